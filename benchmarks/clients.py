@@ -1,6 +1,9 @@
-"""Steps a second through each library, of those that are installed: `OMP_NUM_THREADS=1 python benchmarks/clients.py`.
+"""Steps a second through each library, of those that are installed.
 
-A step is one decision by the first legal action, the library's own work included, on one thread, in CPU seconds. Nothing is learned.
+`OMP_NUM_THREADS=1 python benchmarks/clients.py`.
+
+A step is one decision by the first legal action, the library's own work included, on one thread, in
+CPU seconds. Nothing is learned.
 """
 
 from __future__ import annotations
@@ -70,7 +73,9 @@ def parallel() -> Stepper:
     while True:
         seen, _ = env.reset(seed=0)
         while env.agents:
-            seen = env.step({agent: int(row["action_mask"].argmax()) for agent, row in seen.items()})[0]
+            seen = env.step(
+                {agent: int(row["action_mask"].argmax()) for agent, row in seen.items()}
+            )[0]
             yield 1
 
 
@@ -96,7 +101,9 @@ def torchrl() -> Stepper:
     env = MonopolyTorchEnv(GAMES, num_players=2, opponents=["random"], threads=1)
     seen = env.reset()
     while True:
-        seen = env.step_and_maybe_reset(seen.set("action", seen["action_mask"].int().argmax(dim=-1)))[1]
+        seen = env.step_and_maybe_reset(
+            seen.set("action", seen["action_mask"].int().argmax(dim=-1))
+        )[1]
         yield GAMES
 
 
@@ -108,7 +115,9 @@ def rllib() -> Stepper:
         seen, over = env.reset(seed=0)[0], False
         while not over:
             agent = env.env.agent_selection
-            seen, _, terminated, truncated, _ = env.step({agent: int(seen[agent]["action_mask"].argmax())})
+            seen, _, terminated, truncated, _ = env.step(
+                {agent: int(seen[agent]["action_mask"].argmax())}
+            )
             over = terminated["__all__"] or truncated["__all__"]
             yield 1
 
@@ -205,7 +214,10 @@ def main() -> None:
     print("| library | version | decisions a CPU second |\n|---|---|---:|")
     for name, (distribution, module, make) in WAYS.items():
         result: Any = f"{speed(make()):,.0f}" if is_there(module) else "not installed"
-        print(f"| {name} | {version(distribution) if is_there(module) else ''} | {result} |", flush=True)
+        print(
+            f"| {name} | {version(distribution) if is_there(module) else ''} | {result} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

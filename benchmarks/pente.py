@@ -1,7 +1,8 @@
 """Measure the speed of Pente: `python benchmarks/pente.py`.
 
-CPU time on one thread; each figure is the median of several repetitions, and the best beside it, since other programs on the machine only
-ever slow it down. Networks are 200 random rows of weights; as in an evaluation, each plays all its games before the next one does.
+CPU time on one thread; each figure is the median of several repetitions, and the best beside it,
+since other programs on the machine only ever slow it down. Networks are 200 random rows of weights;
+as in an evaluation, each plays all its games before the next one does.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class Options:
 
 @dataclass(frozen=True)
 class Figure:
-    """What was measured: games and moves a second of CPU time on one thread, the median and the best of all repetitions."""
+    """What was measured: games and moves a second of CPU time on one thread, the median and the
+    best of all repetitions."""
 
     what: str
     games: float
@@ -57,7 +59,12 @@ def weights(network: pente.Architecture) -> NDArray[np.float64]:
     """Rows of weights from U(-6, 6), as evolution begins with (biases 0)."""
     generator = np.random.default_rng(0)
     packed = [
-        network.pack({name: generator.uniform(-6, 6, shape) * ("bias" not in name) for name, shape in network.shapes().items()})
+        network.pack(
+            {
+                name: generator.uniform(-6, 6, shape) * ("bias" not in name)
+                for name, shape in network.shapes().items()
+            }
+        )
         for _ in range(NETWORKS)
     ]
     return pente.rows(np.stack(packed))
@@ -67,20 +74,40 @@ def tables(games: int) -> Iterator[tuple[str, Table, NDArray[np.int64]]]:
     """What plays: a name, the players, and who sits where in each game."""
     names = scripted.names()
     everyone = Table.of([scripted.make(name) for name in names])
-    yield "scripted players, all 25 tables of two", everyone, np.stack([np.arange(games) % 5, np.arange(games) // 5 % 5], axis=1)
+    yield (
+        "scripted players, all 25 tables of two",
+        everyone,
+        np.stack([np.arange(games) % 5, np.arange(games) // 5 % 5], axis=1),
+    )
     for name in names:
         yield f"two of {name}", everyone, np.full((games, 2), names.index(name))
-    for kind, recurrent, watches in (("feed-forward", False, False), ("recurrent", True, False), ("attentive", True, True)):
+    for kind, recurrent, watches in (
+        ("feed-forward", False, False),
+        ("recurrent", True, False),
+        ("attentive", True, True),
+    ):
         network = pente.architecture(10, recurrent=recurrent)
-        table = Table.of_rows(weights(network), pente.like(network, watches=watches), [scripted.make(name) for name in names])
+        table = Table.of_rows(
+            weights(network),
+            pente.like(network, watches=watches),
+            [scripted.make(name) for name in names],
+        )
         for experiment in ("two", "pairs", "better"):
             tests = EXPERIMENTS[experiment]
-            opponents = np.array([[NETWORKS + names.index(name) for name in test] for test in tests])
+            opponents = np.array(
+                [[NETWORKS + names.index(name) for name in test] for test in tests]
+            )
             players = 1 + opponents.shape[1]
             networks = np.arange(games)[:, None] * NETWORKS // games
             seats = np.hstack([networks, opponents[np.arange(games) % len(tests)]])
-            turned = (np.arange(players) - (np.arange(games) // len(tests) % players)[:, None]) % players
-            yield f"{kind} network, 10 units, experiment {experiment}", table, np.take_along_axis(seats, turned, axis=1)
+            turned = (
+                np.arange(players) - (np.arange(games) // len(tests) % players)[:, None]
+            ) % players
+            yield (
+                f"{kind} network, 10 units, experiment {experiment}",
+                table,
+                np.take_along_axis(seats, turned, axis=1),
+            )
 
 
 def measure(options: Options) -> Iterator[Figure]:
@@ -89,9 +116,14 @@ def measure(options: Options) -> Iterator[Figure]:
     for what, table, seats in tables(games):
         results = play_games(table, seats, np.arange(games), threads=1)
         moves = float(results["moves"].sum())
-        seconds = [timed(lambda t=table, s=seats: play_games(t, s, np.arange(games), threads=1)) for _ in range(repeats)]
+        seconds = [
+            timed(lambda t=table, s=seats: play_games(t, s, np.arange(games), threads=1))
+            for _ in range(repeats)
+        ]
         middle, least = median(seconds), min(seconds)
-        yield Figure(what, games / middle, moves / middle, games / least, moves / least, moves / games)
+        yield Figure(
+            what, games / middle, moves / middle, games / least, moves / least, moves / games
+        )
     steps = 2 if options.quick else 100
     vec = VectorPente(1024, opponents=["better"], threads=1)
     batch = vec.reset()
@@ -102,7 +134,14 @@ def measure(options: Options) -> Iterator[Figure]:
 
     run()
     seconds = [timed(run) / (steps * vec.num_games) for _ in range(repeats)]
-    yield Figure("vector steps against better, choosing included", 1 / median(seconds), 0, 1 / min(seconds), 0, 0)
+    yield Figure(
+        "vector steps against better, choosing included",
+        1 / median(seconds),
+        0,
+        1 / min(seconds),
+        0,
+        0,
+    )
 
 
 def timed(run: Callable[[], Any]) -> float:
@@ -122,8 +161,16 @@ def main() -> int:
         for figure in measure(options):
             figures.append(figure)
             if not options.json:
-                stones = f"{figure.moves / 1e6:6.2f} M moves/s (best {figure.best_moves / 1e6:.2f})" if figure.moves else ""
-                print(f"{figure.what:56} {figure.games:10,.0f} games/s (best {figure.best_games:,.0f}) {stones}", flush=True)
+                stones = (
+                    f"{figure.moves / 1e6:6.2f} M moves/s (best {figure.best_moves / 1e6:.2f})"
+                    if figure.moves
+                    else ""
+                )
+                print(
+                    f"{figure.what:56} {figure.games:10,.0f} games/s (best"
+                    f" {figure.best_games:,.0f}) {stones}",
+                    flush=True,
+                )
     except MonopolyError as error:
         return failed(error)
     if options.json:

@@ -1,7 +1,8 @@
 """Measure what analysis costs: `python benchmarks/playouts.py`.
 
-CPU time on one thread, medians of several repetitions. Playouts and games of the arena take turns, since other programs on the machine slow
-down whatever runs: their ratio is the median of the ratios of neighbours. The table is in docs/analysis.md.
+CPU time on one thread, medians of several repetitions. Playouts and games of the arena take turns,
+since other programs on the machine slow down whatever runs: their ratio is the median of the ratios
+of neighbours. The table is in docs/analysis.md.
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ from monopoly_env.terminal import failed
 
 SIZES: Final = (2, 4)  # players
 PLAYED: Final = {"algorithmic": 2000, "expert": 600}  # playouts of a repetition
-TRUNCATED: Final = (("algorithmic", "worth", 4000), ("expert", "worth", 2000), ("expert", "best", 2000))
+TRUNCATED: Final = (
+    ("algorithmic", "worth", 4000),
+    ("expert", "worth", 2000),
+    ("expert", "best", 2000),
+)
 
 
 @dataclass(frozen=True)
@@ -72,16 +77,31 @@ def measure(options: Options) -> Iterator[Figure]:
         yield from _whole(policy, round(n * share), repeats)
     for policy, value, n in TRUNCATED:
         count = round(n * share)
-        rates = [count / _typical(repeats, _playouts(players, policy, count, turns=5, value=value)) for players in SIZES]
+        rates = [
+            count / _typical(repeats, _playouts(players, policy, count, turns=5, value=value))
+            for players in SIZES
+        ]
         call = f'rollout(me.new_game(P), "{policy}", {n}, turns=5, value="{value}")'
         yield Figure("playouts of five rounds", call, "a second", *rates)
     count = round(1000 * share)
     times = [1000 * _typical(repeats, _comparison(players, count)) for players in SIZES]
-    yield Figure("the best of three answers to a lot for sale", 'compare_actions(game, policies="expert", n=1000)', "ms", *times)
+    yield Figure(
+        "the best of three answers to a lot for sale",
+        'compare_actions(game, policies="expert", n=1000)',
+        "ms",
+        *times,
+    )
     times = [1e6 * _typical(repeats, *_resembling(players)) for players in SIZES]
-    yield Figure("a decision beside four policies", "resemblance(start, actions, policies)", "µs", *times)
+    yield Figure(
+        "a decision beside four policies", "resemblance(start, actions, policies)", "µs", *times
+    )
     times = [_typical(max(1, repeats // 2), *_searching(players, share)) for players in SIZES]
-    yield Figure("a game of `search/best` against `expert`", 'arena.play(["search/best", "expert", ...], turn_limit=100)', "s", *times)
+    yield Figure(
+        "a game of `search/best` against `expert`",
+        'arena.play(["search/best", "expert", ...], turn_limit=100)',
+        "s",
+        *times,
+    )
 
 
 def _typical(repeats: int, work: Callable[[], Any], units: int = 1) -> float:
@@ -96,7 +116,9 @@ def _playouts(players: int, policy: str, n: int, **options: Any) -> Callable[[],
 
 
 def _whole(policy: str, n: int, repeats: int) -> Iterator[Figure]:
-    """Playouts from the start of a game, and games of the arena by the same policies, each repetition of other seeds.
+    """Playouts from the start of a game, and games of the arena by the same policies.
+
+    Each repetition has other seeds.
 
     Some games are ten times as long as others, so that the speeds are compared by turns.
     """
@@ -104,14 +126,25 @@ def _whole(policy: str, n: int, repeats: int) -> Iterator[Figure]:
     for players in SIZES:
         game, pairs = me.new_game(players), []
         for seed in range(repeats + 1):
-            played = _paced(lambda game=game, seed=seed: rollout(game, policy, n, seed=seed, threads=1))
-            arena = _paced(lambda players=players, seed=seed: agents.arena.play([policy] * players, n, seed=seed, threads=1))
+            played = _paced(
+                lambda game=game, seed=seed: rollout(game, policy, n, seed=seed, threads=1)
+            )
+            arena = _paced(
+                lambda players=players, seed=seed: agents.arena.play(
+                    [policy] * players, n, seed=seed, threads=1
+                )
+            )
             pairs.append((n / played[0], played[1] / arena[1]))
         del pairs[0]  # it compiles
         rates.append(median(rate for rate, _ in pairs))
         ratios.append(median(ratio for _, ratio in pairs))
     yield Figure("whole playouts", f'rollout(me.new_game(P), "{policy}", {n})', "a second", *rates)
-    yield Figure("their turns a second, by those of games of the arena", f'arena.play(["{policy}"] * P, {n})', "times", *ratios)
+    yield Figure(
+        "their turns a second, by those of games of the arena",
+        f'arena.play(["{policy}"] * P, {n})',
+        "times",
+        *ratios,
+    )
 
 
 def _paced(play: Callable[[], Any]) -> tuple[float, float]:
@@ -124,7 +157,13 @@ def _paced(play: Callable[[], Any]) -> tuple[float, float]:
 def _comparison(players: int, n: int) -> Callable[[], Any]:
     """Boardwalk is for sale, its neighbour is owned: buy, decline or mortgage first."""
     cash = [900] + [1500] * (players - 1)
-    game = me.position(players, lots={0: ["Park Place"], 1: ["Reading Railroad"]}, cash=cash, positions={0: 35}, throws=[(1, 3)])
+    game = me.position(
+        players,
+        lots={0: ["Park Place"], 1: ["Reading Railroad"]},
+        cash=cash,
+        positions={0: 35},
+        throws=[(1, 3)],
+    )
     me.step(game, me.actions.parse("go on"))
     assert len(me.legal_actions(game)) == 3
     return lambda: compare_actions(game, policies="expert", n=n, threads=1)
@@ -142,11 +181,17 @@ def _searching(players: int, share: float) -> tuple[Callable[[], Any], int]:
     """Games with one searcher, in each seat; the work, and its games."""
     games, limit = players * max(1, round(4 * share)), max(5, round(100 * share))
     searcher = agents.make("search/best", threads=1)
-    return lambda: agents.arena.play([searcher] + ["expert"] * (players - 1), games, threads=1, turn_limit=limit), games
+    return lambda: agents.arena.play(
+        [searcher] + ["expert"] * (players - 1), games, threads=1, turn_limit=limit
+    ), games
 
 
 def _rounded(number: float) -> str:
-    return f"{float(f'{number:.3g}'):,.10g}" if number < 1000 else f"{round(number, -1 - int(np.log10(number)) + 3):,.0f}"
+    return (
+        f"{float(f'{number:.3g}'):,.10g}"
+        if number < 1000
+        else f"{round(number, -1 - int(np.log10(number)) + 3):,.0f}"
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -159,7 +204,10 @@ def main(arguments: list[str] | None = None) -> int:
     if options.json:
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
     else:
-        rows = [[one.what, f"`{one.call}`", f"{_rounded(one.two)}", f"{_rounded(one.four)}", one.unit] for one in figures]
+        rows = [
+            [one.what, f"`{one.call}`", f"{_rounded(one.two)}", f"{_rounded(one.four)}", one.unit]
+            for one in figures
+        ]
         print(markdown(("what", "call", "2 players", "4 players", ""), rows))
     return 0
 

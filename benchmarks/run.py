@@ -3,8 +3,9 @@
 python benchmarks/run.py                          # everything, with a report in benchmarks/results
 python benchmarks/run.py --only random vector     # some parts; nothing is written
 
-CPU time is measured on one thread, wall time on all cores. Every figure is the median of several repetitions. Choosing actions is
-never timed: where Python chooses them, a game is played once, and then its recorded actions are repeated and timed.
+CPU time is measured on one thread, wall time on all cores. Every figure is the median of several
+repetitions. Choosing actions is never timed: where Python chooses them, a game is played once, and
+then its recorded actions are repeated and timed.
 """
 
 from __future__ import annotations
@@ -87,11 +88,16 @@ class Figure:
     def reaches(self, target: Target, sample: Sample) -> bool:
         """Whether a measured value is as good as a target."""
         value = getattr(sample, target.clock)
-        return bool(value is not None and (value >= target.value if self.is_rate else value <= target.value))
+        return bool(
+            value is not None and (value >= target.value if self.is_rate else value <= target.value)
+        )
 
 
 class Sample(NamedTuple):
-    """A measured value by CPU time on one thread and by wall time on all cores. None where it has no meaning."""
+    """A measured value by CPU time on one thread and by wall time on all cores.
+
+    None where it has no meaning.
+    """
 
     cpu: float | None = None
     wall: float | None = None
@@ -100,19 +106,31 @@ class Sample(NamedTuple):
 _COLD, _WARM = Target(60, "wall"), Target(3, "wall")
 
 FIGURES: Final[dict[str, Figure]] = {
-    "random/decisions": Figure("random legal play, 4 players", "decisions/s", Target(3e6), Target(5e6)),
+    "random/decisions": Figure(
+        "random legal play, 4 players", "decisions/s", Target(3e6), Target(5e6)
+    ),
     "random/games": Figure("random legal play, 4 players", "games/s"),
-    "scripted/algorithmic/2/games": Figure("algorithmic play, 2 players", "games/s", Target(3000), Target(6000)),
+    "scripted/algorithmic/2/games": Figure(
+        "algorithmic play, 2 players", "games/s", Target(3000), Target(6000)
+    ),
     "scripted/algorithmic/2/decisions": Figure("algorithmic play, 2 players", "decisions/s"),
     "scripted/algorithmic/4/games": Figure("algorithmic play, 4 players", "games/s"),
     "scripted/algorithmic/4/decisions": Figure("algorithmic play, 4 players", "decisions/s"),
-    "scripted/strategic/2/games": Figure("strategic play, 2 players, rules ocnaru", "games/s", Target(3000), Target(6000)),
-    "scripted/strategic/2/decisions": Figure("strategic play, 2 players, rules ocnaru", "decisions/s"),
-    "scripted/expert/4/games": Figure("expert play, 4 players", "games/s", Target(500), Target(1500)),
+    "scripted/strategic/2/games": Figure(
+        "strategic play, 2 players, rules ocnaru", "games/s", Target(3000), Target(6000)
+    ),
+    "scripted/strategic/2/decisions": Figure(
+        "strategic play, 2 players, rules ocnaru", "decisions/s"
+    ),
+    "scripted/expert/4/games": Figure(
+        "expert play, 4 players", "games/s", Target(500), Target(1500)
+    ),
     "scripted/expert/4/decisions": Figure("expert play, 4 players", "decisions/s"),
     "vector/1": Figure("vector step, 1 game", "decisions/s"),
     "vector/64": Figure("vector step, 64 games", "decisions/s"),
-    "vector/4096": Figure("vector step, 4,096 games", "decisions/s", Target(1e6), Target(2e6, "wall")),
+    "vector/4096": Figure(
+        "vector step, 4,096 games", "decisions/s", Target(1e6), Target(2e6, "wall")
+    ),
     "aec": Figure("AEC: last and step", "µs", Target(25), Target(15)),
     "gym": Figure("Gymnasium step against 3 algorithmic", "µs"),
     "gym/sb3": Figure("the same in MonopolyVecEnv for Stable-Baselines3, 256 games", "µs"),
@@ -121,13 +139,22 @@ FIGURES: Final[dict[str, Figure]] = {
     "network/1": Figure("forward pass of a network 602-256-128-205, one observation", "µs"),
     "network/64": Figure("the same for a batch of 64, each observation", "µs"),
     "evolution/generation": Figure(
-        "a generation of 1,000 genomes rga: 25,000 games of 4, rules mukhar", "s", Target(10, "wall"), Target(5, "wall")
+        "a generation of 1,000 genomes rga: 25,000 games of 4, rules mukhar",
+        "s",
+        Target(10, "wall"),
+        Target(5, "wall"),
     ),
-    "evolution/operators": Figure("the next generation of 1,000 genomes of 4,256 genes", "ms", Target(50)),
+    "evolution/operators": Figure(
+        "the next generation of 1,000 genomes of 4,256 genes", "ms", Target(50)
+    ),
     "record": Figure("a game", "bytes"),
-    "compile/python/cold": Figure("first import to first finished game, from Python, cold", "s", _COLD, _COLD),
+    "compile/python/cold": Figure(
+        "first import to first finished game, from Python, cold", "s", _COLD, _COLD
+    ),
     "compile/python/warm": Figure("the same, warm", "s", _WARM, _WARM),
-    "compile/arena/cold": Figure("first import to first game in the arena, cold", "s", _COLD, _COLD),
+    "compile/arena/cold": Figure(
+        "first import to first game in the arena, cold", "s", _COLD, _COLD
+    ),
     "compile/arena/warm": Figure("the same, warm", "s", _WARM, _WARM),
     "compile/aec/cold": Figure("first import to first finished AEC game, cold", "s", _COLD, _COLD),
     "compile/aec/warm": Figure("the same, warm", "s", _WARM, _WARM),
@@ -138,7 +165,7 @@ FIGURES: Final[dict[str, Figure]] = {
 Samples: TypeAlias = dict[str, Sample]
 
 
-# --- compiled games -----------------------------------------------------------------------------------------------------
+# --- compiled games
 
 
 def random_play(size: float) -> Samples:
@@ -148,8 +175,12 @@ def random_play(size: float) -> Samples:
 
 
 # Policy, number of players, rules, number of games.
-SCRIPTED: Final = (("algorithmic", 2, "official", 12_000), ("algorithmic", 4, "official", 8_000), ("strategic", 2, "ocnaru", 8_000),
-                   ("expert", 4, "official", 4_000))  # fmt: skip
+SCRIPTED: Final = (
+    ("algorithmic", 2, "official", 12_000),
+    ("algorithmic", 4, "official", 8_000),
+    ("strategic", 2, "ocnaru", 8_000),
+    ("expert", 4, "official", 4_000),
+)
 
 
 def scripted_play(size: float) -> Samples:
@@ -157,7 +188,10 @@ def scripted_play(size: float) -> Samples:
     samples: Samples = {}
     for policy, players, rules, count in SCRIPTED:
         decisions, games = _arena([policy] * players, round(count * size), rules)
-        samples |= {f"scripted/{policy}/{players}/decisions": decisions, f"scripted/{policy}/{players}/games": games}
+        samples |= {
+            f"scripted/{policy}/{players}/decisions": decisions,
+            f"scripted/{policy}/{players}/games": games,
+        }
     return samples
 
 
@@ -165,10 +199,12 @@ def _arena(players: Sequence[str], games: int, rules: str = "official") -> tuple
     """Decisions per second and games per second."""
     cpu, results = _timed(time.process_time, agents.arena.play, players, games, rules, threads=1)
     wall, _ = _timed(time.perf_counter, agents.arena.play, players, games, rules, threads=_cores())
-    return Sample(results.decisions / cpu, results.decisions / wall), Sample(games / cpu, games / wall)
+    return Sample(results.decisions / cpu, results.decisions / wall), Sample(
+        games / cpu, games / wall
+    )
 
 
-# --- environments -------------------------------------------------------------------------------------------------------
+# --- environments
 
 
 def vector_step(size: float) -> Samples:
@@ -178,7 +214,9 @@ def vector_step(size: float) -> Samples:
         vec = me.VectorMonopoly(games, num_players=4, threads=1)
         actions = _record_vector(vec, max(2, round(steps * size)))
         cpu, _ = _timed(time.process_time, _replay_vector, vec, actions)
-        wall, _ = _timed(time.perf_counter, _replay_vector, me.VectorMonopoly(games, num_players=4), actions)
+        wall, _ = _timed(
+            time.perf_counter, _replay_vector, me.VectorMonopoly(games, num_players=4), actions
+        )
         samples[f"vector/{games}"] = Sample(actions.size / cpu, actions.size / wall)
     return samples
 
@@ -238,7 +276,10 @@ def gym_step(size: float) -> Samples:
                 env.step(action)
 
     cpu, _ = _timed(time.process_time, replay)
-    return {"gym": Sample(1e6 * cpu / sum(map(len, games))), "gym/sb3": _vector_of_learners(int(100 * size) + 2)}
+    return {
+        "gym": Sample(1e6 * cpu / sum(map(len, games))),
+        "gym/sb3": _vector_of_learners(int(100 * size) + 2),
+    }
 
 
 def _vector_of_learners(steps: int) -> Sample:
@@ -276,13 +317,18 @@ def _observe(games: Games, name: str, rounds: int) -> None:
 
 
 def network(size: float) -> Samples:
-    """The compiled forward pass on observations of games in progress; most of their features are 0."""
+    """The compiled forward pass on observations of games in progress.
+
+    Most of their features are 0.
+    """
     vec = me.VectorMonopoly(64, num_players=2)
     _record_vector(vec, 200)
     seen = encoding.observe_all(vec.games)
     architecture = Architecture(seen.shape[1], (256, 128), (("actions", NUM_ACTIONS),))
     generator = np.random.Generator(np.random.PCG64(0))
-    row = architecture.pack({name: generator.normal(0, 0.1, shape) for name, shape in architecture.shapes().items()})
+    row = architecture.pack(
+        {name: generator.normal(0, 0.1, shape) for name, shape in architecture.shapes().items()}
+    )
     rounds = max(1, round(300 * size))
     samples: Samples = {}
     for batch in (1, 64):
@@ -291,24 +337,34 @@ def network(size: float) -> Samples:
     return samples
 
 
-def _evaluate(row: NDArray[np.float32], batches: Sequence[NDArray[np.float32]], rounds: int) -> None:
+def _evaluate(
+    row: NDArray[np.float32], batches: Sequence[NDArray[np.float32]], rounds: int
+) -> None:
     for _ in range(rounds):
         for batch in batches:
             evaluate_network(row, batch)
 
 
 def evolution(size: float) -> Samples:
-    """A generation of a genetic algorithm: its games, and separately the operators on genomes of the longest kind."""
+    """A generation of a genetic algorithm.
+
+    Its games, and separately the operators on genomes of the longest kind.
+    """
     kind, matches = kind_of("rga"), max(1, round(100 * size))
     population = kind.random(1000, np.random.Generator(np.random.PCG64(0)))
     seconds = []
     for clock, threads in ((time.process_time, 1), (time.perf_counter, _cores())):
         play = Play(matches=matches, threads=threads)
-        taken, _ = _timed(clock, evaluate, kind, population, play, 0, np.random.Generator(np.random.PCG64(0)))
+        taken, _ = _timed(
+            clock, evaluate, kind, population, play, 0, np.random.Generator(np.random.PCG64(0))
+        )
         seconds.append(taken * 100 / matches)
     rounds = max(1, round(20 * size))
     cpu, _ = _timed(time.process_time, _breed, kind, population, rounds)
-    return {"evolution/generation": Sample(*seconds), "evolution/operators": Sample(1e3 * cpu / rounds)}
+    return {
+        "evolution/generation": Sample(*seconds),
+        "evolution/operators": Sample(1e3 * cpu / rounds),
+    }
 
 
 def _breed(kind: GenomeKind, population: NDArray[Any], rounds: int) -> None:
@@ -339,40 +395,48 @@ def _choose_one(games: Games) -> int:
     return int(action[0])
 
 
-# --- compilation --------------------------------------------------------------------------------------------------------
+# --- compilation
 
 # What a new user runs first, each in a fresh process.
 FIRST_GAMES: Final = {
-    "python": """
+    "python": (
+        """
 import numpy as np
 import monopoly_env as me
 game, generator = me.new_game(), np.random.default_rng(0)
 while not me.is_over(game):
     me.step(game, generator.choice(me.legal_actions(game)))
-""",
-    "arena": """
+"""
+    ),
+    "arena": (
+        """
 import agents
 agents.arena.play(["algorithmic", "random"], games=1)
-""",
-    "aec": """
+"""
+    ),
+    "aec": (
+        """
 from monopoly_env import monopoly_v0
 env = monopoly_v0.env(num_players=2)
 env.reset(seed=0)
 for agent in env.agent_iter():
     observation, reward, terminated, truncated, info = env.last()
     env.step(None if terminated or truncated else env.action_space(agent).sample(observation["action_mask"]))
-""",
-    "vector": """
+"""  # noqa: E501
+    ),
+    "vector": (
+        """
 import monopoly_env as me
 vec = me.VectorMonopoly(64)
 batch = vec.reset()
 vec.step(batch.action_mask.argmax(axis=1))
-""",
+"""
+    ),
 }
 
 
 def compile_times(size: float) -> Samples:
-    """Whole processes: first with an empty cache of machine code, then with the cache that the first run left."""
+    """Whole processes, with an empty cache of machine code and then with the one that they left."""
     samples: Samples = {}
     for name, program in FIRST_GAMES.items():
         if size <= SMALL and name != "python":
@@ -394,12 +458,18 @@ def _children() -> float:
 def run_program(program: str, cache: str) -> None:
     """Run one of `FIRST_GAMES` in a fresh process that caches its machine code in a folder."""
     environment = os.environ | {"MONOPOLY_ENV_CACHE": cache}
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         raise ConfigurationError(f"A first game failed:\n{done.stderr}")
 
 
-# --- the report ---------------------------------------------------------------------------------------------------------
+# --- the report
 
 SUITES: Final[dict[str, Callable[[float], Samples]]] = {
     "random": random_play,
@@ -421,17 +491,20 @@ _PAGE: Final = 140  # characters per line if the output is not a terminal
 class Options:
     """Measure the speed and print it beside the targets.
 
-    A full run takes several minutes and writes speed.json and speed.md. Do not measure on a machine that is doing other work.
+    A full run takes several minutes and writes speed.json and speed.md. Do not measure on a machine
+    that is doing other work.
     """
 
     only: tuple[str, ...] = ()
-    """Parts to measure: random, scripted, vector, aec, gym, encode, network, evolution, record, compile. Default: all."""
+    """Parts to measure: random, scripted, vector, aec, gym, encode, network, evolution, record,
+    compile. Default: all."""
     repeats: int = 3
     """Number of repetitions; the median is reported."""
     quick: bool = False
     """Do a fiftieth of the work, once, to see that everything runs. The figures mean little."""
     out: Path | None = None
-    """Folder of the report. Default: benchmarks/results for a full run, none for --only and --quick."""
+    """Folder of the report. Default: benchmarks/results for a full run, none for --only and
+    --quick."""
     readme: bool = False
     """Also update the table in docs/speed.md."""
     json: bool = False
@@ -466,8 +539,16 @@ def report(samples: dict[str, list[Sample]], about: dict[str, Any]) -> dict[str,
 
 def _row(name: str, samples: list[Sample]) -> dict[str, Any]:
     figure = FIGURES[name]
-    middle = Sample(_median(sample.cpu for sample in samples), _median(sample.wall for sample in samples))
-    row = {"name": name, "what": figure.what, "unit": figure.unit, "cpu_one_thread": middle.cpu, "wall_all_cores": middle.wall}
+    middle = Sample(
+        _median(sample.cpu for sample in samples), _median(sample.wall for sample in samples)
+    )
+    row = {
+        "name": name,
+        "what": figure.what,
+        "unit": figure.unit,
+        "cpu_one_thread": middle.cpu,
+        "wall_all_cores": middle.wall,
+    }
     for word, target in (("accepted", figure.accepted), ("aimed", figure.aimed)):
         row[word] = None if target is None else target.value
         row[f"{word}_met"] = None if target is None else figure.reaches(target, middle)
@@ -485,7 +566,10 @@ def machine() -> dict[str, Any]:
         "machine": f"{_cores()} cores of {_processor()}",
         "system": f"{platform.system()} {platform.machine()}",
         "load_before": round(os.getloadavg()[0], 2),
-        "versions": {"python": platform.python_version()} | {name: version(name) for name in ("monopoly-env", "numba", "numpy")},
+        "versions": (
+            {"python": platform.python_version()}
+            | {name: version(name) for name in ("monopoly-env", "numba", "numpy")}
+        ),
         "command": " ".join(["python", *sys.argv]),
         "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M}",
     }
@@ -494,11 +578,19 @@ def machine() -> dict[str, Any]:
 def _processor() -> str:
     """The model of the processor, as Linux reports it."""
     path = Path("/proc/cpuinfo")
-    found = dict(line.split(":", 1) for line in path.read_text().splitlines() if ":" in line) if path.is_file() else {}
+    found = (
+        dict(line.split(":", 1) for line in path.read_text().splitlines() if ":" in line)
+        if path.is_file()
+        else {}
+    )
     cpu = {name.strip(): value.strip() for name, value in found.items()}
     if "model name" not in cpu:
         return platform.processor() or platform.machine()
-    return f"{cpu['model name']} at {float(cpu['cpu MHz']) / 1000:.1f} GHz" if "cpu MHz" in cpu else cpu["model name"]
+    return (
+        f"{cpu['model name']} at {float(cpu['cpu MHz']) / 1000:.1f} GHz"
+        if "cpu MHz" in cpu
+        else cpu["model name"]
+    )
 
 
 def _cores() -> int:
@@ -511,7 +603,13 @@ COLUMNS: Final = ("", "unit", "one thread (CPU)", "all cores (wall)", "accepted"
 def cells(row: dict[str, Any]) -> tuple[str, ...]:
     """A row of the report as text, under `COLUMNS`."""
     targets = [_verdict(row, "accepted"), _verdict(row, "aimed")]
-    return row["what"], row["unit"], number(row["cpu_one_thread"]), number(row["wall_all_cores"]), *targets
+    return (
+        row["what"],
+        row["unit"],
+        number(row["cpu_one_thread"]),
+        number(row["wall_all_cores"]),
+        *targets,
+    )
 
 
 def _verdict(row: dict[str, Any], word: str) -> str:
@@ -535,8 +633,11 @@ def markdown(results: dict[str, Any]) -> str:
     """The report as Markdown."""
     versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
     lines = [
-        f"`{results['command']}` on {results['machine']}, {results['system']}; {versions}; {results['date']} UTC; load before: "
-        f"{results['load_before']}; medians of {results['repeats']}.",
+        (
+            f"`{results['command']}` on {results['machine']}, {results['system']}; {versions};"
+            f" {results['date']} UTC; load before: {results['load_before']}; medians of"
+            f" {results['repeats']}."
+        ),
         "",
         "| " + " | ".join(COLUMNS) + " |",
         "|---|---|" + "---:|" * (len(COLUMNS) - 2),
@@ -554,7 +655,9 @@ def put_into(path: Path, text: str) -> None:
     page = path.read_text(encoding="utf-8")
     begin, end = page.find(MARKS[0]), page.find(MARKS[1])
     if not 0 <= begin < end:
-        raise ConfigurationError(f"{path} must contain {MARKS[0].strip()} and {MARKS[1]} around the place of the report.")
+        raise ConfigurationError(
+            f"{path} must contain {MARKS[0].strip()} and {MARKS[1]} around the place of the report."
+        )
     write_atomically(path, (page[: begin + len(MARKS[0])] + text + page[end:]).encode())
 
 
@@ -569,11 +672,17 @@ def show(results: dict[str, Any]) -> Table:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command. The exit status is 0 if everything was measured, whether or not targets are met."""
+    """Run the command.
+
+    The exit status is 0 if everything was measured, whether or not targets are met.
+    """
     try:
         options = tyro.cli(Options, args=arguments, prog="python benchmarks/run.py")
         about = machine()
-        results = report(measure(options, Console(stderr=True)), about | {"repeats": 1 if options.quick else options.repeats})
+        results = report(
+            measure(options, Console(stderr=True)),
+            about | {"repeats": 1 if options.quick else options.repeats},
+        )
         out = options.out or (None if options.only or options.quick else RESULTS)
         if out is not None:
             write_atomically(out / "speed.json", (json.dumps(results, indent=1) + "\n").encode())
@@ -590,7 +699,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _timed(clock: Callable[[], float], run: Callable[..., Any], *arguments: Any, **options: Any) -> tuple[float, Any]:
+def _timed(
+    clock: Callable[[], float], run: Callable[..., Any], *arguments: Any, **options: Any
+) -> tuple[float, Any]:
     """The seconds that a call takes by a clock, and the result of the call."""
     began = clock()
     result = run(*arguments, **options)

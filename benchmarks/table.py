@@ -1,8 +1,11 @@
 """Measure the table with a server of its own: `python benchmarks/table.py --help`.
 
-python benchmarks/table.py crowd       # 200 games at once, 50 of them cut off and resumed: moves a second, memory
-python benchmarks/table.py analysis    # how soon an analysis answers, how sure it is after two seconds, who waits meanwhile
-python benchmarks/table.py report      # how soon a long game has its first report, and its last
+# 200 games at once, 50 of them cut off and resumed: moves a second, memory
+python benchmarks/table.py crowd
+# how soon an analysis answers, how sure it is after two seconds, who waits meanwhile
+python benchmarks/table.py analysis
+# how soon a long game has its first report, and its last
+python benchmarks/table.py report
 
 The clients run beside the server on the same cores. Figures are in docs/table.md.
 """
@@ -53,8 +56,19 @@ class Server:
     @classmethod
     def start(cls, data: Path, python: str = sys.executable) -> Server:
         """Start a server that keeps its games in a folder."""
-        command = [python, "-m", "monopoly_table", "--no-browser", "--port", "0", "--data", str(data)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        command = [
+            python,
+            "-m",
+            "monopoly_table",
+            "--no-browser",
+            "--port",
+            "0",
+            "--data",
+            str(data),
+        ]
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
         assert process.stdout is not None
         printed = process.stdout.readline()
         found = re.search(r"http://(\S+)/#token=(\S+)", printed)
@@ -70,7 +84,9 @@ class Server:
         """Get, or post a body."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
-        with urllib.request.urlopen(urllib.request.Request(f"http://{self.address}{path}", data, headers), timeout=_PATIENCE) as answer:
+        with urllib.request.urlopen(
+            urllib.request.Request(f"http://{self.address}{path}", data, headers), timeout=_PATIENCE
+        ) as answer:
             return json.load(answer)
 
     def begin(self, seats: list[dict[str, str]], seed: int, **more: Any) -> str:
@@ -88,7 +104,9 @@ class Server:
             told = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
         except OSError:
             return 0.0, 0.0
-        now, most = (int(re.search(rf"{name}:\s+(\d+)", told)[1]) / 1024 for name in ("VmRSS", "VmHWM"))  # type: ignore[index]
+        now, most = (
+            int(re.search(rf"{name}:\s+(\d+)", told)[1]) / 1024 for name in ("VmRSS", "VmHWM")
+        )  # type: ignore[index]
         return now, most
 
 
@@ -96,7 +114,10 @@ PEOPLE: Final = [{"kind": "person"}, {"kind": "person"}]
 
 
 class Client:
-    """Somebody who plays the first legal action, or the last one if a lot is for sale; remembers what it was told."""
+    """Somebody who plays the first legal action, or the last one if a lot is for sale.
+
+    Remembers what it was told.
+    """
 
     def __init__(self, server: Server, game: str) -> None:
         self.server, self.game = server, game
@@ -106,8 +127,15 @@ class Client:
 
     async def connect(self) -> None:
         """Come, or come back."""
-        self.socket = await websockets.connect(f"ws://{self.server.address}/api/games/{self.game}/socket", max_size=None)
-        hello = {"type": "hello", "token": self.server.token, "version": self.view.get("version"), "digest": self.view.get("digest")}
+        self.socket = await websockets.connect(
+            f"ws://{self.server.address}/api/games/{self.game}/socket", max_size=None
+        )
+        hello = {
+            "type": "hello",
+            "token": self.server.token,
+            "version": self.view.get("version"),
+            "digest": self.view.get("digest"),
+        }
         await self.socket.send(json.dumps(hello))
         self.take(await self.next())
 
@@ -129,13 +157,23 @@ class Client:
         """Send a move."""
         legal = self.view["actions"]
         action = legal[-1 if self.view["question"]["decision"] == "buy" else 0]["action"]
-        move = {"type": "act", "id": 1, "version": self.view["version"], "digest": self.view["digest"], "action": action}
+        move = {
+            "type": "act",
+            "id": 1,
+            "version": self.view["version"],
+            "digest": self.view["digest"],
+            "action": action,
+        }
         await self.socket.send(json.dumps(move))
 
     async def play(self, decisions: int, seconds: float = math.inf) -> None:
         """Play until the game has so many decisions, or the time is over."""
         end = time.monotonic() + seconds
-        while self.view["version"] < decisions and not self.view["over"] and (began := time.monotonic()) < end:
+        while (
+            self.view["version"] < decisions
+            and not self.view["over"]
+            and (began := time.monotonic()) < end
+        ):
             await self.send()
             while (message := await self.next())["type"] != "done":
                 self.take(message)
@@ -172,7 +210,7 @@ async def play_all(server: Server, seeds: range, decisions: int) -> list[Client]
     return await asyncio.gather(*(one(seed) for seed in seeds))
 
 
-# --- the command ------------------------------------------------------------------------------------------------------------
+# --- the command
 
 
 @dataclass(frozen=True)
@@ -250,13 +288,19 @@ def crowd(server: Server, part: Crowd) -> None:
         whole = sum(client.lost_nothing(seed) for seed, client in zip(seeds, clients, strict=True))
         now, most = server.memory()
         waits = sorted(wait for client in clients for wait in client.waits)
-        print(f"wave {wave + 1}: {whole} of {part.games} games whole, {moves:,} moves, {moves / seconds:.0f} moves/s, "
-              f"an answer after {median(waits):.2f} s, 99% within {waits[len(waits) * 99 // 100]:.2f} s; "
-              f"memory {now:.0f} MiB, at most {most:.0f}")  # fmt: skip
+        print(
+            f"wave {wave + 1}: {whole} of {part.games} games whole, {moves:,} moves, "
+            f"{moves / seconds:.0f} moves/s, an answer after {median(waits):.2f} s, "
+            f"99% within {waits[len(waits) * 99 // 100]:.2f} s; "
+            f"memory {now:.0f} MiB, at most {most:.0f}"
+        )
 
 
 async def analysis(server: Server, part: Analysis) -> None:
-    """First answer and standard error of an analysis; a move of another game alone and beside it."""
+    """First answer and standard error of an analysis.
+
+    A move of another game alone and beside it.
+    """
     game, _ = await _game_of_experts(server, part.decision)
     other = Client(server, server.begin(PEOPLE, 1))
     await other.connect()
@@ -274,10 +318,17 @@ async def analysis(server: Server, part: Analysis) -> None:
                 assert told["type"] == "analysis", told
                 first = min(first, time.monotonic() - began)
             await playing
-        error = max(math.sqrt(row["share"] * (1 - row["share"]) / told["playouts"]) for row in told["shares"])
-        print(f"first answer after {first:.2f} s; after {part.seconds:.0f} s {told['playouts']:,} playouts of the position, "
-              f"{sum(one['playouts'] for one in told['candidates']):,} of {len(told['candidates'])} actions, "
-              f"standard error {100 * error:.2f} points; meanwhile a move of another game: {_spread(other.waits)}")  # fmt: skip
+        error = max(
+            math.sqrt(row["share"] * (1 - row["share"]) / told["playouts"])
+            for row in told["shares"]
+        )
+        print(
+            f"first answer after {first:.2f} s; after {part.seconds:.0f} s "
+            f"{told['playouts']:,} playouts of the position, "
+            f"{sum(one['playouts'] for one in told['candidates']):,} of "
+            f"{len(told['candidates'])} actions, standard error {100 * error:.2f} points; "
+            f"meanwhile a move of another game: {_spread(other.waits)}"
+        )
 
 
 async def report(server: Server, part: Report) -> None:
@@ -289,7 +340,10 @@ async def report(server: Server, part: Report) -> None:
         while not told["done"]:
             told = json.loads(await asyncio.wait_for(socket.recv(), _PATIENCE))
             if "players" in told:
-                print(f"{decisions:,} decisions, {told['playouts']} playouts of each: {time.monotonic() - began:.1f} s")
+                print(
+                    f"{decisions:,} decisions, {told['playouts']} playouts of each:"
+                    f" {time.monotonic() - began:.1f} s"
+                )
 
 
 @asynccontextmanager

@@ -1,6 +1,7 @@
-"""A hook of MkDocs: pages link to files of the repository outside docs/, and on the site these links have to work too.
+"""A hook of MkDocs that makes links to files outside docs/ work on the site.
 
-Every such file that a page links to becomes part of the site, under `repository/`, and the links lead there.
+Pages link to files of the repository outside docs/. Every such file that a page links to becomes
+part of the site, under `repository/`, and the links lead there.
 """
 
 from __future__ import annotations
@@ -23,7 +24,12 @@ LINK: Final = re.compile(r"(?<=\]\()(?!https?:)([^)#\s]+)")
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the files outside docs/ that pages link to."""
     pages = [*DOCS.rglob("*.md"), *(ROOT / name for name in ALWAYS)]
-    linked = {target for page in pages for link in LINK.findall(page.read_text("utf-8")) if is_outside(target := resolved(page, link))}
+    linked = {
+        target
+        for page in pages
+        for link in LINK.findall(page.read_text("utf-8"))
+        if is_outside(target := resolved(page, link))
+    }
     for path in sorted(linked | {ROOT / name for name in ALWAYS}):
         if path.is_file():
             files.append(File.generated(config, place(path), abs_src_path=str(path)))
@@ -53,4 +59,6 @@ def is_outside(path: Path) -> bool:
 
 def place(path: Path) -> str:
     """Where a file of the repository is on the site."""
-    return ("repository" / path.relative_to(ROOT) if is_outside(path) else path.relative_to(DOCS)).as_posix()
+    return (
+        "repository" / path.relative_to(ROOT) if is_outside(path) else path.relative_to(DOCS)
+    ).as_posix()

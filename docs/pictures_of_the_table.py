@@ -1,4 +1,7 @@
-"""Take the pictures of docs/table.md: `python docs/pictures_of_the_table.py` (extra `browser`, and a chromium on the PATH)."""
+"""Take the pictures of docs/table.md: `python docs/pictures_of_the_table.py`.
+
+Extra `browser`, and a chromium on the PATH.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,13 @@ from typing import Any, Final
 from PIL import Image
 
 FOLDER: Final = Path(__file__).parent / "pictures-of-the-table"
-ARGUMENTS: Final = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+ARGUMENTS: Final = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-sync",
+]
 DESKTOP: Final = {"width": 1280, "height": 800}
 PHONE: Final = {"width": 390, "height": 844}
 
@@ -28,7 +37,13 @@ PLAYERS: Final = [
     {"cash": 1500, "square": 33, "lots": [11, 12, 19, 24, 25]},
     {"cash": 80, "square": 38, "lots": [20, 21, 26]},
 ]
-BUILDINGS: Final = [{"lot": 0, "level": 5}, {"lot": 1, "level": 4}, {"lot": 2, "level": 3}, {"lot": 3, "level": 3}, {"lot": 4, "level": 3}]
+BUILDINGS: Final = [
+    {"lot": 0, "level": 5},
+    {"lot": 1, "level": 4},
+    {"lot": 2, "level": 3},
+    {"lot": 3, "level": 3},
+    {"lot": 4, "level": 3},
+]
 
 
 def main() -> None:
@@ -37,7 +52,17 @@ def main() -> None:
 
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as data:
-        command = [sys.executable, "-u", "-m", "monopoly_table", "--no-browser", "--port", "0", "--data", data]
+        command = [
+            sys.executable,
+            "-u",
+            "-m",
+            "monopoly_table",
+            "--no-browser",
+            "--port",
+            "0",
+            "--data",
+            data,
+        ]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:
                 assert server.stdout is not None
@@ -46,7 +71,9 @@ def main() -> None:
                 while not ask(link[1], link[2], "about")["ready"]:
                     time.sleep(0.5)
                 with sync_playwright() as playwright:
-                    browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+                    browser = playwright.chromium.launch(
+                        executable_path=shutil.which("chromium"), args=ARGUMENTS
+                    )
                     take(browser, link[1], link[2])
                     browser.close()
             finally:
@@ -57,7 +84,9 @@ def ask(origin: str, token: str, path: str, body: Any = None) -> Any:
     """Ask the server, as docs/protocol.md says."""
     data = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    with urllib.request.urlopen(urllib.request.Request(f"{origin}/api/{path}", data, headers)) as answer:
+    with urllib.request.urlopen(
+        urllib.request.Request(f"{origin}/api/{path}", data, headers)
+    ) as answer:
         return json.load(answer)
 
 
@@ -68,7 +97,9 @@ def take(browser: Any, origin: str, token: str) -> None:
     person, policy = {"kind": "person", "name": "Ann"}, {"kind": "policy", "policy": "expert"}
     seats = [person, policy, {"kind": "person", "name": "Charlotte"}, policy]
     position = {"players": PLAYERS, "buildings": BUILDINGS, "mortgaged": [24]}
-    game = ask(origin, token, "games", {"position": position, "seats": seats, "seed": 1, "speed": 0})["game"]
+    game = ask(
+        origin, token, "games", {"position": position, "seats": seats, "seed": 1, "speed": 0}
+    )["game"]
 
     page.goto(f"{start}&game={game}")
     page.wait_for_selector("main.table")
@@ -86,9 +117,18 @@ def take(browser: Any, origin: str, token: str) -> None:
     page.evaluate("scrollTo(0, 0)")
     save(page, "phone")
 
-    watched = ask(origin, token, "games", {"rules": {"preset": "short"}, "seats": [policy] * 2, "seed": 4, "speed": 0, "turn_limit": 5})[
-        "game"
-    ]
+    watched = ask(
+        origin,
+        token,
+        "games",
+        {
+            "rules": {"preset": "short"},
+            "seats": [policy] * 2,
+            "seed": 4,
+            "speed": 0,
+            "turn_limit": 5,
+        },
+    )["game"]
     page.set_viewport_size(DESKTOP)
     page.goto(f"{start}&game={watched}")
     page.wait_for_selector(".question.over")

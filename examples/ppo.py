@@ -1,7 +1,8 @@
 """Masked PPO in one file, in the manner of CleanRL: `python examples/ppo.py --steps 2000000`.
 
-One learner a game, scripts in the other seats, all games in one compiled call a step. The arrays of `VectorMonopoly` become tensors without
-a copy. Huang et al., "A closer look at invalid action masking in policy gradient algorithms" (2022), says why masks matter.
+One learner a game, scripts in the other seats, all games in one compiled call a step. The arrays of
+`VectorMonopoly` become tensors without a copy. Huang et al., "A closer look at invalid action
+masking in policy gradient algorithms" (2022), says why masks matter.
 """
 
 from __future__ import annotations
@@ -53,14 +54,18 @@ class Agent(nn.Module):
 
     def __init__(self, features: int) -> None:
         super().__init__()
-        self.body = nn.Sequential(nn.Linear(features, 256), nn.Tanh(), nn.Linear(256, 128), nn.Tanh())
+        self.body = nn.Sequential(
+            nn.Linear(features, 256), nn.Tanh(), nn.Linear(256, 128), nn.Tanh()
+        )
         self.actor, self.critic = nn.Linear(128, NUM_ACTIONS), nn.Linear(128, 1)
 
     def value(self, observation: torch.Tensor) -> torch.Tensor:
         """The expected return."""
         return self.critic(self.body(observation)).squeeze(-1)
 
-    def forward(self, observation: torch.Tensor, mask: torch.Tensor) -> tuple[Categorical, torch.Tensor]:
+    def forward(
+        self, observation: torch.Tensor, mask: torch.Tensor
+    ) -> tuple[Categorical, torch.Tensor]:
         """The distribution over the legal actions, and the value."""
         hidden = self.body(observation)
         logits = self.actor(hidden).masked_fill(~mask, -1e8)
@@ -70,15 +75,28 @@ class Agent(nn.Module):
 def train(args: Args) -> Agent:
     """Train, printing the mean return of the games that ended in each rollout."""
     torch.manual_seed(args.seed)
-    vec = me.VectorMonopoly(args.parallel_games, len(args.opponents) + 1, args.rules, opponents=list(args.opponents), seed=args.seed)
+    vec = me.VectorMonopoly(
+        args.parallel_games,
+        len(args.opponents) + 1,
+        args.rules,
+        opponents=list(args.opponents),
+        seed=args.seed,
+    )
     agent = Agent(vec.encoding.size)
     optimizer = torch.optim.Adam(agent.parameters(), args.learning_rate, eps=1e-5)
     shape = (args.rollout, args.parallel_games)
-    observations, masks = torch.zeros(*shape, vec.encoding.size), torch.zeros(*shape, NUM_ACTIONS, dtype=torch.bool)
+    observations, masks = (
+        torch.zeros(*shape, vec.encoding.size),
+        torch.zeros(*shape, NUM_ACTIONS, dtype=torch.bool),
+    )
     actions = torch.zeros(shape, dtype=torch.int64)
     logprobs, rewards, dones, values = (torch.zeros(shape) for _ in range(4))
     batch, rows, began = vec.reset(), np.arange(args.parallel_games), time.perf_counter()
-    seen, legal = torch.from_numpy(batch.observation), torch.from_numpy(batch.action_mask)  # views: each step writes into them
+    # views: each step writes into them
+    seen, legal = (
+        torch.from_numpy(batch.observation),
+        torch.from_numpy(batch.action_mask),
+    )
 
     for update in range(1, args.steps // (args.rollout * args.parallel_games) + 1):
         returns: list[float] = []
@@ -92,7 +110,8 @@ def train(args: Args) -> Agent:
             rewards[t] = torch.from_numpy(batch.reward[rows, batch.actor])
             dones[t] = torch.from_numpy(batch.terminated | batch.truncated)
             returns += rewards[t, batch.finished].tolist()
-            if (cut := batch.truncated[batch.finished]).any():  # such a game was not over: its value goes on
+            # such a game was not over: its value goes on
+            if (cut := batch.truncated[batch.finished]).any():
                 last = torch.from_numpy(batch.final_observation[cut])
                 with torch.no_grad():
                     rewards[t, batch.finished[cut]] += agent.value(last)
@@ -104,16 +123,23 @@ def train(args: Args) -> Agent:
                 delta = rewards[t] + following * (1 - dones[t]) - values[t]
                 advantages[t] = running = delta + args.gae_lambda * (1 - dones[t]) * running
                 following = values[t]
-        flat = [part.flatten(0, 1) for part in (observations, masks, actions, logprobs, advantages, advantages + values)]
+        flat = [
+            part.flatten(0, 1)
+            for part in (observations, masks, actions, logprobs, advantages, advantages + values)
+        ]
         for _ in range(args.epochs):
             for part in torch.randperm(args.rollout * args.parallel_games).chunk(args.minibatches):
                 o, m, a, old, advantage, target = (column[part] for column in flat)
                 policy, value = agent(o, m)
                 ratio = (policy.log_prob(a) - old).exp()
                 advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-                surrogate = torch.min(advantage * ratio, advantage * ratio.clamp(1 - args.clip, 1 + args.clip))
+                surrogate = torch.min(
+                    advantage * ratio, advantage * ratio.clamp(1 - args.clip, 1 + args.clip)
+                )
                 loss = (
-                    -surrogate.mean() + args.value_weight * (value - target).square().mean() - args.entropy_weight * policy.entropy().mean()
+                    -surrogate.mean()
+                    + args.value_weight * (value - target).square().mean()
+                    - args.entropy_weight * policy.entropy().mean()
                 )
                 optimizer.zero_grad()
                 loss.backward()
@@ -121,7 +147,10 @@ def train(args: Args) -> Agent:
                 optimizer.step()
         done = update * args.rollout * args.parallel_games
         speed, mean = done / (time.perf_counter() - began), np.mean(returns) if returns else np.nan
-        print(f"{done:>10,} steps  {speed:>7,.0f} a second  {len(returns):>5} games  mean return {mean:+.2f}")
+        print(
+            f"{done:>10,} steps  {speed:>7,.0f} a second  {len(returns):>5} games  mean return"
+            f" {mean:+.2f}"
+        )
     return agent
 
 
@@ -136,10 +165,17 @@ class Learned(agents.BatchedPolicy):
     def act(self, decisions: agents.Decisions) -> np.ndarray:
         """One action for each decision."""
         with torch.no_grad():
-            policy, _ = self.agent(torch.from_numpy(decisions.observation("standard")), torch.from_numpy(decisions.mask))
+            policy, _ = self.agent(
+                torch.from_numpy(decisions.observation("standard")),
+                torch.from_numpy(decisions.mask),
+            )
         return policy.logits.argmax(dim=-1).numpy()
 
 
 if __name__ == "__main__":
     arguments = tyro.cli(Args)
-    print(agents.arena.play([Learned(train(arguments)), *arguments.opponents], games=200, rules=arguments.rules))
+    print(
+        agents.arena.play(
+            [Learned(train(arguments)), *arguments.opponents], games=200, rules=arguments.rules
+        )
+    )

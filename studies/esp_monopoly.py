@@ -1,8 +1,11 @@
-"""How strong the players of `genetic/esp` are, and which of their networks earns what: `python -m studies.esp_monopoly --help`.
+"""How strong the players of `genetic/esp` are, and which of their networks earns what.
 
-python -m studies.esp_monopoly                                       # writes docs/results/esp_monopoly.md
+`python -m studies.esp_monopoly --help`.
+
+python -m studies.esp_monopoly     # writes docs/results/esp_monopoly.md
 python -m studies.esp_monopoly --games 8000 --seed 7
-python -m studies.esp_monopoly --ship runs/*/best.safetensors        # keep the best of each kind for the library: half the bytes
+# keep the best of each kind for the library: half the bytes
+python -m studies.esp_monopoly --ship runs/*/best.safetensors
 """
 
 from __future__ import annotations
@@ -33,10 +36,16 @@ TEMPLATE: Final = "# Networks that correct a scripted player\n"
 
 @dataclass(frozen=True)
 class Options:
-    """Play the shipped players of genetic/esp beside their parent, at tables of four whose rivals change family from game to game."""
+    """Play the shipped players of genetic/esp beside their parent, at tables of four.
+
+    Their rivals change family from game to game.
+    """
 
     games: int = 4000
-    """Games against the families of the training, and against others; every seed is played from every seat."""
+    """Games against the families of the training, and against others.
+
+    Every seed is played from every seat.
+    """
     ablation_games: int = 1600
     """Games of each player with one of its networks switched off."""
     seed: int = 41
@@ -44,14 +53,16 @@ class Options:
     threads: int | None = None
     """Threads that play; default: one per core. The results are the same."""
     ship: tuple[Path, ...] = ()
-    """Saved players: play `--games` of each, and write the best of each kind where those that come with the library are."""
+    """Saved players: play `--games` of each, and write the best of each kind where those that come
+    with the library are."""
     out: Path = PAGE
     """The page."""
     json: bool = False
     """Print one JSON object at the end."""
 
 
-# By what the page calls them: the tables of the training, and those of families that evolution never met.
+# By what the page calls them: the tables of the training, and those of families that evolution
+# never met.
 FAMILIES: Final = {"known": TABLES["changing"], "unknown": strangers("changing")}
 
 
@@ -60,7 +71,14 @@ def play(players: Sequence[Any], families: str, games: int, options: Options) ->
     tables = FAMILIES[families]
     each = max(1, games // sum(table.orders for table in tables))
     lineups = [Lineup(table.opponents, table.rules, table.turn_limit) for table in tables]
-    return arena.against(players, lineups, [each * table.orders for table in tables], options.seed, options.threads, same_seeds=False)
+    return arena.against(
+        players,
+        lineups,
+        [each * table.orders for table in tables],
+        options.seed,
+        options.threads,
+        same_seeds=False,
+    )
 
 
 def measure(options: Options) -> list[dict[str, Any]]:
@@ -77,7 +95,12 @@ def measure(options: Options) -> list[dict[str, Any]]:
 
 def _ablations(player: EspPlayer, options: Options) -> Iterator[dict[str, Any]]:
     """What a player loses without each of its networks."""
-    scores = play([player, *(player.without(question) for question in QUESTIONS)], "known", options.ablation_games, options)
+    scores = play(
+        [player, *(player.without(question) for question in QUESTIONS)],
+        "known",
+        options.ablation_games,
+        options,
+    )
     for question, score in zip(QUESTIONS, scores[1:], strict=True):
         yield _row("networks", "known", scores[0], score) | {"network": question}
 
@@ -86,8 +109,10 @@ def _row(kind: str, families: str, score: Score, other: Score) -> dict[str, Any]
     """How much more a player won than another one, paired by seed."""
     less = score.less(other)
     return {
-        "kind": kind, "families": families, "player": score.name, "than": other.name, "games": len(score.won), "win_rate": score.rate,
-        "other_win_rate": other.rate, "difference": less.difference, "low": less.low, "high": less.high,
+        "kind": kind, "families": families, "player": score.name, "than": other.name,
+        "games": len(score.won), "win_rate": score.rate,
+        "other_win_rate": other.rate, "difference": less.difference, "low": less.low,
+        "high": less.high,
     }  # fmt: skip
 
 
@@ -99,28 +124,66 @@ def section(rows: Sequence[dict[str, Any]], kind: str) -> str:
     """A table of the page."""
     mine = [row for row in rows if row["kind"] == kind]
     if kind == "networks":
-        without = [(f"`{row['player']}`", f"`{row['network']}`", f"{row['other_win_rate']:.3f}", *_points(row)) for row in mine]
-        return markdown(("player", "network", "wins without it", "what it earns (points)", "95% interval"), without)
+        without = [
+            (
+                f"`{row['player']}`",
+                f"`{row['network']}`",
+                f"{row['other_win_rate']:.3f}",
+                *_points(row),
+            )
+            for row in mine
+        ]
+        return markdown(
+            ("player", "network", "wins without it", "what it earns (points)", "95% interval"),
+            without,
+        )
     lines = [
-        (f"`{row['player']}`", f"`{row['than']}`", row["families"], f"{row['games']:,}", f"{row['win_rate']:.3f}",
-         f"{row['other_win_rate']:.3f}", *_points(row))
+        (
+            f"`{row['player']}`",
+            f"`{row['than']}`",
+            row["families"],
+            f"{row['games']:,}",
+            f"{row['win_rate']:.3f}",
+            f"{row['other_win_rate']:.3f}",
+            *_points(row),
+        )
         for row in mine
-    ]  # fmt: skip
+    ]
     return markdown(
-        ("player", "beside", "families", "games of each", "wins", "the other wins", "difference (points)", "95% interval"), lines
+        (
+            "player",
+            "beside",
+            "families",
+            "games of each",
+            "wins",
+            "the other wins",
+            "difference (points)",
+            "95% interval",
+        ),
+        lines,
     )
 
 
 def ship(options: Options, console: Console) -> list[dict[str, Any]]:
-    """Write the saved players that win most, one of each kind, to the library; returns a row for each saved one by families."""
+    """Write the saved players that win most, one of each kind, to the library.
+
+    Returns a row for each saved one by families.
+    """
     players = [_saved(path) for path in options.ship]
-    scores = {families: play([*players, PARENT], families, options.games, options) for families in FAMILIES}
+    scores = {
+        families: play([*players, PARENT], families, options.games, options)
+        for families in FAMILIES
+    }
     totals = [sum(score.rate for score in both) for both in zip(*scores.values(), strict=True)]
     for form in FORMS:
         mine = [place for place, player in enumerate(players) if player.form == form]
         if mine:
             best = max(mine, key=totals.__getitem__)
-            console.print(f"{options.ship[best]} written to {shipped.write(players[best])}", markup=False, soft_wrap=True)
+            console.print(
+                f"{options.ship[best]} written to {shipped.write(players[best])}",
+                markup=False,
+                soft_wrap=True,
+            )
     return [
         _row("ship", families, score, parent) | {"player": str(path)}
         for families, (*those, parent) in scores.items()
@@ -131,7 +194,9 @@ def ship(options: Options, console: Console) -> list[dict[str, Any]]:
 def _saved(path: Path) -> EspPlayer:
     player = resolve(str(path))
     if not isinstance(player, EspPlayer):
-        raise ConfigurationError(f"{str(path)!r} is a policy of kind {player.kind!r}, expected one of genetic/esp.")
+        raise ConfigurationError(
+            f"{str(path)!r} is a policy of kind {player.kind!r}, expected one of genetic/esp."
+        )
     return player
 
 
@@ -158,7 +223,9 @@ def show(results: dict[str, Any]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    return command.main("studies.esp_monopoly", Command(Options(), execute, show), arguments, resume_from="")
+    return command.main(
+        "studies.esp_monopoly", Command(Options(), execute, show), arguments, resume_from=""
+    )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,17 @@
-"""Several runs of each search for networks of Monopoly players: `python -m studies.esp_searches --help`.
+"""Several runs of each search for networks of Monopoly players.
 
-    python -m studies.esp_searches                                    # six runs of each: 35 minutes of a core
-    python -m studies.esp_searches --only attentive cmaes --runs 3    # some of them
-    python -m studies.esp_searches --runs 0                           # only write the section of docs/results/esp_monopoly.md
+`python -m studies.esp_searches --help`.
 
-The three kinds of network are evolved by ESP, and the feed-forward one by what ESP is compared with, on as many games. What a run has found
-is kept in studies/data/esp_searches.jsonl, a line each: it is not played again, so runs of several days add up.
+    # six runs of each: 35 minutes of a core
+    python -m studies.esp_searches
+    # some of them
+    python -m studies.esp_searches --only attentive cmaes --runs 3
+    # only write the section of docs/results/esp_monopoly.md
+    python -m studies.esp_searches --runs 0
+
+The three kinds of network are evolved by ESP, and the feed-forward one by what ESP is compared
+with, on as many games. What a run has found is kept in studies/data/esp_searches.jsonl, a line
+each: it is not played again, so runs of several days add up.
 """
 
 from __future__ import annotations
@@ -40,14 +46,21 @@ FAMILIES: Final = ("known", "unknown")
 
 # What each search changes of the preset, beside the length and size of the networks that ship.
 SEARCHES: Final[dict[str, dict[str, Any]]] = {form: {"network": form} for form in FORMS}
-SEARCHES.update({algorithm: {"algorithm": algorithm} for algorithm in ALGORITHMS if algorithm != "esp"})
+SEARCHES.update(
+    {algorithm: {"algorithm": algorithm} for algorithm in ALGORITHMS if algorithm != "esp"}
+)
 
 
 @dataclass(frozen=True)
 class Options:
-    """Evolve networks of Monopoly players several times, and write what the best of each run wins beside its parent."""
+    """Evolve networks of Monopoly players several times, and compare the best with their parent.
 
-    only: Annotated[tuple[str, ...], tyro.conf.arg(help=f"Of {', '.join(SEARCHES)}. Default: all.")] = ()
+    It writes what the best of each run wins beside its parent.
+    """
+
+    only: Annotated[
+        tuple[str, ...], tyro.conf.arg(help=f"Of {', '.join(SEARCHES)}. Default: all.")
+    ] = ()
     runs: int = 6
     """Runs of each search; 0: only write the page."""
     generations: int = 64
@@ -65,15 +78,24 @@ class Options:
 def settings_of(search: str, seed: int, options: Options) -> EspMonopoly:
     """A run of a search."""
     out = options.out / search / str(seed)
-    more: dict[str, Any] = {"hidden": 4, "generations": options.generations, "seed": seed, "threads": options.threads, "out": out}
+    more: dict[str, Any] = {
+        "hidden": 4,
+        "generations": options.generations,
+        "seed": seed,
+        "threads": options.threads,
+        "out": out,
+    }
     return dataclasses.replace(ESP_MONOPOLY, **SEARCHES[search], **more)
 
 
 def carry_out(search: str, seed: int, options: Options, console: Console) -> dict[str, Any]:
-    """Carry out a run, or what is missing of it; returns what its best player wins more than the parent, by families.
+    """Carry out a run, or what is missing of it.
+
+    Returns what its best player wins more than the parent, by families.
 
     Raises:
-        MonopolyError: A run in the folder that was begun with other settings, a checkpoint that is damaged.
+        MonopolyError: A run in the folder that was begun with other settings, a checkpoint that is
+            damaged.
     """
     results = carry_on(settings_of(search, seed, options), console)
     found = {row["families"]: round(float(row["difference"]), 4) for row in results["measured"]}
@@ -99,22 +121,39 @@ def section(rows: Sequence[dict[str, Any]]) -> str:
     for search in SEARCHES:
         mine = [row for row in rows if row["search"] == search]
         if mine:
-            found = [mean_of(np.array([100 * row[families] for row in mine])) for families in FAMILIES]
-            cells = [f"{mean:+.1f}" + (f" ± {half:.1f}" if len(mine) > 1 else "") for mean, half in found]
+            found = [
+                mean_of(np.array([100 * row[families] for row in mine])) for families in FAMILIES
+            ]
+            cells = [
+                f"{mean:+.1f}" + (f" ± {half:.1f}" if len(mine) > 1 else "") for mean, half in found
+            ]
             lines.append((f"`{search}`", str(len(mine)), *cells))
-    return table(("search", "runs", *(f"wins more than `{PARENT}`: {families} families" for families in FAMILIES)), lines)
+    return table(
+        (
+            "search",
+            "runs",
+            *(f"wins more than `{PARENT}`: {families} families" for families in FAMILIES),
+        ),
+        lines,
+    )
 
 
 @resumable("the last generation")
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; the exit status is 0 only if all runs went through and the page is written."""
-    options = tyro.cli(Options, args=arguments, prog="python -m studies.esp_searches", description=__doc__)
+    """Run the command; the exit status is 0 only if all runs succeed and the page is written."""
+    options = tyro.cli(
+        Options, args=arguments, prog="python -m studies.esp_searches", description=__doc__
+    )
     for name in options.only:
         if name not in SEARCHES:
             raise ConfigurationError(f"Unknown search {name!r}. {nearest(name, SEARCHES)}")
     if options.runs < 0:
         raise ConfigurationError(f"--runs {options.runs} must be 0 or more.")
-    console, page, kept = Console(stderr=True), Page(options.page, TEMPLATE), read(options.kept_file)
+    console, page, kept = (
+        Console(stderr=True),
+        Page(options.page, TEMPLATE),
+        read(options.kept_file),
+    )
     page.check("runs")  # a page that is damaged is better known now than after an hour
     for seed in range(options.runs):
         for search in options.only or SEARCHES:

@@ -1,7 +1,10 @@
-"""How long two cautious players go on, beside the published figures: `python -m studies.friedman --help`.
+"""How long two cautious players go on, beside the published figures.
 
-Friedman et al. ("Estimating the probability that the game of Monopoly never ends", Winter Simulation Conference 2009) let two players play
-by one throw a turn, and give the share of games that are still going on after so many rounds.
+`python -m studies.friedman --help`.
+
+Friedman et al. ("Estimating the probability that the game of Monopoly never ends", Winter
+Simulation Conference 2009) let two players play by one throw a turn, and give the share of games
+that are still going on after so many rounds.
 """
 
 from __future__ import annotations
@@ -23,16 +26,20 @@ from training.run import command
 from training.run.command import Command
 from training.run.options import check_ranges
 
-PUBLISHED: Final = {50: 0.971, 100: 0.592, 200: 0.182, 500: 0.128, 1000: 0.124}  # rounds -> share of games that are not over
-ROUNDING: Final = 0.0005  # the figures have three decimals; from how many games they come is not said
+# rounds -> share of games that are not over
+PUBLISHED: Final = {50: 0.971, 100: 0.592, 200: 0.182, 500: 0.128, 1000: 0.124}
+ROUNDING: Final = (
+    0.0005  # the figures have three decimals; from how many games they come is not said
+)
 SOURCE: Final = "Friedman et al. 2009"
 
 
 @dataclass(frozen=True)
 class Options:
-    """The share of games between two `friedman` that are still going on after 50 to 1,000 rounds of one throw a turn.
+    """The share of games between two `friedman` that go on after 50 to 1,000 rounds.
 
-    A published figure agrees if it lies within the 95% interval of ours.
+    A round is one throw a turn. A published figure agrees if it lies within the 95% interval of
+    ours.
     """
 
     games: int = 4000
@@ -50,7 +57,13 @@ def measure(options: Options, console: Console) -> list[Comparison]:
     check_ranges(options, {"games": (1, 1 << 31), "threads": (1, 1024)})
     rules = Rules(doubles_again=False)
     results = arena.play(
-        ["friedman"] * 2, options.games, rules, options.seed, options.threads, max(PUBLISHED), progress=console.is_terminal
+        ["friedman"] * 2,
+        options.games,
+        rules,
+        options.seed,
+        options.threads,
+        max(PUBLISHED),
+        progress=console.is_terminal,
     )
     return [_beside(rounds, share, results) for rounds, share in PUBLISHED.items()]
 
@@ -64,24 +77,39 @@ def _beside(rounds: int, share: float, results: Results) -> Comparison:
 def execute(options: Options, console: Console) -> list[dict[str, Any]]:
     """Measure; the comparisons as JSON values."""
     return [
-        {"what": found.what, "source": found.source, "agrees": found.agrees, "published": vars(found.theirs), "ours": vars(found.ours)}
+        {
+            "what": found.what,
+            "source": found.source,
+            "agrees": found.agrees,
+            "published": vars(found.theirs),
+            "ours": vars(found.ours),
+        }
         for found in measure(options, console)
     ]
 
 
 def show(rows: list[dict[str, Any]]) -> None:
     """Print the comparisons."""
-    table = Table("still playing", "published", "ours", "agrees", title="Two friedman, one throw a turn")
+    table = Table(
+        "still playing", "published", "ours", "agrees", title="Two friedman, one throw a turn"
+    )
     for row in rows:
         ours = row["ours"]
         interval = f"{ours['value']:.3f} ({ours['low']:.3f} to {ours['high']:.3f})"
-        table.add_row(row["what"], f"{row['published']['value']:.3f}", interval, "yes" if row["agrees"] else "no")
+        table.add_row(
+            row["what"],
+            f"{row['published']['value']:.3f}",
+            interval,
+            "yes" if row["agrees"] else "no",
+        )
     Console().print(table)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    return command.main("studies.friedman", Command(Options(), execute, show), arguments, resume_from="")
+    return command.main(
+        "studies.friedman", Command(Options(), execute, show), arguments, resume_from=""
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,14 @@
 """How strong the learned agents are: `python -m studies.learned --help`.
 
-python -m studies.learned                      # every shipped agent at its own table: writes docs/results/learned.md
+# every shipped agent at its own table: writes docs/results/learned.md
+python -m studies.learned
 python -m studies.learned --games 1000 --only ppo/best/ocnaru
-python -m studies.learned --only ppo/best/four --num-players 3   # at smaller tables than its own
-python -m studies.learned --curve runs/ppo     # the learning curve of a run, as docs/results/learned/curve.png; or of several seeds
-python -m studies.learned --ship runs/ppo/agent.safetensors ppo_ocnaru   # keep an agent for the library: a quarter of the bytes
+# at smaller tables than its own
+python -m studies.learned --only ppo/best/four --num-players 3
+# the learning curve of a run, as docs/results/learned/curve.png; or of several seeds
+python -m studies.learned --curve runs/ppo
+# keep an agent for the library: a quarter of the bytes
+python -m studies.learned --ship runs/ppo/agent.safetensors ppo_ocnaru
 """
 
 from __future__ import annotations
@@ -43,7 +47,8 @@ class Field(NamedTuple):
     """What an agent is measured by.
 
     Attributes:
-        evolved: The strongest agent without networks in this game, which plays the same seats of the same games beside it.
+        evolved: The strongest agent without networks in this game, which plays the same seats of
+            the same games beside it.
         trained: Opponents that it was trained against.
         unseen: Opponents that it was not trained against.
     """
@@ -56,11 +61,23 @@ class Field(NamedTuple):
 _FP: Final = ("fp/a/guarded", "fp/b/guarded", "fp/c/guarded")
 _STRANGERS: Final = ("yasumura", *_FP)
 _OFFICIAL: Final = ("strategic", "algorithmic", "expert", "expert/bargaining")
-_OCNARU: Final = ("strategic", "algorithmic", "expert", "expert/bargaining/ocnaru", "ocnaru/algorithmic", "landlord/balanced", "gcp")
+_OCNARU: Final = (
+    "strategic",
+    "algorithmic",
+    "expert",
+    "expert/bargaining/ocnaru",
+    "ocnaru/algorithmic",
+    "landlord/balanced",
+    "gcp",
+)
 # By agent.
 FIELDS: Final = {
-    "ppo/best/two": Field("expert/bargaining", (*_OFFICIAL, "landlord/balanced", "gcp"), _STRANGERS),
-    "ppo/best/four": Field("expert/bargaining", (*_OFFICIAL, "expert/value"), (*_STRANGERS, "landlord/balanced")),
+    "ppo/best/two": Field(
+        "expert/bargaining", (*_OFFICIAL, "landlord/balanced", "gcp"), _STRANGERS
+    ),
+    "ppo/best/four": Field(
+        "expert/bargaining", (*_OFFICIAL, "expert/value"), (*_STRANGERS, "landlord/balanced")
+    ),
     "ppo/best/ocnaru": Field("expert/bargaining/ocnaru", _OCNARU, _STRANGERS),
     "dqn/best/ocnaru": Field("expert/bargaining/ocnaru", _OCNARU, _STRANGERS),
 }
@@ -68,7 +85,7 @@ FIELDS: Final = {
 
 @dataclass(frozen=True)
 class Options:
-    """Play every shipped learned agent against policies that it was trained against, and against others."""
+    """Play every shipped learned agent against policies that it was trained against, and others."""
 
     only: tuple[str, ...] = ()
     """Agents; by default all that are shipped."""
@@ -81,7 +98,8 @@ class Options:
     curve: tuple[Path, ...] = ()
     """Folders of runs, alike but for their seeds: draw their learning curves instead."""
     ship: tuple[Path, str] | None = None
-    """A saved agent, and the name of the file: write it where the agents that come with the library are."""
+    """A saved agent, and the name of the file: write it where the agents that come with the library
+    are."""
     out: Path = PAGE
     """The page."""
     json: bool = False
@@ -92,41 +110,71 @@ def measure(name: str, options: Options, console: Console) -> Iterator[dict[str,
     """Play all games of an agent: a row for each opponent."""
     agent, field = shipped.POLICIES[name](), FIELDS[name]
     agent.check_table(options.num_players or agent.num_players)
-    rules = next(rules for rules in PRESETS if Rules.preset(rules).changed() == agent.options()["rules"])
+    rules = next(
+        rules for rules in PRESETS if Rules.preset(rules).changed() == agent.options()["rules"]
+    )
     for opponent in track((*field.trained, *field.unseen), name, console=console):
         yield _row(agent, rules, opponent, field, options)
 
 
-def _row(agent: LearnedAgent, rules: str, opponent: str, field: Field, options: Options) -> dict[str, Any]:
+def _row(
+    agent: LearnedAgent, rules: str, opponent: str, field: Field, options: Options
+) -> dict[str, Any]:
     players = options.num_players or agent.num_players
     lineup = Lineup((resolve(opponent),) * (players - 1), Rules.preset(rules))
     score, beside = arena.against([agent, field.evolved], [lineup], [options.games], options.seed)
     (low, high), more = score.interval, score.less(beside)
     return {
-        "agent": agent.name, "players": players, "rules": rules, "opponent": opponent, "trained": opponent in field.trained,
-        "games": score.results[0].games, "win_rate": score.rate, "low": low, "high": high, "evolved": field.evolved,
-        "evolved_rate": beside.rate, "more": more.difference, "more_low": more.low, "more_high": more.high,
+        "agent": agent.name, "players": players, "rules": rules, "opponent": opponent,
+        "trained": opponent in field.trained,
+        "games": score.results[0].games, "win_rate": score.rate, "low": low, "high": high,
+        "evolved": field.evolved,
+        "evolved_rate": beside.rate, "more": more.difference, "more_low": more.low,
+        "more_high": more.high,
     }  # fmt: skip
 
 
 def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
     """The table of an agent."""
     name, evolved = rows[0]["agent"], rows[0]["evolved"]
-    heads = ("against", "trained against it", "wins", "95% interval", f"`{evolved}` there", "more than that", "95% interval")
-    about = f"**`{name}`**, {rows[0]['players']} players, rules `{rows[0]['rules']}`, {rows[0]['games']:,} games a row"
+    heads = (
+        "against",
+        "trained against it",
+        "wins",
+        "95% interval",
+        f"`{evolved}` there",
+        "more than that",
+        "95% interval",
+    )
+    about = (
+        f"**`{name}`**, {rows[0]['players']} players, rules `{rows[0]['rules']}`,"
+        f" {rows[0]['games']:,} games a row"
+    )
     seats = f" --num-players {options.num_players}" if options.num_players else ""
-    command = f"`python -m studies.learned --only {name}{seats} --games {options.games} --seed {options.seed}`"
+    command = (
+        f"`python -m studies.learned --only {name}{seats} --games {options.games} --seed"
+        f" {options.seed}`"
+    )
     return f"{about} ({command}):\n\n{markdown(heads, [_cells(row) for row in rows])}"
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     trained, interval = "yes" if row["trained"] else "no", f"{row['low']:.3f} to {row['high']:.3f}"
     more = f"{row['more']:+.3f}", f"{row['more_low']:+.3f} to {row['more_high']:+.3f}"
-    return (f"`{row['opponent']}`", trained, f"{row['win_rate']:.3f}", interval, f"{row['evolved_rate']:.3f}", *more)
+    return (
+        f"`{row['opponent']}`",
+        trained,
+        f"{row['win_rate']:.3f}",
+        interval,
+        f"{row['evolved_rate']:.3f}",
+        *more,
+    )
 
 
 def curve(folders: Sequence[Path]) -> Figure:
-    """Win rates over the own games of runs, from their curves; at 0 after watching. The dashed line is an even share.
+    """Win rates over the own games of runs, from their curves; at 0 after watching.
+
+    The dashed line is an even share.
 
     Raises:
         ConfigurationError: A folder holds no curves.
@@ -144,32 +192,54 @@ def curve(folders: Sequence[Path]) -> Figure:
             steps, shown = zip(*sorted((watched.get(opponent, {}) | points).items()), strict=True)
             millions, (rate, low, high) = [step / 1e6 for step in steps], zip(*shown, strict=True)
             label = None if opponent in colours else opponent
-            (line,) = axes.plot(millions, rate, marker="o", markersize=3, label=label, color=colours.get(opponent))
+            (line,) = axes.plot(
+                millions, rate, marker="o", markersize=3, label=label, color=colours.get(opponent)
+            )
             colours[opponent] = line.get_color()
             axes.fill_between(millions, low, high, alpha=0.2 / len(folders), color=line.get_color())
     players = read_json(read_file(folders[0] / CONFIG, MOST_CONFIG))["num_players"]
     axes.axhline(1 / players, color="grey", linewidth=0.8, linestyle="--")
-    axes.set(xlabel="own choices learned from (millions)", ylabel="share of games won", ylim=(0, 1), title="Learning from own games")
+    axes.set(
+        xlabel="own choices learned from (millions)",
+        ylabel="share of games won",
+        ylim=(0, 1),
+        title="Learning from own games",
+    )
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     figure.tight_layout()
     return figure
 
 
 def _rates(folder: Path, stage: str) -> dict[str, dict[int, tuple[float, ...]]]:
-    """The share of the games won and its interval, by opponent and own choices; the last measurement of a number of choices counts."""
+    """The share of the games won and its interval, by opponent and own choices.
+
+    The last measurement of a number of choices counts.
+    """
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     if not (folder / "curves" / stage).is_dir():
         return {}
     events = EventAccumulator(str(folder / "curves" / stage), size_guidance={"scalars": 0})
     events.Reload()
-    tags = [tag.removeprefix("win_rate/") for tag in events.Tags()["scalars"] if tag.startswith("win_rate/")]
-    curves = {tag: [events.Scalars(f"{curve}/{tag}") for curve in ("win_rate", "low", "high")] for tag in tags}
-    return {tag: {of[0].step: tuple(point.value for point in of) for of in zip(*three, strict=True)} for tag, three in curves.items()}
+    tags = [
+        tag.removeprefix("win_rate/")
+        for tag in events.Tags()["scalars"]
+        if tag.startswith("win_rate/")
+    ]
+    curves = {
+        tag: [events.Scalars(f"{curve}/{tag}") for curve in ("win_rate", "low", "high")]
+        for tag in tags
+    }
+    return {
+        tag: {of[0].step: tuple(point.value for point in of) for of in zip(*three, strict=True)}
+        for tag, three in curves.items()
+    }
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Measure, and write each agent's section of the page row by row; or draw a curve, or keep an agent.
+    """Measure, and write each agent's section of the page row by row.
+
+    Or draw a curve, or keep an agent.
 
     Raises:
         ConfigurationError: An agent is unknown, or a file is none of a learned agent.
@@ -178,18 +248,25 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
         path, name = options.ship
         agent = resolve(str(path))
         if not isinstance(agent, LearnedAgent):
-            raise ConfigurationError(f"{str(path)!r} is not a learned agent but a policy of kind {agent.kind!r}.")
+            raise ConfigurationError(
+                f"{str(path)!r} is not a learned agent but a policy of kind {agent.kind!r}."
+            )
         shipped.write(agent, name)
         return {"rows": []}
     page = Page(options.out, TEMPLATE)
     if options.curve:
-        page.write("curve", page.picture("curve", curve(options.curve), "Share of games won while learning"))
+        page.write(
+            "curve",
+            page.picture("curve", curve(options.curve), "Share of games won while learning"),
+        )
         return {"rows": []}
     names, found = options.only or tuple(shipped.POLICIES), []
     at = f" at tables of {options.num_players}" if options.num_players else ""
     for name in names:
         if name not in shipped.POLICIES:
-            raise ConfigurationError(f"Unknown learned agent {name!r}. {nearest(name, shipped.POLICIES)}")
+            raise ConfigurationError(
+                f"Unknown learned agent {name!r}. {nearest(name, shipped.POLICIES)}"
+            )
         page.check(name + at)
     for name in names:
         rows: list[dict[str, Any]] = []
@@ -203,12 +280,17 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
 def show(results: dict[str, Any]) -> None:
     """Print the rows."""
     for row in results["rows"]:
-        print(f"{row['agent']:20} {row['opponent']:26} {row['win_rate']:.3f} ({row['low']:.3f} to {row['high']:.3f})")
+        print(
+            f"{row['agent']:20} {row['opponent']:26} {row['win_rate']:.3f} ({row['low']:.3f} to"
+            f" {row['high']:.3f})"
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    return command.main("studies.learned", Command(Options(), execute, show), arguments, resume_from="")
+    return command.main(
+        "studies.learned", Command(Options(), execute, show), arguments, resume_from=""
+    )
 
 
 if __name__ == "__main__":

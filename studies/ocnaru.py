@@ -1,11 +1,14 @@
-"""What a trained player of the thesis is worth, beside every figure that the thesis gives: `python -m studies.ocnaru --help`.
+"""What a trained player of the thesis is worth, beside every figure that the thesis gives.
+
+`python -m studies.ocnaru --help`.
 
 python -m studies.ocnaru runs/ocnaru/agent.safetensors --out docs/results/dqn_ocnaru.md
 
-Most of the thesis's figures were made in a program that keeps its players from game to game. From the second game on, a player of the
-strategic family looks values up that belong to the lots of the game before, finds none, and practically never buys: 0.04 deeds at the
-end of a game. `stale` is such a player. Every figure is measured against fresh opponents and, where they are of that family, against
-stale ones.
+Most of the thesis's figures were made in a program that keeps its players from game to game. From
+the second game on, a player of the strategic family looks values up that belong to the lots of the
+game before, finds none, and practically never buys: 0.04 deeds at the end of a game. `stale` is
+such a player. Every figure is measured against fresh opponents and, where they are of that family,
+against stale ones.
 """
 
 from __future__ import annotations
@@ -43,8 +46,9 @@ from training.run.command import Command
 
 _ask_fresh: Final = kernel(play_strategic.function)
 
-# What was published: by opponent, the thesis's matrix; then wins in games of its shipped networks, as they were measured anew with the
-# programs of July and May 2025: with opponents that were kept from game to game, and with fresh ones.
+# What was published: by opponent, the thesis's matrix; then wins in games of its shipped networks,
+# as they were measured anew with the programs of July and May 2025: with opponents that were kept
+# from game to game, and with fresh ones.
 CLAIMED: Final = {"ocnaru/random": 0.87, "ocnaru/algorithmic": 0.52, "strategic": 0.89}
 KEPT: Final = {"strategic": ("299 of 300", "288 of 300")}
 FRESH: Final = {
@@ -53,7 +57,8 @@ FRESH: Final = {
     "ocnaru/random": ("287 of 300", "261 of 298"),
 }
 FAMILY: Final = ("strategic", "strategic/late_game", "strategic/cautious")
-ROBIN: Final = {"win_rate": 0.86, "bankrupt": 0.13, "worth": 2321, "cash": 1865}  # the thesis's shares times 6.5, to own games
+# the thesis's shares times 6.5, to own games
+ROBIN: Final = {"win_rate": 0.86, "bankrupt": 0.13, "worth": 2321, "cash": 1865}
 ROBIN_STRATEGIC: Final = 0.51
 _HEADINGS: Final = ("win rate", "95% interval", "games")
 
@@ -78,7 +83,7 @@ class Options:
     """Print one JSON object instead of the tables."""
 
 
-# --- opponents that are kept from game to game ----------------------------------------------------------------------------
+# --- opponents that are kept from game to game
 
 
 @policy_kernel
@@ -89,7 +94,9 @@ def _play_stale(game: Game, mask: Mask, params: Row, memory: Row) -> int:
 
 
 def stale(name: str) -> CompiledPolicy:
-    """A player of the strategic family from its second game on, with values that belong to the game before.
+    """A player of the strategic family from its second game on.
+
+    Its values belong to the game before.
 
     Args:
         name: `strategic` or a preset of it.
@@ -98,19 +105,21 @@ def stale(name: str) -> CompiledPolicy:
         ConfigurationError: Another family: the others keep nothing that spoils their purchases.
     """
     if name not in POLICIES:
-        raise ConfigurationError(f"Only the family strategic has values that go stale, not {name!r}.")
+        raise ConfigurationError(
+            f"Only the family strategic has values that go stale, not {name!r}."
+        )
     return CompiledPolicy(f"{name}, stale", _play_stale, POLICIES[name]().params, reads_mask=False)
 
 
-# --- measuring ------------------------------------------------------------------------------------------------------------
+# --- measuring
 
 
 def measure(options: Options, console: Console) -> dict[str, Any]:
     """Play all games.
 
     Returns:
-        `agent`, `seed`, and by section its rows of JSON values: `matches`, `kept`, `networks`, `robin`, each row with `win_rate`, `low`,
-        `high` and `games`.
+        `agent`, `seed`, and by section its rows of JSON values: `matches`, `kept`, `networks`,
+        `robin`, each row with `win_rate`, `low`, `high` and `games`.
 
     Raises:
         MonopolyError: The file is no such player, or does not match this version.
@@ -118,11 +127,17 @@ def measure(options: Options, console: Console) -> dict[str, Any]:
     policy = load(options.agent)
     if not isinstance(policy, OcnaruNetworks):
         raise ConfigurationError(
-            f"{str(options.agent)!r} is a policy of the kind {policy.kind!r}, not one that --preset ocnaru has trained."
+            f"{str(options.agent)!r} is a policy of the kind {policy.kind!r}, not one that --preset"
+            " ocnaru has trained."
         )
     parent = make(policy.parent)
     against = [(policy, make(name)) for name in CLAIMED]
-    kept = [(who, other) for name in FAMILY for who in (policy, parent) for other in (make(name), stale(name))]
+    kept = [
+        (who, other)
+        for name in FAMILY
+        for who in (policy, parent)
+        for other in (make(name), stale(name))
+    ]
     mixtures = _mixtures(policy)
     earlier = options.agent.with_name(AFTER_EXPERTS)
     if earlier.is_file() and isinstance(watched := load(earlier), OcnaruNetworks):
@@ -130,19 +145,31 @@ def measure(options: Options, console: Console) -> dict[str, Any]:
     jobs: list[tuple[str, Callable[[], dict[str, Any]]]] = [
         *(("matches", partial(_match, *pair, options)) for pair in against),
         *(("kept", partial(_match, *pair, options)) for pair in kept),
-        *(("networks", partial(_mixture, what, player, parent, options)) for what, player in mixtures.items()),
+        *(
+            ("networks", partial(_mixture, what, player, parent, options))
+            for what, player in mixtures.items()
+        ),
     ]
     rows: dict[str, list[dict[str, Any]]] = {"matches": [], "kept": [], "networks": []}
     for section, job in track(jobs, "playing", console=console):
         rows[section].append(job())
     field = [policy, *(make(name) for name in PLAYERS)]
-    robin = arena.round_robin(field, options.robin_games, 2, "ocnaru", options.seed, options.threads).rows()
+    robin = arena.round_robin(
+        field, options.robin_games, 2, "ocnaru", options.seed, options.threads
+    ).rows()
     rows["robin"] = [_row(row) | {"player": row["name"]} for row in robin]
-    return {"agent": str(options.agent), "seed": options.seed, "heads": list(policy.heads), "gated": list(policy.gated)} | rows
+    return {
+        "agent": str(options.agent),
+        "seed": options.seed,
+        "heads": list(policy.heads),
+        "gated": list(policy.gated),
+    } | rows
 
 
 def _match(first: Policy, second: Policy, options: Options) -> dict[str, Any]:
-    (score,) = arena.against([first], [Lineup((second,), "ocnaru")], [options.games], options.seed, options.threads)
+    (score,) = arena.against(
+        [first], [Lineup((second,), "ocnaru")], [options.games], options.seed, options.threads
+    )
     return _row(score.rows()[0]) | {"player": first.name, "against": second.name}
 
 
@@ -152,14 +179,25 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mixtures(policy: OcnaruNetworks) -> dict[str, OcnaruNetworks]:
-    """Players with some of the networks: each alone, all but one, and all with the one that builds held back."""
+    """Players with some of the networks.
+
+    Each alone, all but one, and all with the one that builds held back.
+    """
     heads = policy.heads
     mixtures = {f"{head} alone": policy.part((head,), f"{head} alone") for head in heads}
-    mixtures |= {f"all but {head}": policy.part([h for h in heads if h != head], f"all but {head}") for head in heads[:2] if len(heads) > 2}
+    mixtures |= {
+        f"all but {head}": policy.part([h for h in heads if h != head], f"all but {head}")
+        for head in heads[:2]
+        if len(heads) > 2
+    }
     if "upgrade" in heads:
         bound = OcnaruNetworks(
-            heads, parent=policy.parent, gated=(*policy.gated, "upgrade"), rules=policy.rules, name="all, upgrade gated"
-        )  # fmt: skip
+            heads,
+            parent=policy.parent,
+            gated=(*policy.gated, "upgrade"),
+            rules=policy.rules,
+            name="all, upgrade gated",
+        )
         bound.set_arrays(policy.arrays())
         mixtures[bound.name] = bound
     return mixtures | {"all": policy}
@@ -169,11 +207,25 @@ def _mixture(what: str, player: OcnaruNetworks, parent: Policy, options: Options
     """A mixture against its parent, and how much better than the parent it does against others."""
     row = _match(player, parent, options)
     others = ("strategic/late_game", "ocnaru/algorithmic")
-    gain = arena.compare(player, parent, others, options.games // len(others), 2, "ocnaru", options.seed, options.threads)
-    return row | {"what": what, "gain": gain.difference, "gain_low": gain.low, "gain_high": gain.high}
+    gain = arena.compare(
+        player,
+        parent,
+        others,
+        options.games // len(others),
+        2,
+        "ocnaru",
+        options.seed,
+        options.threads,
+    )
+    return row | {
+        "what": what,
+        "gain": gain.difference,
+        "gain_low": gain.low,
+        "gain_high": gain.high,
+    }
 
 
-# --- telling --------------------------------------------------------------------------------------------------------------
+# --- telling
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
@@ -183,54 +235,111 @@ def _cells(row: dict[str, Any]) -> list[str]:
 def networks_table() -> str:
     """The seven networks: what they decide, and how they are trained at budget 1."""
     rows = [
-        [f"`{name}`", network.size, network.outputs, network.head, network.asked, network.rule, "yes" if network.gated else "",
-         PASSES[name], f"{OWN_GAMES[name]:,}"]
+        [
+            f"`{name}`",
+            network.size,
+            network.outputs,
+            network.head,
+            network.asked,
+            network.rule,
+            "yes" if network.gated else "",
+            PASSES[name],
+            f"{OWN_GAMES[name]:,}",
+        ]
         for name, network in NETWORKS.items()
-    ]  # fmt: skip
-    headings = ("network", "outputs", "output i", "our head", "asked", "chooses", "only where the parent would", "passes", "own games")
+    ]
+    headings = (
+        "network",
+        "outputs",
+        "output i",
+        "our head",
+        "asked",
+        "chooses",
+        "only where the parent would",
+        "passes",
+        "own games",
+    )
     return markdown(headings, rows)
 
 
 def page(results: dict[str, Any]) -> str:
     """The tables in Markdown."""
     matches = [
-        [f"`{row['against']}`", f"{CLAIMED[row['against']]:.2f}", " / ".join(FRESH[row["against"]]), *_cells(row)]
+        [
+            f"`{row['against']}`",
+            f"{CLAIMED[row['against']]:.2f}",
+            " / ".join(FRESH[row["against"]]),
+            *_cells(row),
+        ]
         for row in results["matches"]
     ]
     kept = [
-        [f"`{row['player']}`", f"`{row['against']}`", " / ".join(KEPT.get(row["against"].removesuffix(", stale"), ("",)))
-         if row["against"].endswith("stale") and row["player"] not in POLICIES else "", *_cells(row)]
+        [
+            f"`{row['player']}`",
+            f"`{row['against']}`",
+            " / ".join(KEPT.get(row["against"].removesuffix(", stale"), ("",)))
+            if row["against"].endswith("stale") and row["player"] not in POLICIES
+            else "",
+            *_cells(row),
+        ]
         for row in results["kept"]
-    ]  # fmt: skip
+    ]
     networks = [
-        [row["what"], *_cells(row), f"{row['gain']:+.3f} ({row['gain_low']:+.3f} to {row['gain_high']:+.3f})"]
+        [
+            row["what"],
+            *_cells(row),
+            f"{row['gain']:+.3f} ({row['gain_low']:+.3f} to {row['gain_high']:+.3f})",
+        ]
         for row in results["networks"]
     ]
     claimed = {"strategic": f"{ROBIN_STRATEGIC:.2f}"}
     robin = [
-        [f"`{row['player']}`", claimed.get(row["player"], "" if row["player"] in PLAYERS else f"{ROBIN['win_rate']:.2f}"), *_cells(row),
-         f"{row['bankrupt']:.3f}", f"{row['worth']:,.0f}", f"{row['cash']:,.0f}"]
+        [
+            f"`{row['player']}`",
+            claimed.get(
+                row["player"], "" if row["player"] in PLAYERS else f"{ROBIN['win_rate']:.2f}"
+            ),
+            *_cells(row),
+            f"{row['bankrupt']:.3f}",
+            f"{row['worth']:,.0f}",
+            f"{row['cash']:,.0f}",
+        ]
         for row in results["robin"]
-    ]  # fmt: skip
+    ]
     parts = (
         "## The thesis's agent: published figures and ours",
         "### Its networks",
-        "100 features (`ocnaru100`), layers of 128, 64 and 32 units, ReLU. Trades and debts are the parent's. "
-        "Passes: how often an experience of phase 1 is learned.",
+        (
+            "100 features (`ocnaru100`), layers of 128, 64 and 32 units, ReLU. Trades and debts are"
+            " the parent's. Passes: how often an experience of phase 1 is learned."
+        ),
         networks_table(),
         "### Against its three opponents, fresh in every game",
         "Rules `ocnaru`, every seed from both seats, intervals from the spread between seeds, 95%.",
-        markdown(("against", "the thesis", "its networks, fresh opponents, July / May", *_HEADINGS), matches),
+        markdown(
+            ("against", "the thesis", "its networks, fresh opponents, July / May", *_HEADINGS),
+            matches,
+        ),
         "### What opponents that are kept from game to game do",
-        "Stale: as the defect leaves a player of the strategic family from the second game on, it buys nothing. "
-        "Whatever plays against it wins: the parent as well as the networks.",
-        markdown(("player", "against", "its networks, kept opponents, July / May", *_HEADINGS), kept),
+        (
+            "Stale: as the defect leaves a player of the strategic family from the second game on,"
+            " it buys nothing. Whatever plays against it wins: the parent as well as the networks."
+        ),
+        markdown(
+            ("player", "against", "its networks, kept opponents, July / May", *_HEADINGS), kept
+        ),
         "### What each network adds to its parent",
-        "Win rate against the parent, and the gain over the parent against `strategic/late_game` and `ocnaru/algorithmic`, paired by seed.",
+        (
+            "Win rate against the parent, and the gain over the parent against"
+            " `strategic/late_game` and `ocnaru/algorithmic`, paired by seed."
+        ),
         markdown(("networks", *_HEADINGS, "gain against others"), networks),
         "### Round robin of 13",
-        f"The thesis: {ROBIN['win_rate']:.2f} of its own games won, {ROBIN['bankrupt']:.2f} ended in its bankruptcy (2% of all games), "
-        f"net worth {ROBIN['worth']:,}, cash {ROBIN['cash']:,}.",
+        (
+            f"The thesis: {ROBIN['win_rate']:.2f} of its own games won, {ROBIN['bankrupt']:.2f}"
+            f" ended in its bankruptcy (2% of all games), net worth {ROBIN['worth']:,}, cash"
+            f" {ROBIN['cash']:,}."
+        ),
         markdown(("player", "the thesis", *_HEADINGS, "bankrupt", "worth", "cash"), robin),
         "```sh\npython -m studies.ocnaru " + f"{results['agent']} --seed {results['seed']}\n```",
     )

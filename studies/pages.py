@@ -1,7 +1,9 @@
-"""Pages of results in Markdown: commands write sections and pictures, people write the text between them.
+"""Pages of results in Markdown.
 
-A section lies between the comments `<!-- begin NAME -->` and `<!-- end NAME -->`. A command replaces it and leaves the rest of the page as
-it is.
+Commands write sections and pictures, people write the text between them.
+
+A section lies between the comments `<!-- begin NAME -->` and `<!-- end NAME -->`. A command
+replaces it and leaves the rest of the page as it is.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ class Page:
         """Check that a section can be written: better before hours of games than after them.
 
         Raises:
-            FormatError: One of the comments around the section is missing, or they are in the wrong order.
+            FormatError: One of the comments around the section is missing, or they are in the wrong
+                order.
             ConfigurationError: The page can't be read.
         """
         self._parts(name)
@@ -47,10 +50,12 @@ class Page:
         Args:
             name: Of the section.
             text: What stands between its comments.
-            heading: What is put above a section that is added. It is not part of the section: it may be changed by hand.
+            heading: What is put above a section that is added. It is not part of the section: it
+                may be changed by hand.
 
         Raises:
-            FormatError: One of the comments around the section is missing, or they are in the wrong order.
+            FormatError: One of the comments around the section is missing, or they are in the wrong
+                order.
             ConfigurationError: The page can't be read or written.
         """
         before, begin, end, after = self._parts(name)
@@ -62,13 +67,19 @@ class Page:
         write_atomically(self.path, f"{before}{section}{after}".encode())
 
     def picture(self, name: str, figure: Figure, about: str) -> str:
-        """Save a picture in the folder that bears the page's name; returns the line of the page that shows it."""
+        """Save a picture in the folder that bears the page's name.
+
+        Returns the line of the page that shows it.
+        """
         folder = self.path.with_suffix("")
         save_picture(folder / f"{name}.png", figure)
         return f"![{about}]({folder.name}/{name}.png)"
 
     def _parts(self, name: str) -> tuple[str, str, str, str]:
-        """What is before a section, the comments around it, and what is after it: nothing if the page has no such section."""
+        """What is before a section, the comments around it, and what is after it.
+
+        Nothing if the page has no such section.
+        """
         begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
         try:
             text = self.path.read_text(encoding="utf-8") if self.path.exists() else self.template
@@ -80,7 +91,8 @@ class Page:
             return before, begin, end, after or "\n"
         if found_begin or end in text:
             raise FormatError(
-                f"{str(self.path)!r}: {begin!r} and {end!r} must both be there, in this order. Repair the page, or remove both."
+                f"{str(self.path)!r}: {begin!r} and {end!r} must both be there, in this order."
+                " Repair the page, or remove both."
             )
         return text, begin, end, ""
 

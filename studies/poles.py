@@ -1,9 +1,14 @@
-"""How many networks a search needs until one balances two poles without velocities: `python -m studies.poles --help`.
+"""How many networks a search needs until one balances two poles without velocities.
 
-python -m studies.poles                                  # writes the section of docs/esp.md: three quarters of an hour of a core
-python -m studies.poles --only esp/2.9 random --runs 5   # some searches, on the terminal alone
+`python -m studies.poles --help`.
 
-It is the task of which Gomez, Schmidhuber and Miikkulainen (JMLR 2008) tell how many networks ESP needs.
+# writes the section of docs/esp.md: three quarters of an hour of a core
+python -m studies.poles
+# some searches, on the terminal alone
+python -m studies.poles --only esp/2.9 random --runs 5
+
+It is the task of which Gomez, Schmidhuber and Miikkulainen (JMLR 2008) tell how many networks ESP
+needs.
 """
 
 from __future__ import annotations
@@ -40,9 +45,14 @@ Search: TypeAlias = Callable[[Fitness, Neurons, int], Iterator[Any]]
 
 @dataclass(frozen=True)
 class Options:
-    """Let searches look for a network that balances two poles, several times each, and count the networks that they evaluate."""
+    """Let searches look for a network that balances two poles, several times each.
 
-    only: Annotated[tuple[str, ...], tyro.conf.arg(help="Searches. Default: all, and the page is written.")] = ()
+    The networks that they evaluate are counted.
+    """
+
+    only: Annotated[
+        tuple[str, ...], tyro.conf.arg(help="Searches. Default: all, and the page is written.")
+    ] = ()
     runs: int = 50
     """Runs of each search."""
     seed: int = 100
@@ -57,13 +67,18 @@ class Options:
     """Print one JSON object at the end."""
 
 
-# --- searches -------------------------------------------------------------------------------------------------------------------
+# --- searches
 
 
 def _esp(recipe: Recipe) -> Search:
     def search(fitness: Fitness, neurons: Neurons, seed: int) -> Iterator[Any]:
         return evolve(
-            fitness, sub_populations=neurons.sub_populations, genes=neurons.genes, recipe=recipe, generations=sys.maxsize, seed=seed
+            fitness,
+            sub_populations=neurons.sub_populations,
+            genes=neurons.genes,
+            recipe=recipe,
+            generations=sys.maxsize,
+            seed=seed,
         )
 
     return search
@@ -89,7 +104,7 @@ SEARCHES: Final[dict[str, Search]] = {
 }
 
 
-# --- runs -----------------------------------------------------------------------------------------------------------------------
+# --- runs
 
 
 class Counted:
@@ -130,7 +145,15 @@ def execute(options: Options, console: Console) -> dict[str, list[int]]:
     Raises:
         MonopolyError: An unknown search, numbers out of range, a page that is damaged.
     """
-    check_ranges(options, {"runs": (1, 1 << 31), "seed": (0, 1 << 31), "max_networks": (1, 1 << 31), "pushes": (1, 1 << 31)})
+    check_ranges(
+        options,
+        {
+            "runs": (1, 1 << 31),
+            "seed": (0, 1 << 31),
+            "max_networks": (1, 1 << 31),
+            "pushes": (1, 1 << 31),
+        },
+    )
     for name in options.only:
         if name not in SEARCHES:
             raise ConfigurationError(f"Unknown search {name!r}. {nearest(name, SEARCHES)}")
@@ -152,23 +175,35 @@ def section(found: dict[str, list[int]], most: int) -> str:
 
 
 def _figures(runs: Sequence[int], most: int) -> tuple[str, ...]:
-    """How many runs were successful; the median of all, the fewest and the most networks that one needed."""
+    """How many runs were successful, and the networks that they needed.
+
+    The median of all, the fewest and the most that one needed.
+    """
     solved = [number for number in runs if number]
     median = np.median([number or np.inf for number in runs])
     words = f"{median:,.0f}" if np.isfinite(median) else f"over {most:,}"
-    return f"{len(solved)} of {len(runs)}", words, f"{min(solved):,} to {max(solved):,}" if solved else ""
+    return (
+        f"{len(solved)} of {len(runs)}",
+        words,
+        f"{min(solved):,} to {max(solved):,}" if solved else "",
+    )
 
 
 def show(found: dict[str, list[int]]) -> None:
     """Print the table."""
     for name, runs in found.items():
         solved = [number for number in runs if number]
-        print(f"{name:34} {len(solved):3} of {len(runs)} solved, networks: {', '.join(f'{number:,}' for number in sorted(solved))}")
+        print(
+            f"{name:34} {len(solved):3} of {len(runs)} solved, networks:"
+            f" {', '.join(f'{number:,}' for number in sorted(solved))}"
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all runs were made."""
-    return command.main("studies.poles", Command(Options(), execute, show), arguments, resume_from="")
+    return command.main(
+        "studies.poles", Command(Options(), execute, show), arguments, resume_from=""
+    )
 
 
 if __name__ == "__main__":

@@ -1,14 +1,21 @@
-"""What Ocnaru's agents won in the published programs, beside what they win here: `python -m studies.published --help`.
+"""What Ocnaru's agents won in the published programs, beside what they win here.
 
-python -m studies.published                                          # every experiment: over 1.5 million games
-python -m studies.published --only three_agents --games 1000         # one, with fewer games
-python -m studies.published --out docs/results/ocnaru.md             # and bring its page up to date
+`python -m studies.published --help`.
 
-The published figures are in data/published_ocnaru.csv. A published figure has a sampling error too. So each is compared by the 95% interval
-of the difference, ours less theirs, put together from the two intervals (MOVER: Zou and Donner, Stat. Med. 27, 2008; for two shares with
-Wilson's intervals that is Newcombe's tenth method, Stat. Med. 17, 1998). Ours come from the spread between seeds, since both seatings of a
-seed share their dice. Of theirs only the number of games is known: shares get Wilson's interval, means and percentiles the spread that our
-games of the same players have. What a figure was rounded by widens its interval.
+# every experiment: over 1.5 million games
+python -m studies.published
+# one, with fewer games
+python -m studies.published --only three_agents --games 1000
+# and bring its page up to date
+python -m studies.published --out docs/results/ocnaru.md
+
+The published figures are in data/published_ocnaru.csv. A published figure has a sampling error too.
+So each is compared by the 95% interval of the difference, ours less theirs, put together from the
+two intervals (MOVER: Zou and Donner, Stat. Med. 27, 2008; for two shares with Wilson's intervals
+that is Newcombe's tenth method, Stat. Med. 17, 1998). Ours come from the spread between seeds,
+since both seatings of a seed share their dice. Of theirs only the number of games is known: shares
+get Wilson's interval, means and percentiles the spread that our games of the same players have.
+What a figure was rounded by widens its interval.
 """
 
 from __future__ import annotations
@@ -45,8 +52,10 @@ _PIPED_WIDTH: Final = 200  # columns of tables that do not go to a terminal
 Shares = NDArray[np.float64]
 
 PLAYERS: Final = (
-    "ocnaru/random", "ocnaru/algorithmic", "strategic", "strategic/aggressive", "strategic/cautious", "strategic/completionist",
-    "strategic/utility_king", "strategic/orange_red", "strategic/late_game", "strategic/trademaster", "strategic/balanced",
+    "ocnaru/random", "ocnaru/algorithmic", "strategic", "strategic/aggressive",
+    "strategic/cautious", "strategic/completionist",
+    "strategic/utility_king", "strategic/orange_red", "strategic/late_game",
+    "strategic/trademaster", "strategic/balanced",
     "strategic/adaptive",
 )  # fmt: skip
 # How the players differ in the program of May 2025, by the first word of their names.
@@ -77,7 +86,9 @@ class Experiment:
 
 def _duels(program: str, legacy: bool, *pairs: tuple[str, str]) -> dict[str, Experiment]:
     return {
-        f"{program}_{'_'.join(name.split('/')[-1] for name in pair)}": Experiment(f"{' against '.join(pair)}, {title}", pair, legacy)
+        f"{program}_{'_'.join(name.split('/')[-1] for name in pair)}": Experiment(
+            f"{' against '.join(pair)}, {title}", pair, legacy
+        )
         for pair in pairs
         for title in (f"the program of {program.capitalize()} 2025",)
     }
@@ -85,11 +96,26 @@ def _duels(program: str, legacy: bool, *pairs: tuple[str, str]) -> dict[str, Exp
 
 _ALGORITHMIC, _RANDOM, _STRATEGIC = "ocnaru/algorithmic", "ocnaru/random", "strategic"
 EXPERIMENTS: Final[dict[str, Experiment]] = {
-    **_duels("july", False, (_STRATEGIC, _ALGORITHMIC), (_STRATEGIC, _RANDOM), (_ALGORITHMIC, _RANDOM), (_STRATEGIC, _STRATEGIC)),
-    **_duels("may", True, (_STRATEGIC, _ALGORITHMIC), (_STRATEGIC, _RANDOM), (_ALGORITHMIC, _RANDOM)),
-    "three_agents": Experiment("the thesis's three agents, 10,000 games a pair", PLAYERS[:3], legacy=True),
-    "twelve_july": Experiment("twelve agents, the program of July 2025, 30 games a pair", PLAYERS, quirks=(True,)),
-    "twelve_agents": Experiment("the thesis's twelve agents, 10,000 games a pair", PLAYERS, legacy=True, quirks=(True,)),
+    **_duels(
+        "july",
+        False,
+        (_STRATEGIC, _ALGORITHMIC),
+        (_STRATEGIC, _RANDOM),
+        (_ALGORITHMIC, _RANDOM),
+        (_STRATEGIC, _STRATEGIC),
+    ),
+    **_duels(
+        "may", True, (_STRATEGIC, _ALGORITHMIC), (_STRATEGIC, _RANDOM), (_ALGORITHMIC, _RANDOM)
+    ),
+    "three_agents": Experiment(
+        "the thesis's three agents, 10,000 games a pair", PLAYERS[:3], legacy=True
+    ),
+    "twelve_july": Experiment(
+        "twelve agents, the program of July 2025, 30 games a pair", PLAYERS, quirks=(True,)
+    ),
+    "twelve_agents": Experiment(
+        "the thesis's twelve agents, 10,000 games a pair", PLAYERS, legacy=True, quirks=(True,)
+    ),
 }
 
 
@@ -139,7 +165,7 @@ class Comparison:
         return self.difference.low <= 0 <= self.difference.high
 
 
-# --- statistics ---------------------------------------------------------------------------------------------------------
+# --- statistics
 
 
 def wilson(share: float, games: int) -> Estimate:
@@ -148,13 +174,20 @@ def wilson(share: float, games: int) -> Estimate:
 
 
 def clustered(values: Shares, unit: NDArray[np.int32]) -> Estimate:
-    """A mean of games that come in units with a seed in common; without any spread between units, as if they were independent."""
+    """A mean of games that come in units with a seed in common.
+
+    Without any spread between units, as if they were independent.
+    """
     _, number = np.unique(unit, return_inverse=True)
     sums, sizes = np.bincount(number, values), np.bincount(number)
     mean = float(values.mean())
     if len(sums) < 2 or not (values != values[0]).any():
         return wilson(mean, len(values)) if 0 <= mean <= 1 else Estimate(mean, mean, mean)
-    half = _Z * float(np.sqrt(len(sums) / (len(sums) - 1) * ((sums - mean * sizes) ** 2).sum())) / len(values)
+    half = (
+        _Z
+        * float(np.sqrt(len(sums) / (len(sums) - 1) * ((sums - mean * sizes) ** 2).sum()))
+        / len(values)
+    )
     return Estimate(mean, mean - half, mean + half)
 
 
@@ -166,11 +199,15 @@ def percentile(values: Shares, level: float, games: int) -> Estimate:
 
 
 def _around(value: float, spread: Estimate, rounding: float) -> Estimate:
-    """A published value with the interval of another estimate moved there, and what it was rounded by."""
-    return Estimate(value, value - (spread.value - spread.low) - rounding, value + (spread.high - spread.value) + rounding)
+    """A published value, another estimate's interval moved there, and what it was rounded by."""
+    return Estimate(
+        value,
+        value - (spread.value - spread.low) - rounding,
+        value + (spread.high - spread.value) + rounding,
+    )
 
 
-# --- ours ---------------------------------------------------------------------------------------------------------------
+# --- ours
 
 
 @dataclass(frozen=True)
@@ -195,10 +232,19 @@ class Sample:
 
 
 def sample(results: Results, agent: str, opponent: str = "") -> Sample:
-    """The games of an agent against one opponent; without one, against all; without an agent, all games by their first seats."""
-    mine = results.seats == results.names.index(agent) if agent else np.arange(results.seats.shape[1]) == np.zeros((results.games, 1))
+    """The games of an agent against one opponent; without one, against all.
+
+    Without an agent, all games by their first seats.
+    """
+    mine = (
+        results.seats == results.names.index(agent)
+        if agent
+        else np.arange(results.seats.shape[1]) == np.zeros((results.games, 1))
+    )
     other = results.seats == results.names.index(opponent) if opponent else ~mine
-    chosen = mine.any(axis=1) & (other.any(axis=1) if agent != opponent else mine.all(axis=1) | (not agent))
+    chosen = mine.any(axis=1) & (
+        other.any(axis=1) if agent != opponent else mine.all(axis=1) | (not agent)
+    )
     rows, seat = np.arange(int(chosen.sum())), mine[chosen].argmax(axis=1)
     wins, place = results.wins[chosen], results.place[chosen]
     capped = results.capped[chosen].astype(np.float64)
@@ -233,7 +279,9 @@ def compare(figure: Published, games: Sample) -> Comparison:
     elif figure.metric.startswith(_PERCENTILE):
         level = int(figure.metric.removeprefix(_PERCENTILE)) / 100
         what = "turns, median" if level == 0.5 else f"turns, {level:.0%} of games are shorter"
-        theirs = _around(figure.value, percentile(games.turns, level, figure.games), figure.rounding)
+        theirs = _around(
+            figure.value, percentile(games.turns, level, figure.games), figure.rounding
+        )
         ours = percentile(games.turns, level, len(games.turns))
     else:
         what, half = "turns, mean", _Z * float(games.turns.std()) / figure.games**0.5
@@ -249,7 +297,7 @@ def _label(figure: Published, what: str) -> str:
     return f"{figure.agent}: {what}" + (f" against {figure.opponent}" if figure.opponent else "")
 
 
-# --- theirs -------------------------------------------------------------------------------------------------------------
+# --- theirs
 
 
 _PERCENT_OF: Final = {"wins_percent": "wins", "bankrupt_percent": "bankruptcies"}
@@ -263,29 +311,43 @@ def read() -> tuple[dict[str, str], ...]:
 
 
 def published(name: str) -> list[Published]:
-    """The published figures of an experiment, as the data file has them; counts and percentages become shares.
+    """The published figures of an experiment, as the data file has them.
+
+    Counts and percentages become shares.
 
     Crashed games are no figure of ours: see `crashed`.
     """
     figures = []
     for row in read():
         if row["experiment"] == name and row["metric"] != "errors":
-            metric, value, games, rounding = row["metric"], float(row["value"]), int(row["games"]), float(row["rounding"])
+            metric, value, games, rounding = (
+                row["metric"],
+                float(row["value"]),
+                int(row["games"]),
+                float(row["rounding"]),
+            )
             if metric in _PERCENT_OF:
                 metric, value, rounding = _PERCENT_OF[metric], value / 100, rounding / 100
             elif metric in _SHARES:
                 value, rounding = value / games, rounding / games
-            figures.append(Published(row["agent"], row["opponent"], metric, value, games, rounding, row["source"]))
+            figures.append(
+                Published(
+                    row["agent"], row["opponent"], metric, value, games, rounding, row["source"]
+                )
+            )
     return figures
 
 
 def crashed(name: str) -> tuple[int, int]:
-    """How many of the published games ended in an error and are left out of the figures, and of how many."""
+    """How many of the published games are left out of the figures, and of how many.
+
+    They ended in an error.
+    """
     rows = [row for row in read() if row["experiment"] == name and row["metric"] == "errors"]
     return sum(int(row["value"]) for row in rows), sum(int(row["games"]) for row in rows)
 
 
-# --- an experiment ------------------------------------------------------------------------------------------------------
+# --- an experiment
 
 
 @dataclass(frozen=True)
@@ -297,7 +359,8 @@ class Report:
         games: Games of each pair.
         seed: Of the games.
         comparisons: By rules (with quirks or without), the published figures beside ours.
-        pairs: By rules, of how many pairs the share of wins was compared on its own, and how many of these disagree.
+        pairs: By rules, of how many pairs the share of wins was compared on its own, and how many
+            of these disagree.
     """
 
     name: str
@@ -307,7 +370,13 @@ class Report:
     pairs: dict[bool, tuple[int, int]]
 
 
-def run(name: str, games: int | None = None, seed: int = 0, threads: int | None = None, progress: bool = False) -> Report:
+def run(
+    name: str,
+    games: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: bool = False,
+) -> Report:
     """Play an experiment and compare.
 
     Args:
@@ -331,9 +400,14 @@ def run(name: str, games: int | None = None, seed: int = 0, threads: int | None 
     return Report(name, count, seed, comparisons, pairs)
 
 
-def _play(experiment: Experiment, games: int, quirks: bool, seed: int, threads: int | None, progress: bool) -> Results:
+def _play(
+    experiment: Experiment, games: int, quirks: bool, seed: int, threads: int | None, progress: bool
+) -> Results:
     options = MAY if experiment.legacy else {}
-    players = {name: agents.make(name, **options.get(name.split("/")[0], {})) for name in experiment.players}
+    players = {
+        name: agents.make(name, **options.get(name.split("/")[0], {}))
+        for name in experiment.players
+    }
     rules = Rules.preset("ocnaru", ocnaru_quirks=quirks)
     seated = [players[name] for name in experiment.players]
     if len(players) < len(seated):
@@ -342,13 +416,23 @@ def _play(experiment: Experiment, games: int, quirks: bool, seed: int, threads: 
 
 
 def _compare_all(name: str, results: Results) -> tuple[list[Comparison], tuple[int, int]]:
-    """All figures of an experiment; where it has figures of very many pairs, their sums, and how many pairs disagree."""
+    """All figures of an experiment.
+
+    Where it has figures of very many pairs, their sums, and how many pairs disagree.
+    """
     figures = published(name)
     single = [compare(figure, sample(results, figure.agent, figure.opponent)) for figure in figures]
     if len(EXPERIMENTS[name].players) <= 3 or not any(figure.opponent for figure in figures):
         return single, (0, 0)
-    wins = [comparison for comparison, figure in zip(single, figures, strict=True) if figure.metric == "wins"]
-    sums = [compare(figure, sample(results, figure.agent)) for figure in (*_summed(figures), *_lengths(figures))]
+    wins = [
+        comparison
+        for comparison, figure in zip(single, figures, strict=True)
+        if figure.metric == "wins"
+    ]
+    sums = [
+        compare(figure, sample(results, figure.agent))
+        for figure in (*_summed(figures), *_lengths(figures))
+    ]
     return sums, (len(wins), sum(not comparison.agrees for comparison in wins))
 
 
@@ -362,7 +446,10 @@ def _summed(figures: list[Published]) -> list[Published]:
             wins[agent] = wins.get(agent, 0.0) + share * figure.games
             games[agent] = games.get(agent, 0) + figure.games
     ranked = sorted(wins, key=lambda agent: -wins[agent] / games[agent])
-    return [Published(agent, "", "wins", wins[agent] / games[agent], games[agent], 0.0, pairs[0].source) for agent in ranked]
+    return [
+        Published(agent, "", "wins", wins[agent] / games[agent], games[agent], 0.0, pairs[0].source)
+        for agent in ranked
+    ]
 
 
 def _lengths(figures: list[Published]) -> list[Published]:
@@ -376,11 +463,14 @@ def _lengths(figures: list[Published]) -> list[Published]:
     return lengths
 
 
-# --- what is printed ----------------------------------------------------------------------------------------------------
+# --- what is printed
 
 
 def table(report: Report) -> tuple[list[str], list[list[str]]]:
-    """A report as text: the headings, and a row a figure, each number with its interval. A star: the difference is beyond its own."""
+    """A report as text: the headings, and a row a figure, each number with its interval.
+
+    A star: the difference is beyond its own.
+    """
     headings, rows = ["", "published"], []
     for quirks in report.comparisons:
         headings += [f"ours, {'with' if quirks else 'without'} quirks", "difference"]
@@ -388,7 +478,10 @@ def table(report: Report) -> tuple[list[str], list[list[str]]]:
         digits = 3 if line[0].theirs.high <= _SHARE_LIMIT else 1
         row = [line[0].what, _text(line[0].theirs, digits)]
         for comparison in line:
-            row += [_text(comparison.ours, digits), _text(comparison.difference, digits, "+") + ("" if comparison.agrees else " *")]
+            row += [
+                _text(comparison.ours, digits),
+                _text(comparison.difference, digits, "+") + ("" if comparison.agrees else " *"),
+            ]
         rows.append(row)
     return headings, rows
 
@@ -404,36 +497,55 @@ def remarks(report: Report) -> list[str]:
     for quirks, comparisons in report.comparisons.items():
         rules = "With quirks" if quirks else "Without quirks"
         beyond = sum(not comparison.agrees for comparison in comparisons)
-        lines.append(f"{rules}: {beyond} of {len(comparisons)} differences beyond their 95% interval.")
+        lines.append(
+            f"{rules}: {beyond} of {len(comparisons)} differences beyond their 95% interval."
+        )
         pairs, strays = report.pairs[quirks]
         if pairs:
             lines.append(
-                f"Of the {pairs} pairs, {strays} differ beyond the interval in their share of wins ({pairs * 0.05:.1f} by chance)."
+                f"Of the {pairs} pairs, {strays} differ beyond the interval in their share of wins"
+                f" ({pairs * 0.05:.1f} by chance)."
             )
     errors, games = crashed(report.name)
     if errors:
-        lines.append(f"{errors} of the {games} published games crashed and are left out of the published figures.")
+        lines.append(
+            f"{errors} of the {games} published games crashed and are left out of the published"
+            " figures."
+        )
     return lines
 
 
 def repeat(report: Report) -> str:
     """The command that repeats a report."""
-    return f"python -m studies.published --only {report.name} --games {report.games} --seed {report.seed}"
+    return (
+        f"python -m studies.published --only {report.name} --games {report.games} --seed"
+        f" {report.seed}"
+    )
 
 
 def as_json(report: Report) -> dict[str, Any]:
     """A report as JSON values."""
     rows = [
-        {"quirks": quirks, "what": c.what, "source": c.source, "agrees": c.agrees, "published": vars(c.theirs), "ours": vars(c.ours),
-         "difference": vars(c.difference)}
+        {
+            "quirks": quirks,
+            "what": c.what,
+            "source": c.source,
+            "agrees": c.agrees,
+            "published": vars(c.theirs),
+            "ours": vars(c.ours),
+            "difference": vars(c.difference),
+        }
         for quirks, comparisons in report.comparisons.items()
         for c in comparisons
-    ]  # fmt: skip
-    pairs = [{"quirks": quirks, "compared": pairs, "beyond": strays} for quirks, (pairs, strays) in report.pairs.items()]
+    ]
+    pairs = [
+        {"quirks": quirks, "compared": pairs, "beyond": strays}
+        for quirks, (pairs, strays) in report.pairs.items()
+    ]
     return {"experiment": report.name, "games": report.games, "figures": rows, "pairs": pairs}
 
 
-# --- the page -----------------------------------------------------------------------------------------------------------
+# --- the page
 
 BY_HAND: Final = "<!-- from here on written by hand: the command leaves it as it is -->"
 _HEAD: Final = """# Ocnaru's agents: published figures and ours
@@ -444,7 +556,7 @@ divide by all games of a tournament, are scaled to an agent's own games. All gam
 fresh agents; *quirks* are the defects of the program that change play (rulebook, end). A star marks a difference
 whose 95% interval (MOVER, from both intervals, so that the sampling error of the published figure counts too) leaves out 0; one in twenty
 does so by chance.
-"""
+"""  # noqa: E501
 
 
 def section(report: Report) -> str:
@@ -452,25 +564,32 @@ def section(report: Report) -> str:
     headings, rows = table(report)
     title = EXPERIMENTS[report.name].title
     lines = [f"## {title[0].upper()}{title[1:]}", ""]
-    lines += ["| " + " | ".join(cells) + " |" for cells in (headings, ["---", *["---:"] * (len(headings) - 1)], *rows)]
+    lines += [
+        "| " + " | ".join(cells) + " |"
+        for cells in (headings, ["---", *["---:"] * (len(headings) - 1)], *rows)
+    ]
     return "\n".join([*lines, "", " ".join(remarks(report)), "", "```sh", repeat(report), "```"])
 
 
-# --- the command --------------------------------------------------------------------------------------------------------
+# --- the command
 
 
 @dataclass(frozen=True)
 class Options:
-    """The win rates of the agents of Ocnaru's thesis in its own programs and here, with intervals for both and for the difference.
+    """The win rates of the agents of Ocnaru's thesis in its own programs and here.
 
-    The published figures come from the thesis and from runs of its two public programs. docs/results/ocnaru.md explains the differences
-    beyond the intervals. They do not make this command fail.
+    Both have intervals, and so has the difference.
+
+    The published figures come from the thesis and from runs of its two public programs.
+    docs/results/ocnaru.md explains the differences beyond the intervals. They do not make this
+    command fail.
     """
 
     games: int | None = None
     """Games per pair; the default of 10,000 makes over 1.5 million games in all."""
     only: str | None = None
-    """Run only this experiment: july_strategic_algorithmic, may_algorithmic_random, three_agents, twelve_agents, ..."""
+    """Run only this experiment: july_strategic_algorithmic, may_algorithmic_random, three_agents,
+    twelve_agents, ..."""
     seed: int = 0
     """Determines every game."""
     threads: int | None = None
@@ -482,7 +601,10 @@ class Options:
 
 
 def execute(options: Options, console: Console) -> list[dict[str, Any]]:
-    """Play, and show each report or put it on the page as soon as it is there; returns them as JSON values."""
+    """Play, and show each report or put it on the page as soon as it is there.
+
+    Returns them as JSON values.
+    """
     check_ranges(options, {"games": (1, 1 << 31), "threads": (1, 1024)})
     page = Page(options.out, f"{_HEAD}\n{BY_HAND}\n", BY_HAND) if options.out else None
     names = [options.only] if options.only else list(EXPERIMENTS)
@@ -491,7 +613,9 @@ def execute(options: Options, console: Console) -> list[dict[str, Any]]:
             page.check(name)
     reports = []
     for name in names:
-        reports.append(run(name, options.games, options.seed, options.threads, progress=console.is_terminal))
+        reports.append(
+            run(name, options.games, options.seed, options.threads, progress=console.is_terminal)
+        )
         if page:
             page.write(name, section(reports[-1]))
         if not options.json:
@@ -514,7 +638,12 @@ def show(report: Report) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    return command.main("studies.published", Command(Options(), execute, lambda reports: None), arguments, resume_from="")
+    return command.main(
+        "studies.published",
+        Command(Options(), execute, lambda reports: None),
+        arguments,
+        resume_from="",
+    )
 
 
 if __name__ == "__main__":

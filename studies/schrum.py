@@ -1,12 +1,16 @@
 """Schrum's experiments with networks for Pente, repeated: `python -m studies.schrum --help`.
 
-    python -m studies.schrum                                       # all cells at full length, 20 runs each: days on one core
-    python -m studies.schrum --only two --runs 5 --generations 200 --threads 1   # shorter; a run that is there goes on, or is done
-    python -m studies.schrum --runs 0                              # only write docs/results/esp.md of the runs that are there
+    # all cells at full length, 20 runs each: days on one core
+    python -m studies.schrum
+    # shorter; a run that is there goes on, or is done
+    python -m studies.schrum --only two --runs 5 --generations 200 --threads 1
+    # only write docs/results/esp.md of the runs that are there
+    python -m studies.schrum --runs 0
 
-A cell is one setting of `training.evolve --preset schrum`; its runs differ by their seed alone. What a finished run has found is kept in
-studies/data/schrum.jsonl, a line each: it is not played again, so runs of several days add up. The sections of the page show those that
-are kept, and say how many and how long they were; a section without any stays as it is.
+A cell is one setting of `training.evolve --preset schrum`; its runs differ by their seed alone.
+What a finished run has found is kept in studies/data/schrum.jsonl, a line each: it is not played
+again, so runs of several days add up. The sections of the page show those that are kept, and say
+how many and how long they were; a section without any stays as it is.
 """
 
 from __future__ import annotations
@@ -45,48 +49,85 @@ _CHAMPION: Final = "champion/"  # what the curves of the champions begin with
 _STAYS: Final = 0.95  # of the games of a test: a champion hardly ever loses
 _PARTS: Final = 100  # of a curve that is kept
 
-# --- cells ----------------------------------------------------------------------------------------------------------------------
+# --- cells
 
 # How the builders play (P20, P21), and how many hidden units there are (E1): the text has neither.
 _FIXED: Final = {"ends": "forward", "opening_stone": "nearest"}
-READINGS: Final[dict[str, dict[str, Any]]] = {"random": {}, "fixed": _FIXED, "fixed-5-units": _FIXED | {"hidden": 5}}
+READINGS: Final[dict[str, dict[str, Any]]] = {
+    "random": {},
+    "fixed": _FIXED,
+    "fixed-5-units": _FIXED | {"hidden": 5},
+}
 # One change each of `random`: P20 alone, P21 alone, P28, P14.
-_FORWARD, _NEAREST, _POINTS, _TIES = {"ends": "forward"}, {"opening_stone": "nearest"}, {"moves_max": "points"}, {"ties": "random"}
+_FORWARD, _NEAREST, _POINTS, _TIES = (
+    {"ends": "forward"},
+    {"opening_stone": "nearest"},
+    {"moves_max": "points"},
+    {"ties": "random"},
+)
 SHORT: Final = {"two": 100, "pairs": 50}  # generations of the runs that compare these
 
 
 def _cells() -> dict[str, dict[str, Any]]:
-    """What each cell changes of the preset, by its name; the part before the first slash is its section."""
+    """What each cell changes of the preset, by its name.
+
+    The part before the first slash is its section.
+    """
     cells: dict[str, dict[str, Any]] = {}
     for experiment, generations in SHORT.items():
         own = {"experiment": experiment}
         for name, reading in READINGS.items():
             cells[f"{experiment}/{name}"] = own | reading
-        readings = {"random": {}, "forward": _FORWARD, "nearest": _NEAREST, "points": _POINTS, "ties": _TIES}
+        readings = {
+            "random": {},
+            "forward": _FORWARD,
+            "nearest": _NEAREST,
+            "points": _POINTS,
+            "ties": _TIES,
+        }
         for name, reading in readings.items():
             cells[f"{experiment}/short/{name}"] = own | {"generations": generations} | reading
-        cells |= {f"{experiment}/random-points": own | _POINTS, f"{experiment}/random-ties": own | _TIES}
+        cells |= {
+            f"{experiment}/random-points": own | _POINTS,
+            f"{experiment}/random-ties": own | _TIES,
+        }
     cells["two/fixed-10-neurons"] = {"experiment": "two", "neurons": 10} | _FIXED
     cells["two/short/hall"] = {"experiment": "hall", "generations": SHORT["two"]}
     for network in NETWORKS[1:]:
-        cells[f"pairs/short/{network}"] = {"experiment": "pairs", "generations": SHORT["pairs"], "network": network}
-    cells["better/fixed-points/recurrent"] = {"experiment": "better", "network": "recurrent"} | _FIXED | _POINTS
+        cells[f"pairs/short/{network}"] = {
+            "experiment": "pairs",
+            "generations": SHORT["pairs"],
+            "network": network,
+        }
+    cells["better/fixed-points/recurrent"] = (
+        {"experiment": "better", "network": "recurrent"} | _FIXED | _POINTS
+    )
     for network in NETWORKS:
         own = {"network": network}
         for name in ("fixed", "fixed-5-units", "random"):
             cells[f"better/{name}/{network}"] = {"experiment": "better"} | READINGS[name] | own
         for experiment in ("colluders", "lot"):
-            cells[f"memory/{experiment}/{network}"] = {"experiment": experiment, "generations": 60} | own
+            cells[f"memory/{experiment}/{network}"] = {
+                "experiment": experiment,
+                "generations": 60,
+            } | own
     one_change: dict[str, dict[str, Any]] = {"esp": {}}
-    one_change |= {algorithm: {"algorithm": algorithm} for algorithm in ("genetic", "cmaes", "random")}
+    one_change |= {
+        algorithm: {"algorithm": algorithm} for algorithm in ("genetic", "cmaes", "random")
+    }
     one_change |= {name.replace("/", "-"): changes for name, changes in PROGRAMS.items()}
     one_change |= {"forward": _FORWARD, "nearest": _NEAREST, "fixed": _FIXED, "points": _POINTS}
     one_change |= {"no-bursts": {"stagnation": 0}, "more-bursts": {"stagnation": 5}}
     one_change |= {"unpaired": {"paired": False}, "20-units": {"hidden": 20}}
     one_change |= {"captures": {"captures": True}, "wins_alone": {"wins_alone": True}}
     one_change |= {"factor0": {"factor": 0.0}, "factor1": {"factor": 1.0}}
-    one_change |= {f"seat{seat}": {"seat": seat, "matches": 30} for seat in (1, 2, 3)}  # as many games as from all three
-    boards: dict[str, dict[str, Any]] = {"7-window": {"window": 9}, "11": {"size": 11}, "11-window": {"size": 11, "window": 9}}
+    # as many games as from all three
+    one_change |= {f"seat{seat}": {"seat": seat, "matches": 30} for seat in (1, 2, 3)}
+    boards: dict[str, dict[str, Any]] = {
+        "7-window": {"window": 9},
+        "11": {"size": 11},
+        "11-window": {"size": 11, "window": 9},
+    }
     short = {"experiment": "better", "generations": 100}
     cells |= {f"changes/{name}": short | changes for name, changes in one_change.items()}
     return cells | {f"boards/{name}": short | changes for name, changes in boards.items()}
@@ -103,13 +144,16 @@ class Finished:
     Attributes:
         generations: Its length.
         rates: The share of fresh games that the best network won, by the names of the tests.
-        champions: The share of its games that the champion of a generation won in its own evaluation: means of equal parts of the run,
-            at most `_PARTS` (the last one may be shorter).
+        champions: The share of its games that the champion of a generation won in its own
+            evaluation: means of equal parts of the run, at most `_PARTS` (the last one may be
+            shorter).
         settings: A digest of the settings that decide the result.
-        all_won: The first generation whose champion won all games of a test in its own evaluation, by the names of the tests; 0: none.
-            Older runs were kept without this and what follows.
-        least: The smallest share of the games of a test that a champion of the last quarter of the run won so.
-        seats: The share of fresh games that the best network won from each of its seats, by the names of the tests.
+        all_won: The first generation whose champion won all games of a test in its own evaluation,
+            by the names of the tests; 0: none. Older runs were kept without this and what follows.
+        least: The smallest share of the games of a test that a champion of the last quarter of the
+            run won so.
+        seats: The share of fresh games that the best network won from each of its seats, by the
+            names of the tests.
     """
 
     generations: int
@@ -132,14 +176,28 @@ class Finished:
             rates = {test["opponents"]: float(test["win_rate"]) for test in results["tests"]}
             seats = {test["opponents"]: _by_seat(test) for test in results["tests"]}
         with understood(folder / CURVES):
-            found = np.atleast_1d(np.genfromtxt(folder / CURVES, delimiter=",", names=True, deletechars=""))
-            own = {name.removeprefix(_CHAMPION): found[name] for name in found.dtype.names or () if name.startswith(_CHAMPION)}
+            found = np.atleast_1d(
+                np.genfromtxt(folder / CURVES, delimiter=",", names=True, deletechars="")
+            )
+            own = {
+                name.removeprefix(_CHAMPION): found[name]
+                for name in found.dtype.names or ()
+                if name.startswith(_CHAMPION)
+            }
             champions = np.mean([*own.values()], axis=0)
         starts = _starts(len(champions))
         parts = [round(float(part.mean()), 4) for part in np.split(champions, starts[1:])]
-        all_won = {test: int(np.append(np.flatnonzero(shares == 1) + 1, 0)[0]) for test, shares in own.items()}
-        least = {test: round(float(shares[3 * len(shares) // 4 :].min()), 4) for test, shares in own.items()}
-        return cls(int(results["generations"]), rates, parts, digest(settings), all_won, least, seats)
+        all_won = {
+            test: int(np.append(np.flatnonzero(shares == 1) + 1, 0)[0])
+            for test, shares in own.items()
+        }
+        least = {
+            test: round(float(shares[3 * len(shares) // 4 :].min()), 4)
+            for test, shares in own.items()
+        }
+        return cls(
+            int(results["generations"]), rates, parts, digest(settings), all_won, least, seats
+        )
 
     @property
     def middles(self) -> NDArray[np.float64]:
@@ -160,14 +218,18 @@ def _starts(generations: int) -> NDArray[np.int64]:
 
 def digest(settings: Schrum) -> str:
     """A short hash of the settings that decide the result."""
-    return hashlib.sha256(json.dumps(settings.search().settings(), sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(
+        json.dumps(settings.search().settings(), sort_keys=True).encode()
+    ).hexdigest()[:16]
 
 
-# --- runs that are kept ---------------------------------------------------------------------------------------------------------
+# --- runs that are kept
 
 
 class Kept:
-    """The finished runs of all cells in one file, a line each, so that runs of several days and machines add up.
+    """The finished runs of all cells in one file, a line each.
+
+    Runs of several days and machines add up.
 
     A run whose settings are no longer those of its cell does not count.
     """
@@ -200,18 +262,23 @@ class Kept:
     def add(self, cell: str, seed: int, run: Finished) -> None:
         """Keep a run, and write the file."""
         self._runs[cell, seed] = run
-        lines = [json.dumps({"cell": name, "seed": number} | asdict(self._runs[name, number])) for name, number in sorted(self._runs)]
+        lines = [
+            json.dumps({"cell": name, "seed": number} | asdict(self._runs[name, number]))
+            for name, number in sorted(self._runs)
+        ]
         write_atomically(self._path, ("\n".join(lines) + "\n").encode())
 
 
-# --- running --------------------------------------------------------------------------------------------------------------------
+# --- running
 
 
 @dataclass(frozen=True)
 class Options:
     """Repeat Schrum's experiments; the page keeps what is written between its sections."""
 
-    only: Annotated[tuple[str, ...], tyro.conf.arg(help="Cells, or beginnings of their names. Default: all.")] = ()
+    only: Annotated[
+        tuple[str, ...], tyro.conf.arg(help="Cells, or beginnings of their names. Default: all.")
+    ] = ()
     out: Path = Path("runs/schrum")
     """Folder of the runs."""
     kept_file: Path = KEPT
@@ -221,7 +288,8 @@ class Options:
     runs: int = 20
     """Runs of each cell; 0: only write the page."""
     generations: int | None = None
-    """Length of the runs; longer ones stay as they are. Default: that of the paper; 60 and 100 in the sections that are not his."""
+    """Length of the runs; longer ones stay as they are. Default: that of the paper; 60 and 100 in
+    the sections that are not his."""
     threads: int | None = None
     """Threads that play; default: one per core. The results are the same."""
 
@@ -237,7 +305,11 @@ def meant(options: Options) -> list[str]:
     for name in options.only:
         if not any(_within(cell, name) for cell in CELLS):
             raise ConfigurationError(f"Unknown cell {name!r}. {nearest(name, (*SECTIONS, *CELLS))}")
-    return [cell for cell in CELLS if not options.only or any(_within(cell, name) for name in options.only)]
+    return [
+        cell
+        for cell in CELLS
+        if not options.only or any(_within(cell, name) for name in options.only)
+    ]
 
 
 def _within(cell: str, name: str) -> bool:
@@ -246,11 +318,15 @@ def _within(cell: str, name: str) -> bool:
 
 def settings_of(cell: str, seed: int, options: Options) -> Schrum:
     """A run of a cell."""
-    changes = CELLS[cell] | ({} if options.generations is None else {"generations": options.generations})
-    return dataclasses.replace(SCHRUM, **changes, seed=seed, out=options.out / cell / str(seed), threads=options.threads)
+    changes = CELLS[cell] | (
+        {} if options.generations is None else {"generations": options.generations}
+    )
+    return dataclasses.replace(
+        SCHRUM, **changes, seed=seed, out=options.out / cell / str(seed), threads=options.threads
+    )
 
 
-# --- the page -------------------------------------------------------------------------------------------------------------------
+# --- the page
 
 SECTIONS: Final = {
     "two": "5.1: one opponent",
@@ -260,61 +336,119 @@ SECTIONS: Final = {
     "changes": "ESP against other searches, and one change each",
     "boards": "Larger boards, and a window that is moved over the board",
 }
-_HIS: Final = ("two", "pairs", "better")  # sections of his own experiments, whose claims ask when all games are won
+# sections of his own experiments, whose claims ask when all games are won
+_HIS: Final = ("two", "pairs", "better")
 
 
 def section(name: str, kept: Kept, page: Page) -> str:
-    """The text of a section: a picture of the champions, and the best networks in fresh games; empty if no run of it is finished."""
-    cells = {cell: kept.finished(cell) for cell in CELLS if _within(cell, name) or (name == "boards" and cell == ESP_ITSELF)}
+    """The text of a section: a picture of the champions, and the best networks in fresh games.
+
+    Empty if no run of it is finished.
+    """
+    cells = {
+        cell: kept.finished(cell)
+        for cell in CELLS
+        if _within(cell, name) or (name == "boards" and cell == ESP_ITSELF)
+    }
     cells = {cell: runs for cell, runs in cells.items() if runs}
     if not any(_within(cell, name) for cell in cells):
         return ""
     tests = sorted({test for runs in cells.values() for run in runs for test in run.rates})
     rows = [_row(cell, runs, tests) for cell, runs in cells.items()]
-    picture = page.picture(name, champions(cells), f"Games won by the champion of each generation: {SECTIONS[name]}")
+    picture = page.picture(
+        name, champions(cells), f"Games won by the champion of each generation: {SECTIONS[name]}"
+    )
     heads = ("cell", "runs", "generations", *tests, *(["all tests"] if len(tests) > 1 else []))
-    return "\n\n".join([picture, table(heads, rows), *_seats(cells, tests), *(_perfection(cells) if name in _HIS else [])])
+    return "\n\n".join(
+        [
+            picture,
+            table(heads, rows),
+            *_seats(cells, tests),
+            *(_perfection(cells) if name in _HIS else []),
+        ]
+    )
 
 
 def _row(cell: str, runs: Sequence[Finished], tests: Sequence[str]) -> tuple[str, ...]:
     lengths = sorted({run.generations for run in runs})
     length = f"{lengths[0]:,}" + (f" to {lengths[-1]:,}" if len(lengths) > 1 else "")
     rates = np.array([[run.rates.get(test, np.nan) for test in tests] for run in runs])
-    columns = [rates[:, n] for n in range(len(tests))] + ([rates.mean(axis=1)] if len(tests) > 1 else [])
+    columns = [rates[:, n] for n in range(len(tests))] + (
+        [rates.mean(axis=1)] if len(tests) > 1 else []
+    )
     return (f"`{cell}`", str(len(runs)), length, *(_share(column) for column in columns))
 
 
 def _seats(cells: Mapping[str, Sequence[Finished]], tests: Sequence[str]) -> list[str]:
-    """What the best networks won from each seat, means over runs: text and table, or nothing if no run was kept with it."""
+    """What the best networks won from each seat, means over runs.
+
+    Text and table, or nothing if no run was kept with it.
+    """
     rows = []
     for cell, kept in cells.items():
         runs = [run for run in kept if run.seats]
         if runs:
-            won = {test: np.mean([run.seats[test] for run in runs], axis=0) for test in tests if test in runs[0].seats}
-            shares = [" / ".join(f"{share:.0%}" for share in won[test]) if test in won else "" for test in tests]
+            won = {
+                test: np.mean([run.seats[test] for run in runs], axis=0)
+                for test in tests
+                if test in runs[0].seats
+            }
+            shares = [
+                " / ".join(f"{share:.0%}" for share in won[test]) if test in won else ""
+                for test in tests
+            ]
             rows.append((f"`{cell}`", str(len(runs)), *shares))
-    return ["From each seat in order, means over the runs that were kept with it:", table(("cell", "runs", *tests), rows)] if rows else []
+    return (
+        [
+            "From each seat in order, means over the runs that were kept with it:",
+            table(("cell", "runs", *tests), rows),
+        ]
+        if rows
+        else []
+    )
 
 
 def _perfection(cells: Mapping[str, Sequence[Finished]]) -> list[str]:
-    """When champions first won all games of a test, and whether they went on to: text and table, or nothing if none ever did."""
+    """When champions first won all games of a test, and whether they went on to.
+
+    Text and table, or nothing if none ever did.
+    """
     rows = []
     for cell, kept in cells.items():
         runs = [run for run in kept if run.all_won]
-        for test in sorted({test for run in runs for test, generation in run.all_won.items() if generation}):
+        for test in sorted(
+            {test for run in runs for test, generation in run.all_won.items() if generation}
+        ):
             reached = [run for run in runs if run.all_won[test]]
             first = np.array([run.all_won[test] for run in reached])
-            when = f"{np.median(first):,.0f}" + (f" ({first.min():,} to {first.max():,})" if len(first) > 1 else "")
+            when = f"{np.median(first):,.0f}" + (
+                f" ({first.min():,} to {first.max():,})" if len(first) > 1 else ""
+            )
             stay = sum(run.least[test] >= _STAYS for run in reached)
             rows.append((f"`{cell}`", test, f"{len(reached)} of {len(runs)}", when, str(stay)))
     if not rows:
         return []
-    heads = ("cell", "test", "runs that had one", "the first at generation", f"runs with {_STAYS:.0%} won by all of the last quarter")
-    return ["Champions that won all games of a test in their own evaluation (median and range over runs):", table(heads, rows)]
+    heads = (
+        "cell",
+        "test",
+        "runs that had one",
+        "the first at generation",
+        f"runs with {_STAYS:.0%} won by all of the last quarter",
+    )
+    return [
+        (
+            "Champions that won all games of a test in their own evaluation (median and range over"
+            " runs):"
+        ),
+        table(heads, rows),
+    ]
 
 
 def _share(rates: NDArray[np.float64]) -> str:
-    """The mean over runs, with its 95% interval by Student's t; of two runs, which have hardly an interval, both."""
+    """The mean over runs, with its 95% interval by Student's t.
+
+    Of two runs, which have hardly an interval, both.
+    """
     if np.isnan(rates).any():
         return ""
     if len(rates) == 2:
@@ -324,7 +458,10 @@ def _share(rates: NDArray[np.float64]) -> str:
 
 
 def champions(cells: Mapping[str, Sequence[Finished]]) -> Figure:
-    """Curves of the champions, a panel for each cell: every run, their median and their quartiles."""
+    """Curves of the champions, a panel for each cell.
+
+    Every run, their median and their quartiles.
+    """
     from matplotlib.figure import Figure
 
     columns = min(len(cells), 4)
@@ -350,8 +487,10 @@ def champions(cells: Mapping[str, Sequence[Finished]]) -> Figure:
 
 @resumable("the last generation")
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; the exit status is 0 only if all runs went through and the page is written."""
-    options = tyro.cli(Options, args=arguments, prog="python -m studies.schrum", description=__doc__)
+    """Run the command; the exit status is 0 only if all runs succeed and the page is written."""
+    options = tyro.cli(
+        Options, args=arguments, prog="python -m studies.schrum", description=__doc__
+    )
     console, cells = Console(stderr=True), meant(options)
     page = Page(options.page, TEMPLATE)
     for name in SECTIONS:

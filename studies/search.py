@@ -1,8 +1,11 @@
-"""What looking ahead is worth: `python -m studies.search --help`.
+r"""What looking ahead is worth: `python -m studies.search --help`.
 
-python -m studies.search --section four --games 1000       # `search/best`; writes a section of docs/results/search.md
-python -m studies.search --section learned --base ppo/best/two --advisers --doubt 0.1 --others None --offers 0 --sizes 2
-python -m studies.search --playouts 25 --games 100 --section look --out look.md   # a first look, minutes
+# `search/best`; writes a section of docs/results/search.md
+python -m studies.search --section four --games 1000
+python -m studies.search --section learned --base ppo/best/two --advisers --doubt 0.1 \
+    --others None --offers 0 --sizes 2
+# a first look, minutes
+python -m studies.search --playouts 25 --games 100 --section look --out look.md
 """
 
 from __future__ import annotations
@@ -30,7 +33,8 @@ from training.run.options import RulesName
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "search.md"
 TEMPLATE: Final = "# What looking ahead is worth\n\n"
-_CHOSEN: Final = set(BEST) - {"playouts", "name"}  # by which `search/best` differs from other players of its kind
+# by which `search/best` differs from other players of its kind
+_CHOSEN: Final = set(BEST) - {"playouts", "name"}
 _HEADINGS: Final = ("against", "players", "playouts", "games", "wins", "95% interval")
 _COSTS: Final = ("95% interval", "played out a game", "seconds each")
 
@@ -40,21 +44,29 @@ class Options:
     """Play `search` and its base policy in the same seats of the same games, and compare."""
 
     player: str | None = None
-    """The policy that is measured, such as `one_ply` or `search/switching`; None: `search` by the options that follow."""
+    """The policy that is measured, such as `one_ply` or `search/switching`; None: `search` by the
+    options that follow."""
     base: str = BEST["base"]
-    """The policy that answers where its advisers agree with it, and with which the player is compared."""
+    """The policy that answers where its advisers agree with it, and with which the player is
+    compared."""
     beside: str | None = None
     """Compare the player with this policy instead of its base."""
     advisers: tuple[str, ...] = BEST["advisers"]
     """Policies that are asked too."""
-    against: tuple[str, ...] = ("expert/bargaining", "fp/b/guarded", "landlord/balanced", "yasumura")
+    against: tuple[str, ...] = (
+        "expert/bargaining",
+        "fp/b/guarded",
+        "landlord/balanced",
+        "yasumura",
+    )
     """Opponents, in all other seats."""
     sizes: tuple[int, ...] = (4,)
     """Seats at the tables."""
     playouts: tuple[int, ...] = (BEST["playouts"],)
     """Playouts of each answer; a row for each."""
     offers: int = BEST["offers"]
-    """Packages that are played out when looking for an offer of its own; 0: only the base policy offers."""
+    """Packages that are played out when looking for an offer of its own; 0: only the base policy
+    offers."""
     turns: int = BEST["turns"]
     """Rounds after which a playout is cut off and valued."""
     value: str = BEST["value"]
@@ -62,7 +74,8 @@ class Options:
     rollout_policy: str | None = BEST["rollout_policy"]
     """Who plays on in playouts; None: the base policy."""
     others: tuple[str, ...] | None = BEST["others"]
-    """Policies that the opponents may have in playouts, weighted by what each did so far; None: who plays on."""
+    """Policies that the opponents may have in playouts, weighted by what each did so far; None: who
+    plays on."""
     doubt: float | None = None
     """Also play out what the networks of a learned base give this probability."""
     decisions: tuple[str, ...] | None = BEST["decisions"]
@@ -100,14 +113,22 @@ def measure(options: Options, console: Console) -> Iterator[dict[str, Any]]:
         for player in _players(options):
             console.print(f"{player.name} against {opponent}, {size} players")
             began = time.process_time()
-            (score,) = arena.against([player], [lineup], [options.games], options.seed, progress=console.is_terminal)
+            (score,) = arena.against(
+                [player], [lineup], [options.games], options.seed, progress=console.is_terminal
+            )
             seconds = time.process_time() - began
             lead, games = score.less(alone), score.results[0].games
             low, high = score.interval
-            playouts, searched = (player.options()["playouts"], player.searched) if isinstance(player, SearchPolicy) else (0, 0)
+            playouts, searched = (
+                (player.options()["playouts"], player.searched)
+                if isinstance(player, SearchPolicy)
+                else (0, 0)
+            )
             yield {
-                "opponent": opponent, "players": size, "playouts": playouts, "games": games, "win_rate": score.rate, "low": low,
-                "high": high, "lead": lead.difference, "lead_low": lead.low, "lead_high": lead.high, "searched": searched / games,
+                "opponent": opponent, "players": size, "playouts": playouts, "games": games,
+                "win_rate": score.rate, "low": low,
+                "high": high, "lead": lead.difference, "lead_low": lead.low, "lead_high": lead.high,
+                "searched": searched / games,
                 "seconds": seconds / max(1, searched),
             }  # fmt: skip
 
@@ -117,8 +138,10 @@ def _players(options: Options) -> list[Policy]:
         return [resolve(options.player)]
     return [
         SearchPolicy(
-            options.base, playouts, options.advisers, options.margin, options.turns, options.value, options.others, offers=options.offers,
-            time=options.time, threads=options.threads, rollout_policy=options.rollout_policy, doubt=options.doubt,
+            options.base, playouts, options.advisers, options.margin, options.turns, options.value,
+            options.others, offers=options.offers,
+            time=options.time, threads=options.threads, rollout_policy=options.rollout_policy,
+            doubt=options.doubt,
             decisions=options.decisions,
         )
         for playouts in options.playouts
@@ -129,15 +152,25 @@ def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
     """The table of the page."""
     lines = [
         (
-            f"`{row['opponent']}`", row["players"], row["playouts"], f"{row['games']:,}", f"{row['win_rate']:.3f}",
-            f"{row['low']:.3f} to {row['high']:.3f}", f"{row['lead']:+.3f}", f"{row['lead_low']:+.3f} to {row['lead_high']:+.3f}",
-            *((f"{row['searched']:.1f}", f"{row['seconds']:.3f}") if row["searched"] else ("-", "-")),
+            f"`{row['opponent']}`",
+            row["players"],
+            row["playouts"],
+            f"{row['games']:,}",
+            f"{row['win_rate']:.3f}",
+            f"{row['low']:.3f} to {row['high']:.3f}",
+            f"{row['lead']:+.3f}",
+            f"{row['lead_low']:+.3f} to {row['lead_high']:+.3f}",
+            *(
+                (f"{row['searched']:.1f}", f"{row['seconds']:.3f}")
+                if row["searched"]
+                else ("-", "-")
+            ),
         )
         for row in rows
-    ]  # fmt: skip
+    ]
     about = (
-        f"{_described(options)}, rules `{options.rules}`, seed {options.seed}. Seconds are processor time of whole games, divided by the "
-        "decisions that were played out."
+        f"{_described(options)}, rules `{options.rules}`, seed {options.seed}. Seconds are"
+        " processor time of whole games, divided by the decisions that were played out."
     )
     other = "its base policy" if options.beside is None else f"`{options.beside}`"
     return f"{about}\n\n{markdown((*_HEADINGS, f'more than {other}', *_COSTS), lines)}"
@@ -148,16 +181,30 @@ def _described(options: Options) -> str:
     if options.player is not None:
         return f"`{options.player}`"
     limit = "" if options.time is None else f", {options.time:g} s a decision at most"
-    if options.doubt is None and all(getattr(options, name) == BEST[name] for name in vars(options) if name in _CHOSEN):
+    if options.doubt is None and all(
+        getattr(options, name) == BEST[name] for name in vars(options) if name in _CHOSEN
+    ):
         return f"`search/best`{limit}"
     offers = f" own offers out of {options.offers} packages," if options.offers else ""
     advice = f" with the advice of {_names(options.advisers)}" if options.advisers else ""
-    doubt = "" if options.doubt is None else f" and its own choices of a probability from {options.doubt}"
-    others = "" if options.others is None else f" and, in the other seats, those of {_names(options.others)} that explain what was seen"
+    doubt = (
+        ""
+        if options.doubt is None
+        else f" and its own choices of a probability from {options.doubt}"
+    )
+    others = (
+        ""
+        if options.others is None
+        else (
+            f" and, in the other seats, those of {_names(options.others)} that explain what was"
+            " seen"
+        )
+    )
     asked = "" if options.decisions is None else f" at the decisions {_names(options.decisions)},"
     return (
-        f"`search` on `{options.base}`{advice}{doubt},{asked} playouts of {options.turns} rounds by "
-        f"`{options.rollout_policy or options.base}`{others},{offers} ended by the value `{options.value}`; margin {options.margin}{limit}"
+        f"`search` on `{options.base}`{advice}{doubt},{asked} playouts of {options.turns} rounds by"
+        f" `{options.rollout_policy or options.base}`{others},{offers} ended by the value"
+        f" `{options.value}`; margin {options.margin}{limit}"
     )
 
 
@@ -180,15 +227,18 @@ def show(results: dict[str, Any]) -> None:
     """Print the rows."""
     for row in results["rows"]:
         print(
-            f"{row['opponent']:20} {row['players']} players {row['playouts']:5} playouts: {row['win_rate']:.3f}, "
-            f"{row['lead']:+.3f} ({row['lead_low']:+.3f} to {row['lead_high']:+.3f}) more than the other, "
-            f"{row['searched']:.1f} decisions a game, {row['seconds']:.3f} s each"
+            f"{row['opponent']:20} {row['players']} players {row['playouts']:5} playouts:"
+            f" {row['win_rate']:.3f}, {row['lead']:+.3f} ({row['lead_low']:+.3f} to"
+            f" {row['lead_high']:+.3f}) more than the other, {row['searched']:.1f} decisions a"
+            f" game, {row['seconds']:.3f} s each"
         )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    return command.main("studies.search", Command(Options(), execute, show), arguments, resume_from="")
+    return command.main(
+        "studies.search", Command(Options(), execute, show), arguments, resume_from=""
+    )
 
 
 if __name__ == "__main__":

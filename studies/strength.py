@@ -1,7 +1,9 @@
-"""How strong one policy is against each of many: `python -m studies.strength --help`.
+r"""How strong one policy is against each of many: `python -m studies.strength --help`.
 
-python -m studies.strength --player expert                                   # against every scripted policy, 2 and 4 players
-python -m studies.strength --player strategic --against 'fp/*' --games 10000 --rules ocnaru --sizes 2 --out strength.md
+# against every scripted policy, 2 and 4 players
+python -m studies.strength --player expert
+python -m studies.strength --player strategic --against 'fp/*' --games 10000 --rules ocnaru \
+    --sizes 2 --out strength.md
 """
 
 from __future__ import annotations
@@ -32,10 +34,12 @@ from training.tournament import expand
 
 @dataclass(frozen=True)
 class Options:
-    """Play a policy against each opponent: in a game of two, and alone among copies of the opponent at larger tables.
+    """Play a policy against each opponent.
 
-    Every seed is played from every seat. An even share is 1/2 at a table of two and 1/4 at a table of four. Intervals are those of the
-    spread between seeds, 95%.
+    In a game of two, and alone among copies of the opponent at larger tables.
+
+    Every seed is played from every seat. An even share is 1/2 at a table of two and 1/4 at a table
+    of four. Intervals are those of the spread between seeds, 95%.
     """
 
     player: str
@@ -60,7 +64,8 @@ class Options:
 
 
 HEADINGS = (
-    "against", "players", "games", "win rate", "95% interval", "trades a game", "a lot moved more than 3 times", "decided by the limit",
+    "against", "players", "games", "win rate", "95% interval", "trades a game",
+    "a lot moved more than 3 times", "decided by the limit",
 )  # fmt: skip
 
 
@@ -68,8 +73,9 @@ def measure(options: Options, console: Console) -> list[dict[str, Any]]:
     """Play all games.
 
     Returns:
-        A row for each opponent and size: `opponent`, `players`, `games`, `win_rate`, `low`, `high`, `even` (the share of a seat if all
-        were alike), `beats` (whether the interval lies above it), `trades` a game, `many_moves` and `capped`, shares of games.
+        A row for each opponent and size: `opponent`, `players`, `games`, `win_rate`, `low`, `high`,
+        `even` (the share of a seat if all were alike), `beats` (whether the interval lies above
+        it), `trades` a game, `many_moves` and `capped`, shares of games.
 
     Raises:
         MonopolyError: An unknown policy; a wrong number; a policy that breaks the rules.
@@ -84,30 +90,41 @@ def measure(options: Options, console: Console) -> list[dict[str, Any]]:
         for size in options.sizes
         if opponent[1].num_players in {None, size}  # networks play at tables of one size
     ]
-    return [_row(policy, *opponent, size, options) for opponent, size in track(pairs, "playing", console=console)]
+    return [
+        _row(policy, *opponent, size, options)
+        for opponent, size in track(pairs, "playing", console=console)
+    ]
 
 
-def _row(policy: Policy, name: str, opponent: Policy, size: int, options: Options) -> dict[str, Any]:
+def _row(
+    policy: Policy, name: str, opponent: Policy, size: int, options: Options
+) -> dict[str, Any]:
     lineup = Lineup((opponent,) * (size - 1), options.rules, options.turn_limit)
     (score,) = arena.against([policy], [lineup], [options.games], options.seed, options.threads)
     (low, high), (results,) = score.interval, score.results
     trades = results.trades()
     return {
-        "opponent": name, "players": size, "games": results.games, "win_rate": score.rate, "low": low, "high": high, "even": 1 / size,
-        "beats": low > 1 / size, "trades": trades["mean"], "many_moves": trades["games_with_many_moves"], "capped": results.capped_share,
+        "opponent": name, "players": size, "games": results.games, "win_rate": score.rate,
+        "low": low, "high": high, "even": 1 / size,
+        "beats": low > 1 / size, "trades": trades["mean"],
+        "many_moves": trades["games_with_many_moves"], "capped": results.capped_share,
     }  # fmt: skip
 
 
 def cells(row: dict[str, Any]) -> list[str]:
     """A row as text, in the order of HEADINGS."""
     return [
-        row["opponent"], str(row["players"]), f"{row['games']:,}", f"{row['win_rate']:.3f}", f"{row['low']:.3f} to {row['high']:.3f}",
+        row["opponent"], str(row["players"]), f"{row['games']:,}", f"{row['win_rate']:.3f}",
+        f"{row['low']:.3f} to {row['high']:.3f}",
         f"{row['trades']:.1f}", f"{row['many_moves']:.1%}", f"{row['capped']:.1%}",
     ]  # fmt: skip
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Play all games, and write the table if that was asked for; returns `policy`, `rules`, `seed` and `rows`."""
+    """Play all games, and write the table if that was asked for.
+
+    Returns `policy`, `rules`, `seed` and `rows`.
+    """
     rows = measure(options, console)
     if options.out:
         named = [[f"`{row['opponent']}`", *cells(row)[1:]] for row in rows]
@@ -117,7 +134,9 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
 
 def show(results: dict[str, Any]) -> None:
     """Print the table."""
-    shown = Table("against", title=f"{results['policy']}, rules {results['rules']}, seed {results['seed']}")
+    shown = Table(
+        "against", title=f"{results['policy']}, rules {results['rules']}, seed {results['seed']}"
+    )
     for heading in HEADINGS[1:]:
         shown.add_column(heading, justify="right")
     for row in results["rows"]:
@@ -128,7 +147,9 @@ def show(results: dict[str, Any]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    return command.main("studies.strength", Command(Options(tyro.MISSING), execute, show), arguments, resume_from="")
+    return command.main(
+        "studies.strength", Command(Options(tyro.MISSING), execute, show), arguments, resume_from=""
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """What should teach a value of states, outcomes or playouts? `python -m studies.targets --help`.
 
-python -m studies.targets                                      # minutes; writes a section of docs/results/values.md
+python -m studies.targets     # minutes; writes a section of docs/results/values.md
 
-`training.values` teaches the network by how games ended: free, but one draw of what might have happened. The shares of playouts that are
-cut off after some rounds and end with the network's own value are near to what is to be expected, and dear. Both teach the network that
-ships a little more, from the same states, and games that it knows nothing of judge the three.
+`training.values` teaches the network by how games ended: free, but one draw of what might have
+happened. The shares of playouts that are cut off after some rounds and end with the network's own
+value are near to what is to be expected, and dear. Both teach the network that ships a little more,
+from the same states, and games that it knows nothing of judge the three.
 """
 
 from __future__ import annotations
@@ -39,14 +40,15 @@ from training.values.tables import BATCH
 from training.values.train import ValueLearner, by_place, losses, minibatches
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "values.md"
-FIRST: Final = UNKNOWN + (UNKNOWN >> 2)  # batch: of these games the network knows nothing, and nothing is measured on them
+# batch: of these games the network knows nothing, and nothing is measured on them
+FIRST: Final = UNKNOWN + (UNKNOWN >> 2)
 _MINIBATCH: Final = 256
 _POLICIES: Final = ("taught", "held out")
 
 
 @dataclass(frozen=True)
 class Options:
-    """Teach the network of values a little more, by outcomes and by the shares of playouts, and compare."""
+    """Teach the network of values a little, by outcomes and by shares of playouts, and compare."""
 
     states: int = 20_480
     """States that teach, one of each game."""
@@ -68,34 +70,61 @@ class Options:
     """Print one JSON object instead of the table."""
 
 
-def labelled(learner: ValueLearner, value: Value, options: Options, console: Console) -> tuple[States, NDArray[np.float64]]:
-    """States of games that the network does not know, and (B, 1, 4) the shares by seat of playouts from each."""
+def labelled(
+    learner: ValueLearner, value: Value, options: Options, console: Console
+) -> tuple[States, NDArray[np.float64]]:
+    """States of games that the network does not know, and their shares by playouts.
+
+    The shares are (B, 1, 4), by seat, of playouts from each state.
+    """
     batches = range(FIRST, FIRST + -(-options.states // BATCH))
-    played = list(play(learner.taught, batches, options.seed, kept=1, records=True, threads=options.threads))
+    played = list(
+        play(learner.taught, batches, options.seed, kept=1, records=True, threads=options.threads)
+    )
     shares = np.zeros((len(played), BATCH, 1, 4))
-    for place, (batch, states) in enumerate(track(list(zip(batches, played, strict=True)), "playing out", console=console)):
+    for place, (batch, states) in enumerate(
+        track(list(zip(batches, played, strict=True)), "playing out", console=console)
+    ):
         players = int(states.players[0])
         seats = learner.taught.seats(players, BATCH, options.seed, batch)
         for row in np.flatnonzero(states.kept):
             seated = [learner.taught.policies[number] for number in seats[row]]
-            luck = int(np.random.SeedSequence((options.seed, batch, int(row))).generate_state(1)[0])  # of this state alone
-            how: dict[str, Any] = {"turns": options.turns, "value": value, "seed": luck, "threads": options.threads}
-            shares[place, row, 0, :players] = rollout(states.games[row, 0], seated, options.playouts, **how).share
+            # of this state alone
+            luck = int(np.random.SeedSequence((options.seed, batch, int(row))).generate_state(1)[0])
+            how: dict[str, Any] = {
+                "turns": options.turns,
+                "value": value,
+                "seed": luck,
+                "threads": options.threads,
+            }
+            shares[place, row, 0, :players] = rollout(
+                states.games[row, 0], seated, options.playouts, **how
+            ).share
     return States.joined(played), np.concatenate(shares)
 
 
-def teach(learner: ValueLearner, states: States, goal: NDArray[np.float64], rate: float, options: Options) -> dict[str, float]:
+def teach(
+    learner: ValueLearner, states: States, goal: NDArray[np.float64], rate: float, options: Options
+) -> dict[str, float]:
     """Teach the network by shares by seat (B, 1, 4); returns its Brier scores."""
     there = states.there
-    seen, seats = torch.from_numpy(states.seen[there]).float(), torch.from_numpy(states.seats[there] >= 0)
+    seen, seats = (
+        torch.from_numpy(states.seen[there]).float(),
+        torch.from_numpy(states.seats[there] >= 0),
+    )
     wanted = torch.from_numpy(by_place(goal, states.seats)[there].astype(np.float32))
-    optimizer = torch.optim.AdamW(learner.network.parameters(), lr=rate, weight_decay=learner.options.weight_decay)
+    optimizer = torch.optim.AdamW(
+        learner.network.parameters(), lr=rate, weight_decay=learner.options.weight_decay
+    )
     draw = np.random.Generator(np.random.PCG64(options.seed))
     for _ in range(options.epochs):
         for rows in minibatches(draw, len(seen), _MINIBATCH):
             loss = losses(learner.network(seen[rows]), wanted[rows], seats[rows]).mean()
             if not math.isfinite(loss.item()):
-                raise DivergenceError(f"The loss is {loss.item()} at the learning rate {rate:g}. Leave it out of --learning-rates.")
+                raise DivergenceError(
+                    f"The loss is {loss.item()} at the learning rate {rate:g}. Leave it out of"
+                    " --learning-rates."
+                )
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
@@ -105,42 +134,65 @@ def teach(learner: ValueLearner, states: States, goal: NDArray[np.float64], rate
 def execute(options: Options, console: Console) -> dict[str, Any]:
     """Teach, measure, and write the page."""
     check_ranges(options, {
-        "states": (BATCH, 1 << 24), "playouts": (1, 1 << 16), "turns": (1, 1 << 16), "epochs": (1, 1 << 10),
+        "states": (BATCH, 1 << 24), "playouts": (1, 1 << 16), "turns": (1, 1 << 16),
+        "epochs": (1, 1 << 10),
         "learning_rates": (1e-9, 1), "seed": (0, 1 << 31), "threads": (1, 1 << 10),
     })  # fmt: skip
     page = Page(options.out, "# A value of states\n")
     page.check("targets")
-    learner, arrays = ValueLearner(ValueOptions(threads=options.threads or os.cpu_count() or 1)), saved.read(saved.SHIPPED["best"])[1]
+    learner, arrays = (
+        ValueLearner(ValueOptions(threads=options.threads or os.cpu_count() or 1)),
+        saved.read(saved.SHIPPED["best"])[1],
+    )
     began = time.process_time()
     states, shares = labelled(learner, saved.make("best"), options, console)
     minutes = (time.process_time() - began) / 60
     set_arrays_of(learner.network, arrays)
-    rows: list[dict[str, Any]] = [{"taught by": "as it ships", "learning rate": None} | learner.measure()]
+    rows: list[dict[str, Any]] = [
+        {"taught by": "as it ships", "learning rate": None} | learner.measure()
+    ]
     for rate in options.learning_rates:
         for name, goal in (("outcomes", states.share[:, None]), ("playouts", shares)):
             set_arrays_of(learner.network, arrays)
-            rows.append({"taught by": name, "learning rate": rate} | teach(learner, states, goal, rate, options))
+            rows.append(
+                {"taught by": name, "learning rate": rate}
+                | teach(learner, states, goal, rate, options)
+            )
     lines = [
-        (row["taught by"], f"{row['learning rate']:g}" if row["learning rate"] else "", *(f"{row[name]:.4f}" for name in _POLICIES))
+        (
+            row["taught by"],
+            f"{row['learning rate']:g}" if row["learning rate"] else "",
+            *(f"{row[name]:.4f}" for name in _POLICIES),
+        )
         for row in rows
     ]
     about = (
-        f"{int(states.kept.sum()):,} states, {options.playouts} playouts of {options.turns} rounds each, {options.epochs} passes, seed "
-        f"{options.seed}. To play the games and the playouts took {minutes:.0f} minutes of processor time."
+        f"{int(states.kept.sum()):,} states, {options.playouts} playouts of {options.turns} rounds"
+        f" each, {options.epochs} passes, seed {options.seed}. To play the games and the playouts"
+        f" took {minutes:.0f} minutes of processor time."
     )
-    page.write("targets", f"{about}\n\n{markdown(('taught by', 'learning rate', *_POLICIES), lines)}", "\n## Outcomes or playouts\n\n")
+    page.write(
+        "targets",
+        f"{about}\n\n{markdown(('taught by', 'learning rate', *_POLICIES), lines)}",
+        "\n## Outcomes or playouts\n\n",
+    )
     return {"rows": rows, "minutes": minutes}
 
 
 def show(results: dict[str, Any]) -> None:
     """Print the rows."""
     for row in results["rows"]:
-        print(f"{row['taught by']:12} {row['learning rate'] or '':6}: {row['taught']:.4f} taught, {row['held out']:.4f} held out")
+        print(
+            f"{row['taught by']:12} {row['learning rate'] or '':6}: {row['taught']:.4f} taught,"
+            f" {row['held out']:.4f} held out"
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if everything was measured."""
-    return command.main("studies.targets", Command(Options(), execute, show), arguments, resume_from="")
+    return command.main(
+        "studies.targets", Command(Options(), execute, show), arguments, resume_from=""
+    )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,16 @@
-"""How well the network of `agents.values` forecasts who wins, as published in docs/results/values.md: `python -m studies.values --help`.
+"""How well the network of `agents.values` forecasts who wins.
 
-python -m studies.values                                       # 6,000 positions, 200 playouts each; then the page
-python -m studies.values --run runs/values                     # with the curve of the run that made the network
+As published in docs/results/values.md: `python -m studies.values --help`.
 
-Each position is a decision of another game, of which the network has learned nothing: between policies that it was taught from, between
-families that it has never seen, and between these from a position dealt at random. Its forecast is compared with how the game really
-ended, and so are the shares of playouts from the same position.
+# 6,000 positions, 200 playouts each; then the page
+python -m studies.values
+# with the curve of the run that made the network
+python -m studies.values --run runs/values
+
+Each position is a decision of another game, of which the network has learned nothing: between
+policies that it was taught from, between families that it has never seen, and between these from a
+position dealt at random. Its forecast is compared with how the game really ended, and so are the
+shares of playouts from the same position.
 """
 
 from __future__ import annotations
@@ -52,9 +57,15 @@ POOLS: Final[dict[str, tuple[Callable[[], Mixture], str]]] = {
     "Held-out policies, games begun in the middle": (Mixture.held_out, "dealt"),
 }
 FIRST: Final = UNKNOWN + (UNKNOWN >> 1)  # batch; those before it are measured by `training.values`
-STAGES: Final = {"rounds 0 to 9": (0, 10), "rounds 10 to 24": (10, 25), "rounds 25 to 49": (25, 50), "rounds 50 and on": (50, 1 << 30)}
+STAGES: Final = {
+    "rounds 0 to 9": (0, 10),
+    "rounds 10 to 24": (10, 25),
+    "rounds 25 to 49": (25, 50),
+    "rounds 50 and on": (50, 1 << 30),
+}
 HEADINGS: Final = (
-    "positions", "number", "network", "playouts", "network less playouts", "95% interval", "worth", "distance of network and playouts",
+    "positions", "number", "network", "playouts", "network less playouts", "95% interval", "worth",
+    "distance of network and playouts",
 )  # fmt: skip
 _MEASURED: Final = ("taught", "held out")  # by `training.values` on its way
 _BINS: Final = np.linspace(0, 1, 11)  # of the calibration picture
@@ -63,7 +74,10 @@ _REPEATS: Final = 5  # of the measurement of speed
 
 @dataclass(frozen=True)
 class Options:
-    """Judge a network of values by the games that were really played, beside playouts from the same positions."""
+    """Judge a network of values by games that were really played, beside playouts.
+
+    The playouts start from the same positions.
+    """
 
     value: str = "best"
     """The network of values: a name (`agents.values.names()`) or a file."""
@@ -105,7 +119,7 @@ class Positions(NamedTuple):
     policies: Sequence[Any]
 
 
-# --- measuring ------------------------------------------------------------------------------------------------------------
+# --- measuring
 
 
 def positions(pool: str, count: int, seed: int, threads: int | None) -> Positions:
@@ -121,12 +135,23 @@ def positions(pool: str, count: int, seed: int, threads: int | None) -> Position
             seated = np.full((BATCH, MOST_PLAYERS), -1)
             seated[:, :players] = mixture.seats(players, BATCH, seed, number)
             parts.append(
-                Positions(states.games[there, 0], states.share[there], seated[there], np.full(there.sum(), rules), mixture.policies)
+                Positions(
+                    states.games[there, 0],
+                    states.share[there],
+                    seated[there],
+                    np.full(there.sum(), rules),
+                    mixture.policies,
+                )
             )
         batch += len(SETTINGS)
-    games, outcome, seats, rules_of = (np.concatenate(columns) for columns in zip(*(part[:4] for part in parts), strict=True))
-    chosen = np.random.Generator(np.random.PCG64(seed)).permutation(len(games))[:count]  # settings in their proportion
-    return Positions(games[chosen], outcome[chosen], seats[chosen], rules_of[chosen], mixture.policies)
+    games, outcome, seats, rules_of = (
+        np.concatenate(columns) for columns in zip(*(part[:4] for part in parts), strict=True)
+    )
+    # settings in their proportion
+    chosen = np.random.Generator(np.random.PCG64(seed)).permutation(len(games))[:count]
+    return Positions(
+        games[chosen], outcome[chosen], seats[chosen], rules_of[chosen], mixture.policies
+    )
 
 
 def forecasts(value: Value, games: Games) -> NDArray[np.float64]:
@@ -141,32 +166,61 @@ def forecasts(value: Value, games: Games) -> NDArray[np.float64]:
 def playouts(found: Positions, options: Options, bar: Progress) -> NDArray[np.float64]:
     """(N, 4) the shares of playouts by one policy in every seat."""
     out = np.zeros_like(found.outcome)
-    for players in bar.track(np.unique(found.games["num_players"]).tolist(), description=f"Playouts by {options.policy}"):
+    for players in bar.track(
+        np.unique(found.games["num_players"]).tolist(), description=f"Playouts by {options.policy}"
+    ):
         rows = np.flatnonzero(found.games["num_players"] == players)
         for part in np.array_split(rows, max(1, len(rows) // 100)):
-            played = rollout(found.games[part], options.policy, options.playouts, seed=options.seed, threads=options.threads)
+            played = rollout(
+                found.games[part],
+                options.policy,
+                options.playouts,
+                seed=options.seed,
+                threads=options.threads,
+            )
             out[part, :players] = played.share
     return out
 
 
 def actual_playouts(found: Positions, options: Options, bar: Progress) -> NDArray[np.float64]:
-    """(N, 4) the shares of playouts by the policies that sat there; only the first `actual` positions."""
+    """(N, 4) the shares of playouts by the policies that sat there.
+
+    Only the first `actual` positions.
+    """
     out = np.zeros_like(found.outcome[: options.actual])
     for row in bar.track(range(len(out)), description="Playouts by the real players"):
         players = int(found.games["num_players"][row])
         seated = [found.policies[number] for number in found.seated[row, :players]]
-        played = rollout(found.games[row], seated, options.playouts, seed=options.seed, threads=options.threads)
+        played = rollout(
+            found.games[row], seated, options.playouts, seed=options.seed, threads=options.threads
+        )
         out[row, :players] = played.share
     return out
 
 
-def compared(name: str, by: dict[str, NDArray[np.float64]], outcome: NDArray[np.float64], rows: NDArray[np.bool_]) -> dict[str, Any]:
-    """A row of the table: Brier scores over some positions, the paired difference, and how far apart the shares are."""
+def compared(
+    name: str,
+    by: dict[str, NDArray[np.float64]],
+    outcome: NDArray[np.float64],
+    rows: NDArray[np.bool_],
+) -> dict[str, Any]:
+    """A row of the table, over some positions.
+
+    Brier scores, the paired difference, and how far apart the shares are.
+    """
     scores = {who: brier(shares[rows], outcome[rows]) for who, shares in by.items()}
     mean, low, high = mean_interval(scores["network"] - scores["playouts"])
     distance = float(np.sqrt(((by["network"] - by["playouts"])[rows] ** 2).sum(1).mean()))
     means = {who: float(score.mean()) for who, score in scores.items()}
-    return {"positions": name, "count": int(rows.sum()), "brier": means, "difference": mean, "low": low, "high": high, "distance": distance}
+    return {
+        "positions": name,
+        "count": int(rows.sum()),
+        "brier": means,
+        "difference": mean,
+        "low": low,
+        "high": high,
+        "distance": distance,
+    }
 
 
 def judged(found: Positions, by: dict[str, NDArray[np.float64]]) -> list[dict[str, Any]]:
@@ -175,17 +229,35 @@ def judged(found: Positions, by: dict[str, NDArray[np.float64]]) -> list[dict[st
     games, rules = found.games[:count], found.rules[:count]
     parts = {"all": np.ones(count, bool)}
     parts |= {f"{players} players": games["num_players"] == players for players in (2, 3, 4)}
-    parts |= {f"rules {name}": rules == name for name in dict.fromkeys(rule for _, rule in SETTINGS)}
-    parts |= {stage: (games["rounds"] >= low) & (games["rounds"] < high) for stage, (low, high) in STAGES.items()}
-    return [compared(name, by, found.outcome[:count], rows) for name, rows in parts.items() if rows.sum() > 1]
+    parts |= {
+        f"rules {name}": rules == name for name in dict.fromkeys(rule for _, rule in SETTINGS)
+    }
+    parts |= {
+        stage: (games["rounds"] >= low) & (games["rounds"] < high)
+        for stage, (low, high) in STAGES.items()
+    }
+    return [
+        compared(name, by, found.outcome[:count], rows)
+        for name, rows in parts.items()
+        if rows.sum() > 1
+    ]
 
 
 def calibration(shares: NDArray[np.float64], found: Positions) -> list[tuple[float, float, int]]:
-    """By tenths of the forecast: its mean, the share that was really won, and how many seats. Seats out of the game are left out."""
-    there = (found.games["place"][:, :MOST_PLAYERS] == 0) & (np.arange(MOST_PLAYERS) < found.games["num_players"][:, None])
+    """By tenths of the forecast: its mean, the share that was really won, and how many seats.
+
+    Seats out of the game are left out.
+    """
+    there = (found.games["place"][:, :MOST_PLAYERS] == 0) & (
+        np.arange(MOST_PLAYERS) < found.games["num_players"][:, None]
+    )
     said, won = shares[there], found.outcome[there]
     bins = np.clip(np.digitize(said, _BINS) - 1, 0, len(_BINS) - 2)
-    return [(float(said[at].mean()), float(won[at].mean()), int(at.sum())) for at in (bins == n for n in range(len(_BINS) - 1)) if at.any()]
+    return [
+        (float(said[at].mean()), float(won[at].mean()), int(at.sum()))
+        for at in (bins == n for n in range(len(_BINS) - 1))
+        if at.any()
+    ]
 
 
 def speed(value: Value, games: Games) -> float:
@@ -209,14 +281,16 @@ def curve(folder: Path) -> list[dict[str, float]]:
     return rows
 
 
-# --- the page -------------------------------------------------------------------------------------------------------------
+# --- the page
 
 
 def cells(row: dict[str, Any]) -> list[str]:
     """A row as text, in the order of HEADINGS."""
     return [
-        row["positions"], f"{row['count']:,}", f"{row['brier']['network']:.3f}", f"{row['brier']['playouts']:.3f}",
-        f"{row['difference']:+.3f}", f"{row['low']:+.3f} to {row['high']:+.3f}", f"{row['brier']['worth']:.3f}", f"{row['distance']:.3f}",
+        row["positions"], f"{row['count']:,}", f"{row['brier']['network']:.3f}",
+        f"{row['brier']['playouts']:.3f}",
+        f"{row['difference']:+.3f}", f"{row['low']:+.3f} to {row['high']:+.3f}",
+        f"{row['brier']['worth']:.3f}", f"{row['distance']:.3f}",
     ]  # fmt: skip
 
 
@@ -229,7 +303,11 @@ def calibration_picture(results: dict[str, Any]) -> Figure:
             said, won, _ = zip(*found["calibration"][who], strict=True)
             axes[place].plot(said, won, marker=marker, markersize=5, linewidth=1, label=who)
         axes[place].set(
-            title=pool.replace(", ", ",\n"), xlabel="forecast share of the win", ylabel="share really won", xlim=(0, 1), ylim=(0, 1)
+            title=pool.replace(", ", ",\n"),
+            xlabel="forecast share of the win",
+            ylabel="share really won",
+            xlim=(0, 1),
+            ylim=(0, 1),
         )
         axes[place].legend(frameon=False)
     return figure
@@ -240,7 +318,12 @@ def curve_picture(rows: Sequence[dict[str, float]]) -> Figure:
     figure, (axes,) = _figure(1)
     for name in _MEASURED:
         axes.plot(
-            [row["games"] for row in rows], [row[name] for row in rows], marker="o", markersize=4, linewidth=1, label=f"{name} policies"
+            [row["games"] for row in rows],
+            [row[name] for row in rows],
+            marker="o",
+            markersize=4,
+            linewidth=1,
+            label=f"{name} policies",
         )
     axes.set(xscale="log", xlabel="games learned from", ylabel="Brier score")
     axes.legend(frameon=False)
@@ -251,7 +334,9 @@ def _figure(count: int) -> tuple[Figure, Any]:
     import matplotlib.pyplot as plt
 
     plt.switch_backend("agg")
-    figure, axes = plt.subplots(1, count, figsize=(4.2 * count, 3.4), layout="constrained", squeeze=False)
+    figure, axes = plt.subplots(
+        1, count, figsize=(4.2 * count, 3.4), layout="constrained", squeeze=False
+    )
     return figure, axes[0]
 
 
@@ -259,22 +344,40 @@ def write_page(page: Page, results: dict[str, Any]) -> None:
     """Write the sections, and the pictures."""
     options = results["options"]
     parts = [
-        f"{options['positions']:,} positions of each pool, seed {options['seed']}; {options['playouts']} playouts each by "
-        f"`{options['policy']}` in every seat, to the end of the game."
+        f"{options['positions']:,} positions of each pool, seed {options['seed']};"
+        f" {options['playouts']} playouts each by `{options['policy']}` in every seat, to the end"
+        " of the game."
     ]
     for pool, found in results["pools"].items():
         parts += [f"**{pool}**", markdown(HEADINGS, map(cells, found["rows"]))]
         if found["actual"]:
-            rows = [cells(row) for row in found["actual"] if row["positions"] == "all" or "players" in row["positions"]]
-            parts += [f"{pool}; playouts by the policies that really sat there:", markdown(HEADINGS, rows)]
+            rows = [
+                cells(row)
+                for row in found["actual"]
+                if row["positions"] == "all" or "players" in row["positions"]
+            ]
+            parts += [
+                f"{pool}; playouts by the policies that really sat there:",
+                markdown(HEADINGS, rows),
+            ]
     picture = calibration_picture(results)
-    parts.append(page.picture("calibration", picture, "Forecast shares of the win, and the shares really won"))
+    parts.append(
+        page.picture(
+            "calibration", picture, "Forecast shares of the win, and the shares really won"
+        )
+    )
     page.write("judged", "\n\n".join(parts), "\n## Judged by games that were played\n\n")
     page.write("card", _card(results), "\n## What it is\n\n")
     if results["curve"]:
-        doubled = [row for row in results["curve"] if row["games"].bit_count() == 1] + results["curve"][-1:]
-        rows = [[f"{row['games']:,}", *(f"{row[name]:.4f}" for name in _MEASURED)] for row in doubled]
-        line = page.picture("curve", curve_picture(results["curve"]), "The Brier score by the number of games")
+        doubled = [row for row in results["curve"] if row["games"].bit_count() == 1] + results[
+            "curve"
+        ][-1:]
+        rows = [
+            [f"{row['games']:,}", *(f"{row[name]:.4f}" for name in _MEASURED)] for row in doubled
+        ]
+        line = page.picture(
+            "curve", curve_picture(results["curve"]), "The Brier score by the number of games"
+        )
         text = markdown(("games", *(f"{name} policies" for name in _MEASURED)), rows)
         page.write("curve", f"{text}\n\n{line}", "\n## More games\n\n")
 
@@ -285,23 +388,37 @@ def _card(results: dict[str, Any]) -> str:
     policies = ", ".join(f"`{name}` {weight:g}" for name, weight in about["policies"].items())
     varied = ", ".join(f"`{name}` {weight:g}" for name, weight in about["varied"].items())
     sizes = "-".join(map(str, ARCHITECTURE.sizes))
-    return "\n".join((
-        f"- **Network**: {sizes}, ReLU, softmax over the players left; {weights:,} numbers. {results['speed']:,.0f} values a second on one "
-        "core at tables of four, features included.",
-        f"- **Taught by**: the outcomes of {about['games']:,} games, {about['states']} states of each; seed {about['seed']}; tables of "
-        f"{', '.join(map(str, about['players']))}; rules {', '.join(about['rules'])}.",
-        f"- **Players of these games**, with their weights: {policies}; {about['variants']} variants of each of these families, whose "
-        f"numbers are multiplied by exp({about['spread']} z): {varied}. In {about['same']:.0%} of the games one policy has all seats.",
-        f"- **Never seen**: {', '.join(f'`{name}`' for name in HELD_OUT)}.",
-    ))  # fmt: skip
+    return "\n".join(
+        (
+            f"- **Network**: {sizes}, ReLU, softmax over the players left; {weights:,} numbers. "
+            f"{results['speed']:,.0f} values a second on one core at tables of four, "
+            "features included.",
+            f"- **Taught by**: the outcomes of {about['games']:,} games, {about['states']} states "
+            f"of each; seed {about['seed']}; tables of {', '.join(map(str, about['players']))}; "
+            f"rules {', '.join(about['rules'])}.",
+            f"- **Players of these games**, with their weights: {policies}; {about['variants']} "
+            "variants of each of these families, whose numbers are multiplied by "
+            f"exp({about['spread']} z): {varied}. In {about['same']:.0%} of the games one policy "
+            "has all seats.",
+            f"- **Never seen**: {', '.join(f'`{name}`' for name in HELD_OUT)}.",
+        )
+    )
 
 
-# --- the command ----------------------------------------------------------------------------------------------------------
+# --- the command
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
     """Play, judge, and write the page."""
-    check_ranges(options, {"positions": (10, 1 << 20), "playouts": (1, 1 << 20), "actual": (0, options.positions), "seed": (0, 1 << 31)})
+    check_ranges(
+        options,
+        {
+            "positions": (10, 1 << 20),
+            "playouts": (1, 1 << 20),
+            "actual": (0, options.positions),
+            "seed": (0, 1 << 31),
+        },
+    )
     value, worth = values.make(options.value), resolve("worth")
     page = Page(options.page, "# A value of states\n")
     for section in ("judged", "card", "curve"):
@@ -317,15 +434,29 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
                 "worth": forecasts(worth, found.games),
                 "playouts": playouts(found, options, bar),
             }
-            rows, lines = judged(found, by), {who: calibration(by[who], found) for who in ("network", "playouts")}
+            rows, lines = (
+                judged(found, by),
+                {who: calibration(by[who], found) for who in ("network", "playouts")},
+            )
             actual: list[dict[str, Any]] = []
             if options.actual:
                 some = {who: shares[: options.actual] for who, shares in by.items()}
                 actual = judged(found, some | {"playouts": actual_playouts(found, options, bar)})
             pools[pool] = {"rows": rows, "actual": actual, "calibration": lines}
             fast = max(fast, speed(value, found.games))
-    told = {"positions": options.positions, "playouts": options.playouts, "policy": options.policy, "seed": options.seed}
-    results = {"options": told, "about": dict(value.about), "speed": fast, "pools": pools, "curve": learned}
+    told = {
+        "positions": options.positions,
+        "playouts": options.playouts,
+        "policy": options.policy,
+        "seed": options.seed,
+    }
+    results = {
+        "options": told,
+        "about": dict(value.about),
+        "speed": fast,
+        "pools": pools,
+        "curve": learned,
+    }
     write_page(page, results)
     return results
 
@@ -345,7 +476,9 @@ def show(results: dict[str, Any]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    return command.main("studies.values", Command(Options(), execute, show), arguments, resume_from="")
+    return command.main(
+        "studies.values", Command(Options(), execute, show), arguments, resume_from=""
+    )
 
 
 if __name__ == "__main__":

@@ -25,12 +25,16 @@ class Stub:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 stub.keys.append(self.headers.get("Authorization"))
-                stub.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                stub.requests.append(
+                    json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                )
                 answer = stub.answers.pop(0)
                 if callable(answer):
                     answer(self)
                     return
-                status, body, *headers = answer if isinstance(answer, tuple) else (200, reply(answer))
+                status, body, *headers = (
+                    answer if isinstance(answer, tuple) else (200, reply(answer))
+                )
                 self.send_response(status)
                 for name, value in headers:
                     self.send_header(name, value)
@@ -48,7 +52,12 @@ class Stub:
 
 
 def reply(text: str) -> bytes:
-    return json.dumps({"choices": [{"message": {"content": text}}], "usage": {"prompt_tokens": 100, "completion_tokens": 10}}).encode()
+    return json.dumps(
+        {
+            "choices": [{"message": {"content": text}}],
+            "usage": {"prompt_tokens": 100, "completion_tokens": 10},
+        }
+    ).encode()
 
 
 @contextmanager

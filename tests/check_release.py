@@ -1,9 +1,13 @@
-"""A release as a user gets it: `make release` builds wheel and sdist in dist/, tries the wheel in an empty environment, uploads nothing.
+"""A release as a user gets it.
+
+`make release` builds wheel and sdist in dist/, tries the wheel in an empty environment, uploads
+nothing.
 
 - The version is the same everywhere, and CHANGELOG.md says what it brings.
 - The wheel, which is built from the sdist, has every file of the packages.
 - With the core alone, every module imports, or lacks a library of an extra and nothing else.
-- From an empty folder, a game is played, a shipped network chooses, data and the page of the table are there.
+- From an empty folder, a game is played, a shipped network chooses, data and the page of the table
+  are there.
 
 It takes minutes, so it is no test of the suite.
 """
@@ -43,7 +47,7 @@ for package in ("monopoly_env", "pente_env", "agents", "training"):
 print(f"{count} modules; those that need an extra:")
 for library, modules in sorted(lacking.items()):
     print(f"  {library}: {len(modules)}, such as {modules[0]}")
-"""
+"""  # noqa: E501
 PLAY = """
 import time
 began = time.perf_counter()
@@ -63,20 +67,32 @@ print(f"first import to first game and first match, compiling: {time.perf_counte
 def main() -> int:
     check_version()
     shutil.rmtree(DIST, ignore_errors=True)
-    subprocess.run([sys.executable, "-m", "build", "--outdir", DIST, ROOT], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-m", "build", "--outdir", DIST, ROOT],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     (wheel,), (sdist,) = DIST.glob("*.whl"), DIST.glob("*.tar.gz")
-    print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, {sdist.name}: {sdist.stat().st_size / 1e6:.1f} MB", flush=True)
+    print(
+        f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, {sdist.name}:"
+        f" {sdist.stat().st_size / 1e6:.1f} MB",
+        flush=True,
+    )
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
         check_files(wheel)
         venv.create(here / "venv", with_pip=True)
         python = here / "venv" / "bin" / "python"
         before = weight(here)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel], check=True)
+        subprocess.run(
+            [python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel],
+            check=True,
+        )
         print(f"the core and what it pulls: {(weight(here) - before) / 1e6:.0f} MB", flush=True)
         subprocess.run([python, "-m", "pip", "list", "--format=freeze"], check=True)
         os.environ.pop("PYTHONPATH", None)
-        os.environ["MONOPOLY_ENV_CACHE"] = str(here / "cache")  # as on a machine that has never played
+        # as on a machine that has never played
+        os.environ["MONOPOLY_ENV_CACHE"] = str(here / "cache")
         os.chdir(here)  # nothing of the repository is found from here
         subprocess.run([python, "-c", IMPORT_ALL, " ".join(libraries_of_extras())], check=True)
         subprocess.run([python, "-c", PLAY], check=True)
@@ -85,31 +101,45 @@ def main() -> int:
 
 
 def check_version() -> None:
-    """The one version, of `monopoly_env.__version__`, is the one that is cited and has its release notes."""
+    """The one version, of `monopoly_env.__version__`, is cited and has its release notes."""
     version = monopoly_env.__version__
-    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8"), f"CITATION.cff cites another version than {version}"
-    notes = re.search(rf"^## .*\b{re.escape(version)}\b", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8"), (
+        f"CITATION.cff cites another version than {version}"
+    )
+    notes = re.search(
+        rf"^## .*\b{re.escape(version)}\b", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE
+    )
     assert notes, f"CHANGELOG.md has no section on {version}"
 
 
 def check_files(wheel: Path) -> None:
     """The wheel, which `build` makes from the sdist, has every file of the packages."""
     packed = set(zipfile.ZipFile(wheel).namelist())
-    tracked = subprocess.run(["git", "ls-files", "src"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    tracked = subprocess.run(
+        ["git", "ls-files", "src"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.split()
     missing = {path.removeprefix("src/") for path in tracked} - packed
     assert not missing, f"the wheel lacks {sorted(missing)}"
 
 
 def libraries_of_extras() -> set[str]:
     """The import names of the libraries that some extra installs."""
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    names = {re.split(r"[\[<>=;]", requirement)[0] for extra in extras.values() for requirement in extra}
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    names = {
+        re.split(r"[\[<>=;]", requirement)[0] for extra in extras.values() for requirement in extra
+    }
     return INDIRECT | {IMPORTED_AS.get(name, name) for name in names}
 
 
 def weight(here: Path) -> int:
     """Bytes of the files that are installed in the environment."""
-    return sum(path.stat().st_size for path in (here / "venv").rglob("*") if path.is_file() and not path.is_symlink())
+    return sum(
+        path.stat().st_size
+        for path in (here / "venv").rglob("*")
+        if path.is_file() and not path.is_symlink()
+    )
 
 
 if __name__ == "__main__":

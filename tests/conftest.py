@@ -1,4 +1,7 @@
-"""One profile for all property tests: the same examples in every run; and networks on one thread where a test asks for it."""
+"""One profile for all property tests: the same examples in every run.
+
+And networks on one thread where a test asks for it.
+"""
 
 from collections.abc import Iterator
 

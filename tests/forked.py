@@ -1,4 +1,7 @@
-"""Programs in a process of their own, forked from one that has imported the library and torch: most would spend their time on that."""
+"""Programs in a process of their own, forked from one that has imported the library and torch.
+
+Most would spend their time on that.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ def run(program: Path) -> None:
 
 
 def _execute(program: Path, output: Path) -> None:
-    """In the child. What it prints goes to the file by number, so that its own children print there too."""
+    """In the child: what it prints goes to the file by number.
+
+    So its own children print there too.
+    """
     os.chdir(program.parent)
     with output.open("wb") as file:
         os.dup2(file.fileno(), 1)

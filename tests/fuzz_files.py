@@ -1,9 +1,12 @@
 """Damaged and forged files for every reader: each is read, or refused with one of our errors, soon.
 
-    python -m tests.fuzz_files --minutes 10              # all readers in turn
-    python -m tests.fuzz_files --reader game --case 17   # one case again: its files are left in the folder that is named
+    # all readers in turn
+    python -m tests.fuzz_files --minutes 10
+    # one case again: its files are left in the folder that is named
+    python -m tests.fuzz_files --reader game --case 17
 
-A case depends on the reader and its number alone. `READERS` is the list: whatever reads a file of users has a row there.
+A case depends on the reader and its number alone. `READERS` is the list: whatever reads a file of
+users has a row there.
 """
 
 from __future__ import annotations
@@ -84,13 +87,28 @@ class Reader:
     forge: Callable[[Files], None] = lambda files: None
 
 
-# --- what is done to a file -------------------------------------------------------------------------------------------------
+# --- what is done to a file
 
 STRANGE: Final[tuple[Any, ...]] = (
-    None, True, False, 0, 1, -1, 7, 255, 65_536, 2**31, 2**63, -(2**63), 10**30, 0.5, -1e308, 1e308, float("nan"), float("inf"),
-    "", "x", "\ud800", "\0", "../x", "/dev/zero", ".", "9" * 300, [], [[]], [None], {}, {"": {}}, [0] * 1000, [[[[[[[[1]]]]]]]],
+    None, True, False, 0, 1, -1, 7, 255, 65_536, 2**31, 2**63, -(2**63), 10**30, 0.5, -1e308, 1e308,
+    float("nan"), float("inf"),
+    "", "x", "\ud800", "\0", "../x", "/dev/zero", ".", "9" * 300, [], [[]], [None], {}, {"": {}},
+    [0] * 1000, [[[[[[[[1]]]]]]]],
 )  # fmt: skip
-DTYPES: Final = ("int8", "int64", "float16", "float64", "bool", "complex64", "U3", "S2", "M8[s]", "V4", "V0", ">i4")
+DTYPES: Final = (
+    "int8",
+    "int64",
+    "float16",
+    "float64",
+    "bool",
+    "complex64",
+    "U3",
+    "S2",
+    "M8[s]",
+    "V4",
+    "V0",
+    ">i4",
+)
 
 
 def damaged(data: bytes, draw: Draw) -> bytes:
@@ -144,11 +162,18 @@ def strange_array(array: Any, draw: Draw) -> Any:
         case 2:
             return np.zeros(array.shape, draw.choice(DTYPES))
         case 3:
-            return np.zeros(draw.choice(((), (0,), (1,), (3, 0), (2, 2, 2))), draw.choice((array.dtype, np.float64)))
+            return np.zeros(
+                draw.choice(((), (0,), (1,), (3, 0), (2, 2, 2))),
+                draw.choice((array.dtype, np.float64)),
+            )
         case _:
             if array.size and array.dtype.kind in "iufb":
                 highest = (
-                    np.finfo(array.dtype).max if array.dtype.kind == "f" else 1 if array.dtype.kind == "b" else np.iinfo(array.dtype).max
+                    np.finfo(array.dtype).max
+                    if array.dtype.kind == "f"
+                    else 1
+                    if array.dtype.kind == "b"
+                    else np.iinfo(array.dtype).max
                 )
                 with np.errstate(all="ignore"):
                     array.flat[draw.randrange(array.size)] = draw.choice(
@@ -175,9 +200,13 @@ def lines_changed(data: bytes, draw: Draw) -> bytes:
         return line + end + damaged(body, draw)
     about, _, actions = block.partition(b"\n")
     block = (
-        (json_changed(about, draw) if draw.random() < 0.7 else about) + b"\n" + (damaged(actions, draw) if draw.random() < 0.3 else actions)
+        (json_changed(about, draw) if draw.random() < 0.7 else about)
+        + b"\n"
+        + (damaged(actions, draw) if draw.random() < 0.3 else actions)
     )
-    return json.dumps(json.loads(line) | {"bytes": len(block)}).encode() + b"\n" + zlib.compress(block)
+    return (
+        json.dumps(json.loads(line) | {"bytes": len(block)}).encode() + b"\n" + zlib.compress(block)
+    )
 
 
 def tensors_changed(data: bytes, draw: Draw) -> bytes:
@@ -193,7 +222,11 @@ def tensors_changed(data: bytes, draw: Draw) -> bytes:
         header = strange(header, draw)
     else:
         at = draw.randrange(max(1, len(body) // 4)) * 4
-        body = body[:at] + np.float32(draw.choice((np.nan, np.inf, -1e30, 1e9))).tobytes() + body[at + 4 :]
+        body = (
+            body[:at]
+            + np.float32(draw.choice((np.nan, np.inf, -1e30, 1e9))).tobytes()
+            + body[at + 4 :]
+        )
     text = json.dumps(header).encode()
     return len(text).to_bytes(8, "little") + text + body
 
@@ -211,12 +244,16 @@ def arrays_changed(data: bytes, draw: Draw) -> bytes:
     elif what < 0.7:
         arrays[name] = strange_array(arrays[name], draw)
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", draw.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as archive:
+    with zipfile.ZipFile(
+        buffer, "w", draw.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
+    ) as archive:
         for entry, array in arrays.items():
             part = io.BytesIO()
             np.lib.format.write_array(part, array, allow_pickle=False)
             content = part.getvalue()
-            archive.writestr(f"{entry}.npy", damaged(content, draw) if what >= 0.7 and entry == name else content)
+            archive.writestr(
+                f"{entry}.npy", damaged(content, draw) if what >= 0.7 and entry == name else content
+            )
     return buffer.getvalue()
 
 
@@ -248,11 +285,18 @@ def table_changed(data: bytes, draw: Draw) -> bytes:
         path.write_bytes(data)
         database = sqlite3.connect(path)
         try:
-            names = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+            names = [
+                row[0]
+                for row in database.execute(
+                    "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+                )
+            ]
             name = draw.choice(names)
             column = draw.choice([row[1] for row in database.execute(f"PRAGMA table_info({name})")])
             (cell,) = database.execute(f"SELECT {column} FROM {name} LIMIT 1").fetchone() or (None,)
-            changed: Any = draw.choice((None, 0, -1, 2**62, 0.5, "", "x", "{}", "[]", "null", b"", b"x"))
+            changed: Any = draw.choice(
+                (None, 0, -1, 2**62, 0.5, "", "x", "{}", "[]", "null", b"", b"x")
+            )
             if isinstance(cell, str) and cell[:1] in ("{", "[") and draw.random() < 0.8:
                 changed = json_changed(cell.encode(), draw).decode()
             elif isinstance(cell, bytes) and draw.random() < 0.8:
@@ -284,7 +328,8 @@ def changed(reader: Reader, files: Files, draw: Draw) -> Files:
     same_format = next((change for fits, change in FORMATS if fits(name, data)), damaged)
     result = files | {name: (same_format if draw.random() < 0.7 else damaged)(data, draw)}
     if draw.random() < 0.8:
-        with suppress(ValueError, LookupError, TypeError, AttributeError):  # nothing is left to be forged
+        # nothing is left to be forged
+        with suppress(ValueError, LookupError, TypeError, AttributeError):
             reader.forge(result)
     return result
 
@@ -315,20 +360,28 @@ def laid(files: Files, folder: Path) -> None:
         (folder / name).write_bytes(data)
 
 
-# --- readers ----------------------------------------------------------------------------------------------------------------
+# --- readers
 
 SHORT: Final = me.Rules(max_turns=6)
 QUIET: Final = Console(file=io.StringIO())
 
 
 def played(count: int = 2) -> arena.Results:
-    return arena.play(["random", "algorithmic"], games=count, rules=SHORT, record=count, turn_limit=6)
+    return arena.play(
+        ["random", "algorithmic"], games=count, rules=SHORT, record=count, turn_limit=6
+    )
 
 
 def write_series(folder: Path) -> None:
     """The log of submitted programs, as `monopoly_bench code` keeps it."""
     (folder / "01.py").write_bytes(b"PARAMS = []")
-    entry = {"submission": 1, "file": "01.py", "sha256": hashlib.sha256(b"PARAMS = []").hexdigest(), "quick": True, "score": 0.5}
+    entry = {
+        "submission": 1,
+        "file": "01.py",
+        "sha256": hashlib.sha256(b"PARAMS = []").hexdigest(),
+        "quick": True,
+        "score": 0.5,
+    }
     (folder / "log.jsonl").write_text(json.dumps(entry) + "\n")
 
 
@@ -336,11 +389,20 @@ def write_position(path: Path) -> None:
     replay = played(1).replays[0]
     replay = replace(replay, actions=replay.actions[: len(replay.actions) // 2], digest="")
     legal = me.legal_actions(replays.final(replay))
-    positions.save(path, [positions.Position(replay, 3, {int(action): (0.5, 0.5) for action in legal})])
+    positions.save(
+        path, [positions.Position(replay, 3, {int(action): (0.5, 0.5) for action in legal})]
+    )
 
 
 def write_data_set(folder: Path, form: Any, *, resume: bool = False) -> None:
-    options = experts.ExpertOptions(players=("strategic",), games=8, encoding="ocnaru100", heads=("buy",), format=form, threads=1)
+    options = experts.ExpertOptions(
+        players=("strategic",),
+        games=8,
+        encoding="ocnaru100",
+        heads=("buy",),
+        format=form,
+        threads=1,
+    )
     experts.execute(replace(options, out=folder, resume=resume), QUIET)
 
 
@@ -354,17 +416,39 @@ def forge_data_set(files: Files) -> None:
 def forge_results(files: Files) -> None:
     for name in [name for name in files if name.endswith(".parquet")]:
         about = name.removesuffix("parquet") + "json"
-        files[about] = json.dumps(json.loads(files[about]) | {"games_sha256": hashlib.sha256(files[name]).hexdigest()}).encode()
+        files[about] = json.dumps(
+            json.loads(files[about]) | {"games_sha256": hashlib.sha256(files[name]).hexdigest()}
+        ).encode()
 
 
 def forge_game(files: Files) -> None:
     line, _, body = files["game"].partition(b"\n")
     record = np.frombuffer(body, GAME).copy()[0]
-    files["game"] = json.dumps(json.loads(line) | {"digest": digest(record)}).encode() + b"\n" + body
+    files["game"] = (
+        json.dumps(json.loads(line) | {"digest": digest(record)}).encode() + b"\n" + body
+    )
 
 
-SMALL: Final = Generational(genome="strategic", population=16, matches=1, generations=1, turn_limit=6, panel=(), final_games=4, threads=1)
-PENTE: Final = replace(schrum.SCHRUM, experiment="better", network="attentive", hidden=3, neurons=8, trials=2, matches=1, threads=1)
+SMALL: Final = Generational(
+    genome="strategic",
+    population=16,
+    matches=1,
+    generations=1,
+    turn_limit=6,
+    panel=(),
+    final_games=4,
+    threads=1,
+)
+PENTE: Final = replace(
+    schrum.SCHRUM,
+    experiment="better",
+    network="attentive",
+    hidden=3,
+    neurons=8,
+    trials=2,
+    matches=1,
+    threads=1,
+)
 
 
 def checkpoint(begun: Callable[[], Saved]) -> Reader:
@@ -392,13 +476,25 @@ def write_evolved(folder: Path) -> None:
 
 
 def write_network(folder: Path) -> None:
-    kept = {"hidden": 3, "size": 7, "window": 0, "captures": False, "recurrent": True, "watches": True}
+    kept = {
+        "hidden": 3,
+        "size": 7,
+        "window": 0,
+        "captures": False,
+        "recurrent": True,
+        "watches": True,
+    }
     weights = PENTE.neurons_of.pack(np.zeros((1, 3 * PENTE.neurons_of.genes)))[0]
-    write_arrays(folder / "network.npz", {"weights": weights} | {name: np.array(value) for name, value in kept.items()})
+    write_arrays(
+        folder / "network.npz",
+        {"weights": weights} | {name: np.array(value) for name, value in kept.items()},
+    )
 
 
 def write_town(folder: Path) -> None:
-    (folder / "editions.toml").write_text('[seaside]\ntitle = "Seaside"\nboard = "board.csv"\ndeck = "us"\n')
+    (folder / "editions.toml").write_text(
+        '[seaside]\ntitle = "Seaside"\nboard = "board.csv"\ndeck = "us"\n'
+    )
     shutil.copy(editions.DATA / "board_us.csv", folder / "board.csv")
     shutil.copy(editions.DATA / "cards.csv", folder)
 
@@ -420,7 +516,10 @@ def read_town(folder: Path) -> None:
 
 def policy(name: str) -> Reader:
     """A policy by name, saved and loaded."""
-    return Reader(lambda folder: agents.make(name).save(folder / "x.safetensors"), lambda folder: agents.load(folder / "x.safetensors"))
+    return Reader(
+        lambda folder: agents.make(name).save(folder / "x.safetensors"),
+        lambda folder: agents.load(folder / "x.safetensors"),
+    )
 
 
 def write_ratings(path: Path) -> None:
@@ -433,8 +532,16 @@ def write_table(folder: Path) -> None:
     """The database of the table's server, with a game under way."""
     with closing(Storage(folder)) as storage:
         storage.secret("host")
-        game, seats = me.new_game(2, SHORT), [tables.Seat("person", "Ann"), tables.Seat("policy", policy="random")]
-        row = tables.opened(seats, game, {"rules": SHORT.changed(), "seed": 0, "turn_limit": 100}, from_position=True)
+        game, seats = (
+            me.new_game(2, SHORT),
+            [tables.Seat("person", "Ann"), tables.Seat("policy", policy="random")],
+        )
+        row = tables.opened(
+            seats,
+            game,
+            {"rules": SHORT.changed(), "seed": 0, "turn_limit": 100},
+            from_position=True,
+        )
         row.id = "game"
         storage.add([row])
         tables.Table(row, storage, Catalogue()).carry_out([int(me.legal_actions(game)[0])])
@@ -451,7 +558,11 @@ def read_table(folder: Path) -> None:
 
 
 READERS: Final[Mapping[str, Reader]] = {
-    "game": Reader(lambda folder: me.save(me.new_game(3, seed=1), folder / "game"), lambda folder: me.load(folder / "game"), forge_game),
+    "game": Reader(
+        lambda folder: me.save(me.new_game(3, seed=1), folder / "game"),
+        lambda folder: me.load(folder / "game"),
+        forge_game,
+    ),
     "replays": Reader(
         lambda folder: replays.save(folder / "x.replay", played().replays),
         lambda folder: [replays.final(replay) for replay in replays.load(folder / "x.replay")],
@@ -465,39 +576,72 @@ READERS: Final[Mapping[str, Reader]] = {
     "network of cells": policy("genetic/esp/attentive"),
     "learned agent": policy("ppo/best/two"),
     "value": Reader(
-        lambda folder: shutil.copy(values.SHIPPED["best"], folder / "x.safetensors"), lambda folder: values.make(folder / "x.safetensors")
+        lambda folder: shutil.copy(values.SHIPPED["best"], folder / "x.safetensors"),
+        lambda folder: values.make(folder / "x.safetensors"),
     ),
     "results": Reader(
-        lambda folder: played().save(folder / "x.parquet"), lambda folder: agents.Results.load(folder / "x.parquet"), forge_results
+        lambda folder: played().save(folder / "x.parquet"),
+        lambda folder: agents.Results.load(folder / "x.parquet"),
+        forge_results,
     ),
-    "ratings": Reader(lambda folder: write_ratings(folder / "x.json"), lambda folder: Ratings.load(folder / "x.json")),
-    "puzzles": Reader(lambda folder: puzzles.save(folder / "x.json", puzzles.load()[:2]), lambda folder: puzzles.load(folder / "x.json")),
+    "ratings": Reader(
+        lambda folder: write_ratings(folder / "x.json"),
+        lambda folder: Ratings.load(folder / "x.json"),
+    ),
+    "puzzles": Reader(
+        lambda folder: puzzles.save(folder / "x.json", puzzles.load()[:2]),
+        lambda folder: puzzles.load(folder / "x.json"),
+    ),
     "answers": Reader(
-        lambda folder: (folder / "x.jsonl").write_text('{"id": 1, "answer": "ACTION: buy"}\n{"id": 2, "answer": ""}\n'),
+        lambda folder: (folder / "x.jsonl").write_text(
+            '{"id": 1, "answer": "ACTION: buy"}\n{"id": 2, "answer": ""}\n'
+        ),
         lambda folder: prompts.read(folder / "x.jsonl"),
     ),
     "suite": Reader(lambda folder: suite.write(folder, "secret", [], []), suite.load),
-    "positions": Reader(lambda folder: write_position(folder / "x.json"), lambda folder: positions.load(folder / "x.json")),
+    "positions": Reader(
+        lambda folder: write_position(folder / "x.json"),
+        lambda folder: positions.load(folder / "x.json"),
+    ),
     "submissions": Reader(write_series, code.read_log),
     **{
-        f"data set, {form}": Reader(partial(write_data_set, form=form), lambda folder: list(datasets.load(folder)), forge_data_set)
+        f"data set, {form}": Reader(
+            partial(write_data_set, form=form),
+            lambda folder: list(datasets.load(folder)),
+            forge_data_set,
+        )
         for form in datasets.FORMATS
     },
-    "data set that goes on": Reader(partial(write_data_set, form="npz"), partial(write_data_set, form="npz", resume=True), forge_data_set),
+    "data set that goes on": Reader(
+        partial(write_data_set, form="npz"),
+        partial(write_data_set, form="npz", resume=True),
+        forge_data_set,
+    ),
     "checkpoint of a population": checkpoint(SMALL.search),
     "checkpoint of networks for Pente": checkpoint(PENTE.search),
     "checkpoint of a learner": checkpoint(learner),
     "population": Reader(
         write_evolved,
-        lambda folder: replace(SMALL, start_population=str(folder / "population.npz"), out=folder / "run").search(),
+        lambda folder: replace(
+            SMALL, start_population=str(folder / "population.npz"), out=folder / "run"
+        ).search(),
     ),
     "network for Pente": Reader(write_network, lambda folder: schrum.load(folder / "network.npz")),
     "folder of a run": Reader(
-        lambda folder: Run.open(folder, {"a": [1], "b": {"c": 2}}, resume=False, overwrite=False, files={"x": "a file"}, kind="k"),
+        lambda folder: Run.open(
+            folder,
+            {"a": [1], "b": {"c": 2}},
+            resume=False,
+            overwrite=False,
+            files={"x": "a file"},
+            kind="k",
+        ),
         lambda folder: Run.open(folder, {"a": [1], "b": {"c": 2}}, resume=True, overwrite=False),
     ),
     "folder of a run that is replaced": Reader(
-        lambda folder: Run.open(folder, {"a": [1]}, resume=False, overwrite=False, files={"x": "a file"}, kind="k"),
+        lambda folder: Run.open(
+            folder, {"a": [1]}, resume=False, overwrite=False, files={"x": "a file"}, kind="k"
+        ),
         lambda folder: Run.open(folder, {"a": [1]}, resume=False, overwrite=True, kind="k"),
     ),
     "edition": Reader(write_town, read_town),
@@ -505,7 +649,7 @@ READERS: Final[Mapping[str, Reader]] = {
 }
 
 
-# --- cases ------------------------------------------------------------------------------------------------------------------
+# --- cases
 
 
 @contextmanager
@@ -538,7 +682,11 @@ class Fuzzer:
         self.name, self.reader, self.here = name, READERS[name], folder / "case"
         self.here.mkdir()
         self.reader.write(self.here)
-        self.files = {path.relative_to(self.here).as_posix(): path.read_bytes() for path in self.here.rglob("*") if path.is_file()}
+        self.files = {
+            path.relative_to(self.here).as_posix(): path.read_bytes()
+            for path in self.here.rglob("*")
+            if path.is_file()
+        }
         self.nodes = len(NODES) * len(self.files)
         self.reader.read(self.here)
 
@@ -547,12 +695,18 @@ class Fuzzer:
         shutil.rmtree(self.here, ignore_errors=True)
         self.here.mkdir()
         draw = Draw(f"{self.name} {number}")
-        laid(changed(self.reader, self.files, draw) if number >= self.nodes else self.files, self.here)
+        laid(
+            changed(self.reader, self.files, draw) if number >= self.nodes else self.files,
+            self.here,
+        )
         if number < self.nodes:
-            as_node(self.here / sorted(self.files)[number // len(NODES)], NODES[number % len(NODES)])
+            as_node(
+                self.here / sorted(self.files)[number // len(NODES)], NODES[number % len(NODES)]
+            )
         try:
             with soon(), redirect_stderr(io.StringIO()), warnings.catch_warnings():
-                warnings.simplefilter("error", RuntimeWarning)  # a number that is cut is an error too
+                # a number that is cut is an error too
+                warnings.simplefilter("error", RuntimeWarning)
                 self.reader.read(self.here)
         except me.MonopolyError:
             return ""
@@ -562,8 +716,13 @@ class Fuzzer:
 
 
 def main() -> int:
-    """Run cases of all readers in turn until the time is up; the exit status is 0 only if no error was foreign."""
-    parser = argparse.ArgumentParser("python -m tests.fuzz_files", description="Damaged files for every reader.")
+    """Run cases of all readers in turn until the time is up.
+
+    The exit status is 0 only if no error was foreign.
+    """
+    parser = argparse.ArgumentParser(
+        "python -m tests.fuzz_files", description="Damaged files for every reader."
+    )
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--reader", choices=sorted(READERS))
     parser.add_argument("--case", type=int, help="only this one, and keep its files")

@@ -1,6 +1,7 @@
 """Golden games: recorded games that any change of a rule must explain.
 
-`python -m tests.golden` records them anew, one file a preset: seed, actions, and the digest of the record after every decision.
+`python -m tests.golden` records them anew, one file a preset: seed, actions, and the digest of the
+record after every decision.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ PLAYERS = {"ocnaru": 2, "pring": 3, "short": 8}  # others: 4
 def choose(game: Any, count: int) -> int:
     """A random legal action, the same on every platform."""
     legal = me.legal_actions(game)
-    return int(legal[philox(count, POLICIES, 0, 0, int(game.seed[0]), int(game.seed[1])) % len(legal)])
+    return int(
+        legal[philox(count, POLICIES, 0, 0, int(game.seed[0]), int(game.seed[1])) % len(legal)]
+    )
 
 
 def record(preset: str, seed: int) -> dict[str, Any]:
@@ -34,7 +37,13 @@ def record(preset: str, seed: int) -> dict[str, Any]:
         actions.append(choose(game, len(actions)))
         me.step(game, actions[-1])
         digests.append(me.digest(game)[:8])
-    return {"preset": preset, "num_players": players, "seed": seed, "actions": actions, "digests": digests}
+    return {
+        "preset": preset,
+        "num_players": players,
+        "seed": seed,
+        "actions": actions,
+        "digests": digests,
+    }
 
 
 def replay(golden: dict[str, Any]) -> list[str]:

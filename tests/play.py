@@ -20,10 +20,19 @@ def lot(name: str | int) -> int:
     return next(names.index(name) for names in board.LOT_NAME if name in names)
 
 
-def table(num_players: int = 3, *, lots: dict[int, list[str]] | None = None, anchored: Iterable[int] | None = None, **contents: Any) -> Any:
-    """A position in which every seat (or only those `anchored`) also owns an anchor: a lot of a group that `lots` does not touch.
+def table(
+    num_players: int = 3,
+    *,
+    lots: dict[int, list[str]] | None = None,
+    anchored: Iterable[int] | None = None,
+    **contents: Any,
+) -> Any:
+    """A position in which every seat (or only those `anchored`) also owns an anchor.
 
-    Its owner may always mortgage it, so that none of his windows passes unasked and the dice never run ahead of a test.
+    A lot of a group that `lots` does not touch.
+
+    Its owner may always mortgage it, so that none of his windows passes unasked and the dice never
+    run ahead of a test.
     """
     owned = {seat: [lot(name) for name in names] for seat, names in (lots or {}).items()}
     touched = {board.GROUP_OF[number] for numbers in owned.values() for number in numbers}
@@ -35,8 +44,18 @@ def table(num_players: int = 3, *, lots: dict[int, list[str]] | None = None, anc
     return me.position(num_players, lots=owned, **contents)
 
 
-def land(square: int, dice: tuple[int, int] = (1, 2), *, more: Iterable[tuple[int, int]] = (), seat: int = 0, **contents: Any) -> Any:
-    """A throw has just brought a seat to a square, and what comes of it is settled or asked; `more` throws are to follow."""
+def land(
+    square: int,
+    dice: tuple[int, int] = (1, 2),
+    *,
+    more: Iterable[tuple[int, int]] = (),
+    seat: int = 0,
+    **contents: Any,
+) -> Any:
+    """A throw has just brought a seat to a square, and what comes of it is settled or asked.
+
+    `more` throws are to follow.
+    """
     positions = {seat: (square - sum(dice)) % 40} | contents.pop("positions", {})
     game = table(turn=seat, positions=positions, throws=[dice, *more], **contents)
     return throw(game, left=len(list(more)))
@@ -73,7 +92,10 @@ def texts(game: Any) -> set[str]:
 
 
 def legal(game: Any, verb: str) -> set[str]:
-    """The legal actions that begin with a verb, without it: `legal(game, "build")` is a set of streets."""
+    """The legal actions that begin with a verb, without it.
+
+    `legal(game, "build")` is a set of streets.
+    """
     return {text.removeprefix(verb + " ") for text in texts(game) if text.startswith(verb + " ")}
 
 
@@ -89,7 +111,9 @@ def cash(game: Any) -> list[int]:
 
 def owner(game: Any, name: str) -> int | None:
     """The seat that owns a lot, or None."""
-    return next((seat for seat in range(game.num_players) if int(game.lots[seat]) >> lot(name) & 1), None)
+    return next(
+        (seat for seat in range(game.num_players) if int(game.lots[seat]) >> lot(name) & 1), None
+    )
 
 
 def mortgaged(game: Any, name: str) -> bool:
@@ -109,12 +133,17 @@ def debt(game: Any) -> int:
 
 
 def auction(game: Any, limits: dict[int, int]) -> list[int]:
-    """Everybody asked raises by the least he may while he stays within his limit (0 if none is given). The seats in the order asked."""
+    """Everybody asked raises by the least he may while he stays within his limit.
+
+    The limit is 0 if none is given. Returns the seats in the order asked.
+    """
     order = []
     while asked(game)[0] == "bid":
         seat = int(game.player)
         order.append(seat)
-        raises = sorted(int(text.removeprefix("bid +")) for text in texts(game) if text.startswith("bid +"))
+        raises = sorted(
+            int(text.removeprefix("bid +")) for text in texts(game) if text.startswith("bid +")
+        )
         if raises and int(game.auction_bid) + raises[0] <= limits.get(seat, 0):
             act(game, f"bid +{raises[0]}")
         else:
@@ -122,7 +151,9 @@ def auction(game: Any, limits: dict[int, int]) -> list[int]:
     return order
 
 
-def offer(game: Any, offset: int, *, ask: Iterable[str] = (), give: Iterable[str] = (), cash: int = 0) -> Any:
+def offer(
+    game: Any, offset: int, *, ask: Iterable[str] = (), give: Iterable[str] = (), cash: int = 0
+) -> Any:
     """Compose an offer to the player some seats on and submit it; negative cash is asked for."""
     act(game, f"trade with player +{offset}")
     compose(game, ask=ask, give=give, cash=cash)
@@ -133,7 +164,10 @@ def offer(game: Any, offset: int, *, ask: Iterable[str] = (), give: Iterable[str
 
 def compose(game: Any, *, ask: Iterable[str] = (), give: Iterable[str] = (), cash: int = 0) -> Any:
     """The steps of an offer up to, and without, the last 'done'."""
-    for decision, verb, goods, done in (("trade_ask", "ask for", ask, "ask: done"), ("trade_give", "give", give, "give: done")):
+    for decision, verb, goods, done in (
+        ("trade_ask", "ask for", ask, "ask: done"),
+        ("trade_give", "give", give, "give: done"),
+    ):
         act(game, *(f"{verb} {name}" for name in sorted(goods, key=_pick)))
         if asked(game)[0] == decision:
             act(game, done)
@@ -146,5 +180,8 @@ def compose(game: Any, *, ask: Iterable[str] = (), give: Iterable[str] = (), cas
 
 
 def _pick(name: str) -> int:
-    cards = {"the Chance jail card": board.NUM_LOTS, "the Community Chest jail card": board.NUM_LOTS + 1}
+    cards = {
+        "the Chance jail card": board.NUM_LOTS,
+        "the Community Chest jail card": board.NUM_LOTS + 1,
+    }
     return cards[name] if name in cards else lot(name)

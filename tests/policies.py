@@ -16,7 +16,8 @@ from monopoly_env.engine.sets import has
 from monopoly_env.facts.board import SQUARE_LOT
 from monopoly_env.kernels import kernel
 
-RICH: Final = {"auction": "none", "trade": "none", "start_cash": 1_000_000}  # rules under which `restless` can go on for long
+# rules under which `restless` can go on for long
+RICH: Final = {"auction": "none", "trade": "none", "start_cash": 1_000_000}
 NEVER_ENDS: Final = r"Policy 'restless' in the game of seed \d+: .* never came to an end"
 
 _BUY: Final = parse("buy")
@@ -25,7 +26,10 @@ _START, _STOP = HEADS["mortgage"].start, HEADS["unmortgage"].stop
 
 @agents.policy_kernel
 def _restless(game: Any, mask: Any, params: Any, memory: Any) -> int:
-    """Buys everything, mortgages all it has, lifts the mortgages again, and never goes on; with params[0], only if an opponent declined."""
+    """Buys everything, mortgages all it has, lifts the mortgages again, and never goes on.
+
+    With params[0], only if an opponent declined.
+    """
     if is_legal(game, _BUY):
         return _BUY
     if params[0] == 0 or _somebody_declined(game):
@@ -77,7 +81,10 @@ class Restless(agents.BatchedPolicy):
 
 
 def restless(*, declined: bool = False) -> agents.CompiledPolicy:
-    """It never ends its turn, under the rules `RICH`; or only while an opponent stands on a lot that it could have bought."""
+    """It never ends its turn, under the rules `RICH`.
+
+    Or only while an opponent stands on a lot that it could have bought.
+    """
     return agents.CompiledPolicy("restless", _restless, [declined], reads_mask=False)
 
 
@@ -114,11 +121,14 @@ class Historian(agents.BatchedPolicy):
 
     def act(self, decisions: agents.Decisions) -> NDArray[np.int64]:
         self.untold += len(decisions) if decisions.history is None else 0
-        for game, made in zip(decisions.games, decisions.history or (), strict=decisions.history is not None):
+        for game, made in zip(
+            decisions.games, decisions.history or (), strict=decisions.history is not None
+        ):
             again = me.core.restarted(game)
             for action in np.asarray(made).tolist():
                 me.step(again, action)
-            again["policy_draws"] = game["policy_draws"]  # they count what policies drew, not what they did
+            # they count what policies drew, not what they did
+            again["policy_draws"] = game["policy_draws"]
             self.wrong += again.tobytes() != game.tobytes()
             self.longest = max(self.longest, len(np.asarray(made)))
         return self.inner.act(decisions)

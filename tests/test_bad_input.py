@@ -1,4 +1,6 @@
-"""Bad input: every error is one of ours and says what was given, what is valid, and the nearest match.
+"""Bad input: every error is one of ours and helps.
+
+It says what was given, what is valid, and the nearest match.
 
 Saved games are in test_core, positions in test_position, command lines beside their modules.
 """
@@ -28,12 +30,20 @@ from monopoly_env import actions, core, encoding, errors, monopoly_v0, replays, 
 from monopoly_env.files import read_file
 
 
-@pytest.mark.parametrize("error", [value for value in vars(errors).values() if inspect.isclass(value) and issubclass(value, Exception)])
+@pytest.mark.parametrize(
+    "error",
+    [
+        value
+        for value in vars(errors).values()
+        if inspect.isclass(value) and issubclass(value, Exception)
+    ],
+)
 def test_every_error_is_a_monopoly_error(error: type[Exception]) -> None:
     assert issubclass(error, me.MonopolyError)
     assert getattr(me, error.__name__) is error
     usual = RuntimeError if error in (me.EngineError, me.PolicyError) else ValueError
-    assert error is me.MonopolyError or issubclass(error, usual)  # so that whoever does not know ours catches it too
+    # so that whoever does not know ours catches it too
+    assert error is me.MonopolyError or issubclass(error, usual)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +56,9 @@ def test_every_error_is_a_monopoly_error(error: type[Exception]) -> None:
         ("x", [], "Valid: ."),
     ],
 )
-def test_hints_name_the_nearest_and_all_that_is_valid(name: object, valid: list[object], expected: str) -> None:
+def test_hints_name_the_nearest_and_all_that_is_valid(
+    name: object, valid: list[object], expected: str
+) -> None:
     assert errors.nearest(name, valid) == expected
 
 
@@ -74,51 +86,160 @@ def test_whole_numbers_come_back_as_ints(value: object) -> None:
         ("throw: die", 7, 1, 6, "throw: die 7 must be a whole number from 1 to 6."),
     ],
 )
-def test_what_is_no_whole_number_in_range_is_refused(name: str, value: object, low: int, high: int | None, expected: str) -> None:
+def test_what_is_no_whole_number_in_range_is_refused(
+    name: str, value: object, low: int, high: int | None, expected: str
+) -> None:
     with pytest.raises(me.RulesError, match=re.escape(expected)):
         errors.whole_number(name, value, low, high, me.RulesError)
 
 
-# --- names ----------------------------------------------------------------------------------------------------------------
+# --- names
 
 # What is called, the name given, the error, and the nearest valid name.
 ALL_NAMES = ("`agents.names()`",)
-MISSPELT: dict[str, tuple[Callable[[str], Any], str, type[me.MonopolyError], str, tuple[str, ...]]] = {
+MISSPELT: dict[
+    str, tuple[Callable[[str], Any], str, type[me.MonopolyError], str, tuple[str, ...]]
+] = {
     "preset": (me.Rules.preset, "oficial", me.RulesError, "official", me.Rules.presets()),
-    "rules of a game": (lambda name: me.new_game(2, name), "ocnaro", me.RulesError, "ocnaru", me.Rules.presets()),
-    "rules of a vector": (lambda name: me.VectorMonopoly(2, 2, name), "clasic", me.RulesError, "classic", me.Rules.presets()),
-    "rules of an environment": (lambda name: monopoly_v0.env(rules=name), "anytime", me.RulesError, "any_time", me.Rules.presets()),
-    "rules of an arena": (
-        lambda name: arena.play(["random", "random"], 2, name), "mukahr", me.RulesError, "mukhar", me.Rules.presets()
+    "rules of a game": (
+        lambda name: me.new_game(2, name),
+        "ocnaro",
+        me.RulesError,
+        "ocnaru",
+        me.Rules.presets(),
     ),
-    "option": (lambda name: me.Rules.preset("uk", **{name: 1}), "start_csh", me.RulesError, "start_cash", ("start_cash", "auction")),
-    "option of from_dict": (lambda name: me.Rules.from_dict({name: 1}), "actions", me.RulesError, "auction", ("start_cash",)),
-    "value of an option": (lambda name: me.Rules(auction=name), "englisch", me.RulesError, "english", ("sealed_second_price", "none")),
+    "rules of a vector": (
+        lambda name: me.VectorMonopoly(2, 2, name),
+        "clasic",
+        me.RulesError,
+        "classic",
+        me.Rules.presets(),
+    ),
+    "rules of an environment": (
+        lambda name: monopoly_v0.env(rules=name),
+        "anytime",
+        me.RulesError,
+        "any_time",
+        me.Rules.presets(),
+    ),
+    "rules of an arena": (
+        lambda name: arena.play(["random", "random"], 2, name),
+        "mukahr",
+        me.RulesError,
+        "mukhar",
+        me.Rules.presets(),
+    ),
+    "option": (
+        lambda name: me.Rules.preset("uk", **{name: 1}),
+        "start_csh",
+        me.RulesError,
+        "start_cash",
+        ("start_cash", "auction"),
+    ),
+    "option of from_dict": (
+        lambda name: me.Rules.from_dict({name: 1}),
+        "actions",
+        me.RulesError,
+        "auction",
+        ("start_cash",),
+    ),
+    "value of an option": (
+        lambda name: me.Rules(auction=name),
+        "englisch",
+        me.RulesError,
+        "english",
+        ("sealed_second_price", "none"),
+    ),
     "policy": (agents.make, "algoritmic", me.ConfigurationError, "algorithmic", ALL_NAMES),
-    "policy of an arena": (lambda name: arena.play([name, "random"], 2), "randm", me.ConfigurationError, "random", ALL_NAMES),
+    "policy of an arena": (
+        lambda name: arena.play([name, "random"], 2),
+        "randm",
+        me.ConfigurationError,
+        "random",
+        ALL_NAMES,
+    ),
     "opponent": (
-        lambda name: me.VectorMonopoly(2, 2, opponents=[name]), "random/no_trade", me.ConfigurationError, "random/no_trades", ALL_NAMES
+        lambda name: me.VectorMonopoly(2, 2, opponents=[name]),
+        "random/no_trade",
+        me.ConfigurationError,
+        "random/no_trades",
+        ALL_NAMES,
     ),
     "opponent of an environment": (
-        lambda name: gymnasium.make("monopoly_env/Monopoly-v0", opponents=[name]), "algorithm", me.ConfigurationError, "algorithmic",
+        lambda name: gymnasium.make("monopoly_env/Monopoly-v0", opponents=[name]),
+        "algorithm",
+        me.ConfigurationError,
+        "algorithmic",
         ALL_NAMES,
     ),
     "encoding": (encoding.make, "standart", me.ConfigurationError, "standard", encoding.NAMES),
-    "encoding of names": (encoding.names, "ocnaru10", me.ConfigurationError, "ocnaru100", encoding.NAMES),
-    "encoding of a vector": (
-        lambda name: me.VectorMonopoly(2, 2, encoding=name), "stndard", me.ConfigurationError, "standard", encoding.NAMES
+    "encoding of names": (
+        encoding.names,
+        "ocnaru10",
+        me.ConfigurationError,
+        "ocnaru100",
+        encoding.NAMES,
     ),
-    "encoding of an environment": (lambda name: monopoly_v0.env(encoding=name), "std", me.ConfigurationError, "", encoding.NAMES),
+    "encoding of a vector": (
+        lambda name: me.VectorMonopoly(2, 2, encoding=name),
+        "stndard",
+        me.ConfigurationError,
+        "standard",
+        encoding.NAMES,
+    ),
+    "encoding of an environment": (
+        lambda name: monopoly_v0.env(encoding=name),
+        "std",
+        me.ConfigurationError,
+        "",
+        encoding.NAMES,
+    ),
     "reward": (rewards.make, "networth", me.ConfigurationError, "net_worth", rewards.names()),
-    "reward of a vector": (lambda name: me.VectorMonopoly(2, 2, reward=name), "wins", me.ConfigurationError, "win", rewards.names()),
-    "reward of an environment": (lambda name: monopoly_v0.env(reward=name), "ranks", me.ConfigurationError, "rank", rewards.names()),
-    "head": (lambda name: actions.HEADS[name], "bulid", me.ConfigurationError, "build", actions.HEAD_NAMES),
+    "reward of a vector": (
+        lambda name: me.VectorMonopoly(2, 2, reward=name),
+        "wins",
+        me.ConfigurationError,
+        "win",
+        rewards.names(),
+    ),
+    "reward of an environment": (
+        lambda name: monopoly_v0.env(reward=name),
+        "ranks",
+        me.ConfigurationError,
+        "rank",
+        rewards.names(),
+    ),
+    "head": (
+        lambda name: actions.HEADS[name],
+        "bulid",
+        me.ConfigurationError,
+        "build",
+        actions.HEAD_NAMES,
+    ),
     "action, from afar": (actions.parse, "raise", me.ConfigurationError, "", ()),
     "action": (actions.parse, "build Bordwalk", me.ConfigurationError, "build boardwalk", ()),
-    "deck": (lambda name: me.position(jail_cards={0: [name]}), "chanse", me.PositionError, "chance", ("community_chest",)),
-    "lot": (lambda name: me.position(lots={0: [name]}), "Bordwalk", me.PositionError, "Boardwalk", ("Park Place", "Water Works")),
-    "card": (lambda name: me.position(chance=[name]), "dividnd", me.PositionError, "dividend", ("chairman",)),
-}  # fmt: skip
+    "deck": (
+        lambda name: me.position(jail_cards={0: [name]}),
+        "chanse",
+        me.PositionError,
+        "chance",
+        ("community_chest",),
+    ),
+    "lot": (
+        lambda name: me.position(lots={0: [name]}),
+        "Bordwalk",
+        me.PositionError,
+        "Boardwalk",
+        ("Park Place", "Water Works"),
+    ),
+    "card": (
+        lambda name: me.position(chance=[name]),
+        "dividnd",
+        me.PositionError,
+        "dividend",
+        ("chairman",),
+    ),
+}
 
 
 @pytest.mark.parametrize("what", MISSPELT)
@@ -132,14 +253,15 @@ def test_unknown_names_are_refused_with_the_nearest(what: str) -> None:
     assert all(name in said for name in valid)
 
 
-# --- numbers --------------------------------------------------------------------------------------------------------------
+# --- numbers
 
 WRONG_PLAYERS = [0, 1, 9, -2, 2.0, "4", None, True, [4]]
 TABLES: dict[str, Callable[[Any], Any]] = {
     "new_game": me.new_game,
     "new_games": lambda players: me.new_games([1], players),
     "position": lambda players: me.position(num_players=players),
-    "VectorMonopoly": lambda players: me.VectorMonopoly(2, 1 if players is None else players),  # None: as many as there are opponents
+    # None: as many as there are opponents
+    "VectorMonopoly": lambda players: me.VectorMonopoly(2, 1 if players is None else players),
     "monopoly_v0.env": monopoly_v0.env,
     "encoding.make": lambda players: encoding.make("standard", players),
 }
@@ -221,13 +343,21 @@ def test_contradictory_options(options: dict[str, Any]) -> None:
     assert any(name in str(raised.value) for name in options)
 
 
-@pytest.mark.parametrize("rules", [None, 7, ["official"], me.Rules, {7: "none"}, {"auctions": "none"}, {"auction": "nine"}])
+@pytest.mark.parametrize(
+    "rules",
+    [None, 7, ["official"], me.Rules, {7: "none"}, {"auctions": "none"}, {"auction": "nine"}],
+)
 def test_what_are_no_rules(rules: Any) -> None:
-    with pytest.raises(me.RulesError, match=r"Rules must be a Rules object, the name of a preset or|with their names|Did you mean"):
+    with pytest.raises(
+        me.RulesError,
+        match=(
+            r"Rules must be a Rules object, the name of a preset or|with their names|Did you mean"
+        ),
+    ):
         me.new_game(2, rules)
 
 
-# --- actions --------------------------------------------------------------------------------------------------------------
+# --- actions
 
 
 @pytest.fixture(scope="module")
@@ -261,7 +391,9 @@ WRONG_ARRAYS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("what", WRONG_ARRAYS)
 def test_action_arrays_of_wrong_shape_or_dtype(vec: Any, what: str) -> None:
     before = vec.games.tobytes()
-    with pytest.raises(me.ConfigurationError, match=r"actions must be integers of shape \(3,\), one a game, not "):
+    with pytest.raises(
+        me.ConfigurationError, match=r"actions must be integers of shape \(3,\), one a game, not "
+    ):
         vec.step(WRONG_ARRAYS[what](legal(vec)))
     assert vec.games.tobytes() == before
 
@@ -279,13 +411,22 @@ def test_any_integers_are_actions(dtype: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "dtype"), [(-1, np.int64), (205, np.int64), (2**62, np.int64), (-(2**63), np.int64), (2**64 - 1, np.uint64)]
+    ("value", "dtype"),
+    [
+        (-1, np.int64),
+        (205, np.int64),
+        (2**62, np.int64),
+        (-(2**63), np.int64),
+        (2**64 - 1, np.uint64),
+    ],
 )
 def test_actions_out_of_range(vec: Any, value: int, dtype: Any) -> None:
     before = vec.games.tobytes()
     chosen = legal(vec).astype(dtype)
     chosen[1] = value
-    with pytest.raises(me.IllegalActionError, match=f"Game 1 of 3: action {value} must be an integer from 0 to 204"):
+    with pytest.raises(
+        me.IllegalActionError, match=f"Game 1 of 3: action {value} must be an integer from 0 to 204"
+    ):
         vec.step(chosen)
     assert vec.games.tobytes() == before
 
@@ -297,7 +438,10 @@ def test_illegal_actions_name_the_game_and_what_is_legal(vec: Any) -> None:
     with pytest.raises(me.IllegalActionError) as raised:
         vec.step(chosen)
     said, game = str(raised.value), vec.games[2]
-    assert f"Game 2 of 3: Action {illegal} ({actions.describe(illegal, game)!r}) of player {game.player}" in said
+    assert (
+        f"Game 2 of 3: Action {illegal} ({actions.describe(illegal, game)!r}) of player"
+        f" {game.player}" in said
+    )
     assert repr(actions.DECISION_NAMES[game.decision]) in said
     assert actions.describe(int(legal(vec)[2]), game) in said
     assert vec.games.tobytes() == before
@@ -331,12 +475,14 @@ def test_environments_before_the_beginning_and_after_the_end() -> None:
         env.step(None)
     with pytest.raises(me.GameOverError, match=r"call reset\(\)"):
         env.step(actions.A_TURN)
-    learner = gymnasium.make("monopoly_env/Monopoly-v0", opponents=["random"], disable_env_checker=True).unwrapped
+    learner = gymnasium.make(
+        "monopoly_env/Monopoly-v0", opponents=["random"], disable_env_checker=True
+    ).unwrapped
     with pytest.raises(me.MonopolyError, match=r"call reset\(\)"):
         learner.step(0)
 
 
-# --- files and folders ----------------------------------------------------------------------------------------------------
+# --- files and folders
 
 
 def writers() -> dict[str, Callable[[Path], Any]]:
@@ -363,8 +509,16 @@ def test_folders_that_cannot_be_written(what: str, tmp_path: Path) -> None:
 
 
 COMMANDS: list[tuple[str, list[str], str]] = [
-    ("monopoly_env.validate.__main__", ["landing", "--throws", "1", "--csv", "{file}/odds.csv"], "Cannot write '{file}/odds.csv'"),
-    ("training.tournament", ["--players", "random", "random", "--games", "2", "--out", "{file}/out.json"], "Cannot write"),
+    (
+        "monopoly_env.validate.__main__",
+        ["landing", "--throws", "1", "--csv", "{file}/odds.csv"],
+        "Cannot write '{file}/odds.csv'",
+    ),
+    (
+        "training.tournament",
+        ["--players", "random", "random", "--games", "2", "--out", "{file}/out.json"],
+        "Cannot write",
+    ),
     ("training.tournament", ["--players", "random", "algoritmic"], "Did you mean 'algorithmic'"),
     ("training.dqn", ["--steps", "10", "--out", "{file}"], "{file}"),
     ("training.dqn", ["--expert", "expret"], "Did you mean 'expert'"),
@@ -377,13 +531,24 @@ COMMANDS: list[tuple[str, list[str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("module", "arguments", "said"), COMMANDS, ids=[f"{module} {said}" for module, _, said in COMMANDS])
+@pytest.mark.parametrize(
+    ("module", "arguments", "said"),
+    COMMANDS,
+    ids=[f"{module} {said}" for module, _, said in COMMANDS],
+)
 def test_commands_say_it_in_a_line(
-    module: str, arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    module: str,
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The exit status is 2, what is wrong is on stderr, and there is no traceback."""
     (tmp_path / "file").write_text("mine")
-    monkeypatch.setattr(sys, "argv", [module, *(argument.format(file=tmp_path / "file") for argument in arguments)])
+    monkeypatch.setattr(
+        sys, "argv", [module, *(argument.format(file=tmp_path / "file") for argument in arguments)]
+    )
     assert importlib.import_module(module).main() == 2
     shown = capsys.readouterr().err
     assert said.format(file=tmp_path / "file") in shown.replace("\n", " ")
@@ -410,7 +575,11 @@ def test_null_bytes_in_paths() -> None:
 def test_what_may_never_end_is_not_read(tmp_path: Path) -> None:
     """A pipe without a writer blocks whoever opens it, a device has no end."""
     os.mkfifo(tmp_path / "pipe")
-    for path, said in ((tmp_path / "pipe", "not a regular file"), ("/dev/zero", "not a regular file"), (tmp_path, "directory")):
+    for path, said in (
+        (tmp_path / "pipe", "not a regular file"),
+        ("/dev/zero", "not a regular file"),
+        (tmp_path, "directory"),
+    ):
         with pytest.raises(me.ConfigurationError, match=f"Cannot read .*{said}"):
             read_file(path)
     (tmp_path / "large").write_bytes(bytes(1000))
@@ -419,10 +588,11 @@ def test_what_may_never_end_is_not_read(tmp_path: Path) -> None:
     assert read_file(tmp_path / "large", 1000) == bytes(1000)
 
 
-# --- values of a wrong type -----------------------------------------------------------------------------------------------
+# --- values of a wrong type
 
 LISTS: dict[str, Any] = {
-    "cash": 5, "lots": {0: "Boardwalk"}, "mortgaged": "Boardwalk", "positions": "GO", "jail_cards": {0: 7}, "bankrupt": 1, "throws": 6,
+    "cash": 5, "lots": {0: "Boardwalk"}, "mortgaged": "Boardwalk", "positions": "GO",
+    "jail_cards": {0: 7}, "bankrupt": 1, "throws": 6,
     "chance": "dividend", "community_chest": 3,
 }  # fmt: skip
 
@@ -434,42 +604,89 @@ def test_lists_of_a_position(argument: str) -> None:
 
 
 def test_dictionaries_of_a_position() -> None:
-    with pytest.raises(me.PositionError, match=r"buildings must be a dictionary, not \['Boardwalk'\]"):
+    with pytest.raises(
+        me.PositionError, match=r"buildings must be a dictionary, not \['Boardwalk'\]"
+    ):
         me.position(2, buildings=["Boardwalk"])  # type: ignore[arg-type]
 
 
 FOREIGN: dict[str, tuple[Callable[[], Any], type[me.MonopolyError], str]] = {
-    "a preset that is a list": (lambda: me.Rules.preset(["uk"]), me.RulesError, r"Unknown preset \['uk'\]"),
-    "options that are a list": (lambda: me.Rules.from_dict(["auction"]), me.RulesError, "must be a dictionary"),
-    "options by number": (lambda: me.Rules.from_dict({1: 2}), me.RulesError, "must be a dictionary with their names"),
-    "an array as an option": (lambda: me.Rules(auction=np.zeros(2)), me.RulesError, "auction=array"),
-    "a number without end": (lambda: me.Rules(start_cash=10**5000), me.RulesError, "must be a whole number"),
-    "a policy that is a list": (lambda: agents.make(["expert"]), me.ConfigurationError, "Unknown policy"),
-    "a policy that is a number": (lambda: arena.play([7, "random"], 2), me.ConfigurationError, "Unknown policy"),
+    "a preset that is a list": (
+        lambda: me.Rules.preset(["uk"]),
+        me.RulesError,
+        r"Unknown preset \['uk'\]",
+    ),
+    "options that are a list": (
+        lambda: me.Rules.from_dict(["auction"]),
+        me.RulesError,
+        "must be a dictionary",
+    ),
+    "options by number": (
+        lambda: me.Rules.from_dict({1: 2}),
+        me.RulesError,
+        "must be a dictionary with their names",
+    ),
+    "an array as an option": (
+        lambda: me.Rules(auction=np.zeros(2)),
+        me.RulesError,
+        "auction=array",
+    ),
+    "a number without end": (
+        lambda: me.Rules(start_cash=10**5000),
+        me.RulesError,
+        "must be a whole number",
+    ),
+    "a policy that is a list": (
+        lambda: agents.make(["expert"]),
+        me.ConfigurationError,
+        "Unknown policy",
+    ),
+    "a policy that is a number": (
+        lambda: arena.play([7, "random"], 2),
+        me.ConfigurationError,
+        "Unknown policy",
+    ),
     "an option of a wrong type": (
-        lambda: agents.make("actor", heads=["buy"], hidden=7, parent="random"), me.ConfigurationError,
+        lambda: agents.make("actor", heads=["buy"], hidden=7, parent="random"),
+        me.ConfigurationError,
         "'actor' cannot be made with .*hidden=7",
     ),
     "layers of a wrong type": (
-        lambda: agents.make("actor", heads=["buy"], hidden=["many"], parent="random"), me.ConfigurationError, "whole numbers from 1"
+        lambda: agents.make("actor", heads=["buy"], hidden=["many"], parent="random"),
+        me.ConfigurationError,
+        "whole numbers from 1",
     ),
     "a layer without end": (
-        lambda: agents.make("actor", heads=["buy"], hidden=[10**9], parent="random"), me.ConfigurationError, "from 1 to 65,536"
+        lambda: agents.make("actor", heads=["buy"], hidden=[10**9], parent="random"),
+        me.ConfigurationError,
+        "from 1 to 65,536",
     ),
     "layers without end": (
-        lambda: agents.make("actor", heads=["buy"], hidden=[60_000, 60_000], parent="random"), me.ConfigurationError, "too large"
+        lambda: agents.make("actor", heads=["buy"], hidden=[60_000, 60_000], parent="random"),
+        me.ConfigurationError,
+        "too large",
     ),
     "rules that are no dictionary": (
-        lambda: agents.make("actor", heads=["buy"], hidden=[4], parent="random", rules=3), me.ConfigurationError, "cannot be made"
+        lambda: agents.make("actor", heads=["buy"], hidden=[4], parent="random", rules=3),
+        me.ConfigurationError,
+        "cannot be made",
     ),
-    "a number of games for their seeds": (lambda: me.new_games(5), me.ConfigurationError, "one whole number per game, not 5"),
+    "a number of games for their seeds": (
+        lambda: me.new_games(5),
+        me.ConfigurationError,
+        "one whole number per game, not 5",
+    ),
     "memory of another length": (
-        lambda: agents.Decisions(me.new_games([1]), np.zeros((1, 3))), me.ConfigurationError, r"memory of decisions .* \(1, 64\)"
+        lambda: agents.Decisions(me.new_games([1]), np.zeros((1, 3))),
+        me.ConfigurationError,
+        r"memory of decisions .* \(1, 64\)",
     ),
     "a key of another type": (
-        lambda: agents.Decisions(me.new_games([1]), key=np.zeros(1)), me.ConfigurationError, "key of decisions must be contiguous uint64"
+        lambda: agents.Decisions(me.new_games([1]), key=np.zeros(1)),
+        me.ConfigurationError,
+        "key of decisions must be contiguous uint64",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", FOREIGN)
@@ -484,7 +701,10 @@ def test_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         raise MemoryError("Unable to allocate 9 EiB")
 
     monkeypatch.setattr(me.VectorMonopoly, "_build", full)
-    with pytest.raises(me.ConfigurationError, match=r"num_games=7 needs more memory than there is. Unable to allocate 9 EiB"):
+    with pytest.raises(
+        me.ConfigurationError,
+        match=r"num_games=7 needs more memory than there is. Unable to allocate 9 EiB",
+    ):
         me.VectorMonopoly(7, 2)
     monkeypatch.setattr(core, "empty_games", full)
     with pytest.raises(me.ConfigurationError, match="A batch of 3 games needs more memory"):
@@ -507,7 +727,7 @@ def test_looking_before_the_beginning(look: str) -> None:
     looks[look]()
 
 
-# --- a package of the same name -------------------------------------------------------------------------------------------
+# --- a package of the same name
 
 
 @pytest.mark.parametrize(
@@ -519,15 +739,25 @@ def test_looking_before_the_beginning(look: str) -> None:
         ("training", "from pente_env.matches import coerce; coerce('a.npz')"),
     ],
 )
-def test_a_foreign_package_of_the_same_name_is_named(package: str, program: str, tmp_path: Path) -> None:
+def test_a_foreign_package_of_the_same_name_is_named(
+    package: str, program: str, tmp_path: Path
+) -> None:
     (tmp_path / package).mkdir()
     (tmp_path / package / "__init__.py").write_text("a = 1\n")
     (tmp_path / "a.npz").touch()
     path = os.pathsep.join([str(tmp_path), str(Path(me.__file__).parents[1])])
     done = subprocess.run(
-        [sys.executable, "-c", program], env=os.environ | {"PYTHONPATH": path}, cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-c", program],
+        env=os.environ | {"PYTHONPATH": path},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
-    assert f"The package {package!r} that Python finds ({tmp_path / package / '__init__.py'}) is not the one of monopoly-env" in last
+    assert (
+        f"The package {package!r} that Python finds ({tmp_path / package / '__init__.py'}) is not"
+        " the one of monopoly-env" in last
+    )
     assert "reinstall monopoly-env" in last

@@ -13,8 +13,14 @@ from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import cache_folder
 
 
-@pytest.mark.parametrize("parts", [("random", "scripted"), ("vector", "aec", "gym"), ("encode", "record"), ("evolution",)], ids=" ".join)
-def test_parts_are_measured_and_reported(parts: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "parts",
+    [("random", "scripted"), ("vector", "aec", "gym"), ("encode", "record"), ("evolution",)],
+    ids=" ".join,
+)
+def test_parts_are_measured_and_reported(
+    parts: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run.main(["--quick", "--only", *parts, "--out", str(tmp_path), "--json"]) == 0
     results = json.loads(capsys.readouterr().out)
     assert results == json.loads((tmp_path / "speed.json").read_text(encoding="utf-8"))
@@ -61,7 +67,15 @@ def test_targets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(None, ""), (1_472.0, "1,472"), (6_182_345.6, "6,180,000"), (35.149, "35.1"), (0.7404, "0.740"), (7.06, "7.06")]
+    ("value", "text"),
+    [
+        (None, ""),
+        (1_472.0, "1,472"),
+        (6_182_345.6, "6,180,000"),
+        (35.149, "35.1"),
+        (0.7404, "0.740"),
+        (7.06, "7.06"),
+    ],
 )
 def test_numbers_have_three_digits_that_count(value: float | None, text: str) -> None:
     assert run.number(value) == text
@@ -74,14 +88,20 @@ def test_the_median_counts() -> None:
     assert row["wall_all_cores"] is None
 
 
-@pytest.mark.parametrize(("option", "value", "hint"), [("--only", "vectr", "vector"), ("--repeats", "0", "1 or more")])
-def test_wrong_options(option: str, value: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("option", "value", "hint"), [("--only", "vectr", "vector"), ("--repeats", "0", "1 or more")]
+)
+def test_wrong_options(
+    option: str, value: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit, match="2"):
         run.main([option, value])
     assert hint in capsys.readouterr().err
 
 
-def test_a_folder_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_that_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "file").write_text("")
     assert run.main(["--quick", "--only", "record", "--out", str(tmp_path / "file")]) == 2
     assert "Cannot write" in capsys.readouterr().err
@@ -91,7 +111,9 @@ def test_the_report_goes_between_the_marks(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- speed -->\nold\n<!-- /speed -->\nafter\n", encoding="utf-8")
     run.put_into(page, "new\n")
-    assert page.read_text(encoding="utf-8") == "before\n<!-- speed -->\nnew\n<!-- /speed -->\nafter\n"
+    assert (
+        page.read_text(encoding="utf-8") == "before\n<!-- speed -->\nnew\n<!-- /speed -->\nafter\n"
+    )
     page.write_text("no marks", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="speed"):
         run.put_into(page, "new\n")

@@ -31,18 +31,26 @@ COMMANDS: Final = sorted(
     for path in (ROOT / "src").rglob("*.py")
     if GUARD in path.read_text(encoding="utf-8")
 )
-CHILDREN: Final = {"monopoly_bench.kernel"}  # that a command starts, or that another name stands for
+# that a command starts, or that another name stands for
+CHILDREN: Final = {"monopoly_bench.kernel"}
 WORDS: Final = {  # what chooses one of several helps of a command
     "training.dqn": ("", "--preset ocnaru", "--preset thesis"),
     "training.exploit": ("", "--learner ppo", "--learner dqn"),
-    "training.evolve": ("", "--preset mukhar2012", "--preset pring", "--preset schrum", "--preset esp/monopoly"),
+    "training.evolve": (
+        "",
+        "--preset mukhar2012",
+        "--preset pring",
+        "--preset schrum",
+        "--preset esp/monopoly",
+    ),
     "monopoly_bench": ("", "make", "talk", "code"),
     "monopoly_bench.puzzles": ("", "prompts", "score"),
     "monopoly_env.play": ("", "replay"),
     "monopoly_env.validate": ("landing", "fuzz"),
 }
 
-# Runs programs, each a list of words, where no library of an extra can be imported; prints the exit status and the output of each.
+# Runs programs, each a list of words, where no library of an extra can be imported; prints the exit
+# status and the output of each.
 BARE: Final = """
 import contextlib, io, json, runpy, sys
 
@@ -76,16 +84,24 @@ for words in json.loads(sys.argv[1]):
             status = repr(error)
     told.append((status, out.getvalue()))
 print(json.dumps(told))
-"""
+"""  # noqa: E501
 
 
 EVERYTHING: Final = BARE.replace("sys.meta_path[:]", "unused")  # with the libraries of extras
 
 
-def run_bare(programs: list[list[str]], folder: Path, code: str = BARE) -> list[tuple[int | str, str]]:
-    variables = os.environ | {"COLUMNS": "2000", "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "PYTHONWARNINGS": "ignore"}
+def run_bare(
+    programs: list[list[str]], folder: Path, code: str = BARE
+) -> list[tuple[int | str, str]]:
+    variables = os.environ | {
+        "COLUMNS": "2000",
+        "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
+        "PYTHONWARNINGS": "ignore",
+    }
     words = [sys.executable, "-c", code, json.dumps(programs)]
-    done = subprocess.run(words, env=variables, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        words, env=variables, cwd=folder, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return [(status, text) for status, text in json.loads(done.stdout)]
 
@@ -93,13 +109,22 @@ def run_bare(programs: list[list[str]], folder: Path, code: str = BARE) -> list[
 @pytest.fixture(scope="module")
 def helps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """By command line, its help, printed where no extra is installed."""
-    lines = [f"{name} {words}".strip() for name in COMMANDS if name not in CHILDREN for words in WORDS.get(name, ("",))]
+    lines = [
+        f"{name} {words}".strip()
+        for name in COMMANDS
+        if name not in CHILDREN
+        for words in WORDS.get(name, ("",))
+    ]
     told = run_bare([[*line.split(), "--help"] for line in lines], tmp_path_factory.mktemp("bare"))
-    assert [(line, status) for line, (status, _) in zip(lines, told, strict=True) if status != 0] == []
+    assert [
+        (line, status) for line, (status, _) in zip(lines, told, strict=True) if status != 0
+    ] == []
     return {line: text for line, (_, text) in zip(lines, told, strict=True)}
 
 
-def test_every_command_explains_itself_without_the_libraries_of_extras(helps: dict[str, str]) -> None:
+def test_every_command_explains_itself_without_the_libraries_of_extras(
+    helps: dict[str, str],
+) -> None:
     assert len(helps) > 30
     for line, text in helps.items():
         assert f"usage: python -m {line.split()[0]}" in text, line
@@ -127,7 +152,9 @@ def test_what_needs_an_extra_names_it_before_anything_is_played_or_written(tmp_p
     told = run_bare([line.split() for line in lines], tmp_path)
     for (line, name), (status, text) in zip(lines.items(), told, strict=True):
         assert status == 2, (line, status, text)
-        assert text.startswith(f"error: This needs the extra '{name}': pip install 'monopoly-env[{name}]'"), (line, text)
+        assert text.startswith(
+            f"error: This needs the extra '{name}': pip install 'monopoly-env[{name}]'"
+        ), (line, text)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -142,10 +169,16 @@ KINDS: Final = {"INT": "a number", "FLOAT": "a number", "STR": "names", "PATH": 
 def flags_of(text: str) -> dict[str, tuple[str, str]]:
     """The flags of a help: what each takes, as docs/commands.md says it, and its text."""
     found = {}
-    for flag, told in re.findall(r"^  (--[a-z][a-z-]*)(.*?)(?=^ {0,2}\S|\Z)", text, re.MULTILINE | re.DOTALL):
+    for flag, told in re.findall(
+        r"^  (--[a-z][a-z-]*)(.*?)(?=^ {0,2}\S|\Z)", text, re.MULTILINE | re.DOTALL
+    ):
         words = " ".join(told.split())
-        takes, _, about = words.partition(" ") if f"--no-{flag[2:]}" not in words else ("", "", words)
-        named = [kind for word, kind in KINDS.items() if word in takes] or (["names"] if "{" in takes else [""])
+        takes, _, about = (
+            words.partition(" ") if f"--no-{flag[2:]}" not in words else ("", "", words)
+        )
+        named = [kind for word, kind in KINDS.items() if word in takes] or (
+            ["names"] if "{" in takes else [""]
+        )
         found[flag] = named[0], re.sub(r"\((default|required).*", "", about).casefold()
     return found
 
@@ -157,8 +190,16 @@ def test_a_flag_means_the_same_in_all_commands(helps: dict[str, str], tmp_path: 
     for line, text in [*helps.items(), *zip(STUDIES, (text for _, text in studies), strict=True)]:
         for flag, use in flags_of(text).items():
             uses.setdefault(flag, {})[line] = use
-    shared = {flag for flag, lines in uses.items() if len({line.split()[0] for line in lines}) > 1 and len(set(lines.values())) > 1}
-    rows = re.findall(r"^\| `(--[a-z-]+)` \| (.*?) ?\| (.*) \|$", (ROOT / "docs" / "commands.md").read_text(), re.MULTILINE)
+    shared = {
+        flag
+        for flag, lines in uses.items()
+        if len({line.split()[0] for line in lines}) > 1 and len(set(lines.values())) > 1
+    }
+    rows = re.findall(
+        r"^\| `(--[a-z-]+)` \| (.*?) ?\| (.*) \|$",
+        (ROOT / "docs" / "commands.md").read_text(),
+        re.MULTILINE,
+    )
     listed = [flag for flag, _, _ in rows]
     assert (shared - set(listed), set(listed) - shared) == (set(), set())
     assert listed == sorted(listed)
@@ -166,12 +207,14 @@ def test_a_flag_means_the_same_in_all_commands(helps: dict[str, str], tmp_path: 
         (line, flag, given, about)
         for flag, takes, meaning in rows
         for line, (given, about) in uses[flag].items()
-        if given != takes or not all(word.casefold() in about for word in re.findall(r"\*\*(.*?)\*\*", meaning))
+        if given != takes
+        or not all(word.casefold() in about for word in re.findall(r"\*\*(.*?)\*\*", meaning))
     ]
     assert other == []
 
 
-# What a line needs beside the flag that is tried: positional arguments, and other flags without which it is not read.
+# What a line needs beside the flag that is tried: positional arguments, and other flags without
+# which it is not read.
 NEEDED: Final = {
     "monopoly_env.analyse": "saved.game",
     "monopoly_bench": "random",
@@ -186,8 +229,13 @@ NEEDED: Final = {
     "training.tournament": "--players random random --games 2",
 }
 LATE: Final = (  # they say first that they need an extra
-    "training.dqn", "training.ppo", "training.maskable_ppo", "training.values", "training.exploit --learner", "monopoly_table"
-)  # fmt: skip
+    "training.dqn",
+    "training.ppo",
+    "training.maskable_ppo",
+    "training.values",
+    "training.exploit --learner",
+    "monopoly_table",
+)
 VALID: Final = {"--new-weight", "--factor", "--opponents"}  # flags that may be -1
 
 
@@ -195,11 +243,16 @@ def test_a_wrong_number_is_told_by_its_flag(helps: dict[str, str], tmp_path: Pat
     me.save(me.new_game(2), tmp_path / "saved.game")
     game = me.new_game(2)
     action = int(me.legal_actions(game)[0])
-    replays.save(tmp_path / "games.replay", [replays.Replay(me.Rules(), 0, 2, ("a", "b"), np.array([action], np.uint8))])
+    replays.save(
+        tmp_path / "games.replay",
+        [replays.Replay(me.Rules(), 0, 2, ("a", "b"), np.array([action], np.uint8))],
+    )
     (tmp_path / "kernel.py").touch()
     lines, flags = [], []
     for line, text in helps.items():
-        numbers = re.findall(r"^. (--[a-z-]+)(?: \S+)* (?:\{None\}\|)?(?:INT|FLOAT)", text, re.MULTILINE)
+        numbers = re.findall(
+            r"^. (--[a-z-]+)(?: \S+)* (?:\{None\}\|)?(?:INT|FLOAT)", text, re.MULTILINE
+        )
         if not line.startswith(LATE):
             tried = [flag for flag in dict.fromkeys(numbers) if flag not in VALID]
             lines += [[*line.split(), *NEEDED.get(line, "").split(), flag, "-1"] for flag in tried]
@@ -207,17 +260,23 @@ def test_a_wrong_number_is_told_by_its_flag(helps: dict[str, str], tmp_path: Pat
     assert len(lines) > 100
     wrong = []
     for line, flag, (status, text) in zip(lines, flags, run_bare(lines, tmp_path), strict=True):
-        told = next((sentence for sentence in text.splitlines() if sentence.startswith("error: ")), text)
+        told = next(
+            (sentence for sentence in text.splitlines() if sentence.startswith("error: ")), text
+        )
         if status != 2 or f"{flag} " not in told:
             wrong.append((" ".join(line), status, told))
     assert wrong == []
 
 
 def results_of(*names: str, units: Sequence[int] = (0, 0)) -> Results:
-    """Two games between two policies, in which the seats are changed; the first policy wins both."""
+    """Two games between two policies, in which the seats are changed.
+
+    The first policy wins both.
+    """
     nothing, seats = np.zeros(2, np.int16), np.array([[0, 1], [1, 0]], np.int16)
     return Results(
-        names, "official", 0, 9, seats, seats + np.int16(1), np.array(units, np.int32), nothing, nothing == 1,
+        names, "official", 0, 9, seats, seats + np.int16(1), np.array(units, np.int32), nothing,
+        nothing == 1,
         np.zeros((2, 2), SEAT_COUNTS), np.zeros(2, GAME_COUNTS),
     )  # fmt: skip
 
@@ -232,19 +291,27 @@ def test_result_tables_fit_80_columns_with_whole_names() -> None:
     for text in (str(results_of(*names)), str(results), out.getvalue()):
         lines = text.splitlines()
         assert max(map(len, lines)) <= 80
-        policies = "".join(line.lstrip("12 ").split(" ")[0] for line in lines)  # a long name goes on in the next line
+        # a long name goes on in the next line
+        policies = "".join(line.lstrip("12 ").split(" ")[0] for line in lines)
         assert all(name in policies for name in names)
     assert f"1  {names[0]} " in out.getvalue()
     assert f"\n{names[0]} " in str(results_of(*names))
 
 
 def test_the_interval_of_a_table_is_that_between_seeds() -> None:
-    assert "0.0% to 100.0%" in str(results_of("a", "b"))  # games of one seed say nothing of others, however many they are
+    # games of one seed say nothing of others, however many they are
+    assert "0.0% to 100.0%" in str(results_of("a", "b"))
 
 
 def test_a_policy_shows_its_parameters() -> None:
-    assert repr(agents.make("strategic", min_cash_reserve=300)) == "ScriptedPolicy('strategic', min_cash_reserve=300)"
-    assert repr(agents.make("one_ply", draws=3)) == "OnePlyPolicy('one_ply/best', value='best', draws=3, base='expert')"
+    assert (
+        repr(agents.make("strategic", min_cash_reserve=300))
+        == "ScriptedPolicy('strategic', min_cash_reserve=300)"
+    )
+    assert (
+        repr(agents.make("one_ply", draws=3))
+        == "OnePlyPolicy('one_ply/best', value='best', draws=3, base='expert')"
+    )
 
 
 def test_functions_that_need_an_extra_name_it(monkeypatch: pytest.MonkeyPatch) -> None:

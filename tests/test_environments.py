@@ -22,9 +22,13 @@ from pente_env import pente_v0
 IDS = {"monopoly_env/Monopoly-v0": (me, "random"), "pente_env/Pente-v0": (pe, "random")}
 SINGLE = {
     "monopoly": lambda **options: monopoly_v0.env(2, **options),
-    "monopoly, Gymnasium": lambda **options: gymnasium.make("monopoly_env/Monopoly-v0", opponents=["random"], **options).unwrapped,
+    "monopoly, Gymnasium": lambda **options: (
+        gymnasium.make("monopoly_env/Monopoly-v0", opponents=["random"], **options).unwrapped
+    ),
     "pente": lambda **options: pente_v0.env(2, **options),
-    "pente, Gymnasium": lambda **options: gymnasium.make("pente_env/Pente-v0", opponents=["random"], **options).unwrapped,
+    "pente, Gymnasium": lambda **options: (
+        gymnasium.make("pente_env/Pente-v0", opponents=["random"], **options).unwrapped
+    ),
 }
 VECTORS: dict[str, Callable[..., Any]] = {
     "monopoly": lambda **options: me.VectorMonopoly(2, 2, **options),
@@ -50,7 +54,13 @@ def test_every_package_is_typed() -> None:
 def test_one_integer_is_an_action_however_it_is_held(kind: str) -> None:
     """And by the rules alone, `step`, it is the same."""
     digests = set()
-    for held in (int, np.int16, np.array, lambda action: np.array([action]), lambda action: torch.tensor([action])):
+    for held in (
+        int,
+        np.int16,
+        np.array,
+        lambda action: np.array([action]),
+        lambda action: torch.tensor([action]),
+    ):
         env, package, mask = begun(kind)
         game, action = package.clone(env.game), int(np.flatnonzero(mask)[-1])
         package.step(game, held(action))
@@ -62,7 +72,18 @@ def test_one_integer_is_an_action_however_it_is_held(kind: str) -> None:
 @pytest.mark.parametrize("kind", SINGLE)
 @pytest.mark.parametrize(
     "wrong",
-    [None, True, 1.0, "1", [1], np.array([1.0]), np.array([True]), np.array([1, 2]), np.zeros(0, int), torch.tensor([1, 2])],
+    [
+        None,
+        True,
+        1.0,
+        "1",
+        [1],
+        np.array([1.0]),
+        np.array([True]),
+        np.array([1, 2]),
+        np.zeros(0, int),
+        torch.tensor([1, 2]),
+    ],
     ids=repr,
 )
 def test_anything_else_is_refused(kind: str, wrong: Any) -> None:
@@ -118,7 +139,9 @@ def test_illegal_actions_of_vectors(kind: str) -> None:
     for _ in range(2):
         vec = VECTORS[kind](illegal="random")
         batch = vec.reset()
-        stories.append([vec.step(batch.action_mask.argmin(axis=1)).observation.tobytes() for _ in range(20)])
+        stories.append(
+            [vec.step(batch.action_mask.argmin(axis=1)).observation.tobytes() for _ in range(20)]
+        )
     assert stories[0] == stories[1]
     assert len(set(stories[0])) > 10
     with pytest.raises(me.IllegalActionError, match="Game 0 of 2"):
@@ -154,7 +177,10 @@ def test_an_environment_is_made_again_from_its_specification(name: str) -> None:
 @pytest.mark.parametrize("opponents", [["random"], ["capturer", "random"]])
 def test_pente_for_one_learner(opponents: list[str]) -> None:
     env = gymnasium.make("pente_env/Pente-v0", opponents=opponents)
-    check_env(gymnasium.make("pente_env/Pente-v0", opponents=opponents, illegal="random").unwrapped, skip_render_check=True)
+    check_env(
+        gymnasium.make("pente_env/Pente-v0", opponents=opponents, illegal="random").unwrapped,
+        skip_render_check=True,
+    )
     rng, seats, rewards = np.random.default_rng(0), set(), set()
     for seed in range(30):
         observation, info = env.reset(seed=seed)
@@ -167,7 +193,9 @@ def test_pente_for_one_learner(opponents: list[str]) -> None:
             assert (observation == other.step(action)[0]).all(), "a copy goes on alike"
             assert reward == 0 or terminated
         winner = pe.winner(env.unwrapped.game)  # type: ignore[attr-defined]
-        assert reward == (0 if winner is None else 1 if winner == info["seat"] else -1 / len(opponents))
+        assert reward == (
+            0 if winner is None else 1 if winner == info["seat"] else -1 / len(opponents)
+        )
         assert not info["action_mask"].any()
         rewards.add(reward)
         with pytest.raises(me.GameOverError):

@@ -9,32 +9,46 @@ import pytest
 
 from tests.fuzz_files import READERS, Fuzzer
 
-CASES = 30  # of each reader, beside those of what is no regular file; more by hand: python -m tests.fuzz_files --minutes 10
+# of each reader, beside those of what is no regular file; more by hand: python -m tests.fuzz_files
+# --minutes 10
+CASES = 30
 SOURCE = Path(__file__).parents[1] / "src"
 
 # The modules with readers that `READERS` has a row for.
 COVERED = {
-    "agents/arena/ratings.py", "agents/arena/result_files.py", "monopoly_env/core.py", "monopoly_env/facts/editions.py",
-    "monopoly_env/policy/files.py", "monopoly_bench/puzzles/prompts.py", "monopoly_bench/puzzles/puzzle.py",
+    "agents/arena/ratings.py", "agents/arena/result_files.py", "monopoly_env/core.py",
+    "monopoly_env/facts/editions.py",
+    "monopoly_env/policy/files.py", "monopoly_bench/puzzles/prompts.py",
+    "monopoly_bench/puzzles/puzzle.py",
     "monopoly_env/replays/files.py",
-    "monopoly_bench/tasks/code.py", "monopoly_bench/positions.py", "monopoly_bench/suite.py", "training/experience/datasets.py",
+    "monopoly_bench/tasks/code.py", "monopoly_bench/positions.py", "monopoly_bench/suite.py",
+    "training/experience/datasets.py",
     "training/run/checkpoints.py", "training/run/folder.py",
 }  # fmt: skip
 # These only hash a file, or trust it: it is a program, or compiled code.
 NOTHING_TO_PARSE = {
-    "monopoly_env/kernels/code_cache.py", "monopoly_env/sources.py", "monopoly_bench/__main__.py", "monopoly_bench/kernel.py",
+    "monopoly_env/kernels/code_cache.py", "monopoly_env/sources.py", "monopoly_bench/__main__.py",
+    "monopoly_bench/kernel.py",
     "training/run/options.py",
 }  # fmt: skip
 
 
 def opens(path: Path) -> bool:
     """Whether a module imports what opens files."""
-    imports = (node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.ImportFrom))
-    return any(node.module == "monopoly_env.files" and {"read_file", "open_file"} & {name.name for name in node.names} for node in imports)
+    imports = (
+        node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.ImportFrom)
+    )
+    return any(
+        node.module == "monopoly_env.files"
+        and {"read_file", "open_file"} & {name.name for name in node.names}
+        for node in imports
+    )
 
 
 def test_every_reader_is_in_the_table() -> None:
-    assert {path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py") if opens(path)} == COVERED | NOTHING_TO_PARSE
+    assert {
+        path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py") if opens(path)
+    } == COVERED | NOTHING_TO_PARSE
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -13,7 +13,11 @@ SMALL = {"MONOPOLY_NOTEBOOK_GAMES": "8", "MPLBACKEND": "agg"}
 
 
 def test_every_notebook_is_tested() -> None:
-    assert sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb")) == ["benchmark_agents", "evolve", "train_dqn"]
+    assert sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb")) == [
+        "benchmark_agents",
+        "evolve",
+        "train_dqn",
+    ]
 
 
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)

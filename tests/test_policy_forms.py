@@ -1,4 +1,7 @@
-"""Where policies in plain Python play, as the table in docs/tutorials/policy.md says; compiled ones play everywhere."""
+"""Where policies in plain Python play, as the table in docs/tutorials/policy.md says.
+
+Compiled ones play everywhere.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ from monopoly_env.policy import names
 from training import experts, exploit, learner_options
 
 PAGE = (Path(__file__).parents[1] / "docs" / "tutorials" / "policy.md").read_text(encoding="utf-8")
-ROWS = {row: plain == "yes" for row, plain in re.findall(r"^\| (.*) \| yes \| (yes|no) \|$", PAGE, re.MULTILINE)}
+ROWS = {
+    row: plain == "yes"
+    for row, plain in re.findall(r"^\| (.*) \| yes \| (yes|no) \|$", PAGE, re.MULTILINE)
+}
 
 
 class Plain(agents.BatchedPolicy):
@@ -48,7 +54,9 @@ def learner(name: str) -> Any:
 
 # A word of each row -> what happens there.
 PLACES: dict[str, Callable[[str], Any]] = {
-    "VectorMonopoly": lambda name: me.VectorMonopoly(1, opponents=[name], seat=1, rules=SHORT).reset(),
+    "VectorMonopoly": lambda name: me.VectorMonopoly(
+        1, opponents=[name], seat=1, rules=SHORT
+    ).reset(),
     "arena": lambda name: agents.arena.play([name, "random"], games=1, rules=SHORT),
     "monopoly_env.play": command,
     "training.exploit": lambda name: exploit.Options(agent=name).check(),

@@ -1,4 +1,7 @@
-"""What README.md and the pages beside it show is real: examples run, commands exist, the picture and the figures are measured."""
+"""What README.md and the pages beside it show is real.
+
+Examples run, commands exist, the picture and the figures are measured.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +37,17 @@ PAGES = (
     "validation",
     *TUTORIALS,
 )
-TEXT = "\n".join([README, *((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in PAGES)])
+TEXT = "\n".join(
+    [README, *((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in PAGES)]
+)
 
 
 def blocks(language: str) -> list[tuple[str, str]]:
-    """The code blocks of a language in README.md and the pages beside it, each with the heading above it."""
+    """The code blocks of a language in README.md and the pages beside it, with their headings."""
     found, heading = [], ""
-    for part in re.finditer(rf"^#+ ([^\n]+)$|^```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL):
+    for part in re.finditer(
+        rf"^#+ ([^\n]+)$|^```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL
+    ):
         heading = part[1] or heading
         if part[2] is not None:
             found.append((heading, part[2]))
@@ -62,7 +69,9 @@ def program_of(command: str) -> list[str]:
 
 def run(*arguments: str) -> str:
     """What a Python command prints; it must succeed."""
-    done = subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -70,14 +79,19 @@ def run(*arguments: str) -> str:
 @pytest.mark.parametrize("number", range(len(PYTHON)), ids=[heading for heading, _ in PYTHON])
 def test_examples_run(number: int, tmp_path: Path) -> None:
     heading, code = PYTHON[number]
-    assert sum(map(bool, code.splitlines())) <= 15, f"{heading}: more than 15 lines that are not blank"
+    assert sum(map(bool, code.splitlines())) <= 15, (
+        f"{heading}: more than 15 lines that are not blank"
+    )
     (tmp_path / "example.py").write_text(code, encoding="utf-8")
     forked.run(tmp_path / "example.py")
 
 
 def test_there_is_an_example_of_each_way_in() -> None:
     code = "".join(code for _, code in PYTHON)
-    ways = "me.new_game( me.position( monopoly_v0.env( gymnasium.make( gymnasium.make_vec( me.VectorMonopoly( arena.play("
+    ways = (
+        "me.new_game( me.position( monopoly_v0.env( gymnasium.make( gymnasium.make_vec("
+        " me.VectorMonopoly( arena.play("
+    )
     assert [way for way in ways.split() if way not in code] == []
 
 
@@ -88,10 +102,16 @@ def test_policies_are_the_tested_examples(name: str) -> None:
     assert source.split("\n", 1)[1] in [code for _, code in PYTHON]
 
 
-@pytest.mark.filterwarnings("ignore:.* found in sys.modules:RuntimeWarning")  # another test imported it
+# another test imported it
+@pytest.mark.filterwarnings("ignore:.* found in sys.modules:RuntimeWarning")
 @pytest.mark.parametrize("program", sorted({" ".join(program_of(command)) for command in MODULES}))
-def test_commands_know_their_options(program: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """As Python runs a module, but in this process: new ones would spend a minute and a half on imports."""
+def test_commands_know_their_options(
+    program: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As Python runs a module, but in this process.
+
+    New ones would spend a minute and a half on imports.
+    """
     _, module, *words = program.split()
     monkeypatch.setattr(sys, "argv", [module, *words, "--help"])
     with pytest.raises(SystemExit) as ended:
@@ -99,22 +119,37 @@ def test_commands_know_their_options(program: str, monkeypatch: pytest.MonkeyPat
     assert not ended.value.code
     text = capsys.readouterr().out
     assert "usage" in text.lower()
-    options = {word for command in MODULES if " ".join(program_of(command)) == program for word in command.split() if word.startswith("--")}
+    options = {
+        word
+        for command in MODULES
+        if " ".join(program_of(command)) == program
+        for word in command.split()
+        if word.startswith("--")
+    }
     assert [option for option in options if option not in text] == []
 
 
 def test_the_main_commands_are_named() -> None:
     named = " ".join(MODULES)
-    for module in ("training.dqn", "training.tournament", "monopoly_env.play", "monopoly_env.validate"):
+    for module in (
+        "training.dqn",
+        "training.tournament",
+        "monopoly_env.play",
+        "monopoly_env.validate",
+    ):
         assert f"python -m {module}" in named
     assert any("--resume" in command for command in MODULES)
 
 
 def test_make_targets_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    wanted = set(re.findall(r"`make (\w+)`", TEXT)) | {c.split()[1] for c in COMMANDS if c.startswith("make ")}
+    wanted = set(re.findall(r"`make (\w+)`", TEXT)) | {
+        c.split()[1] for c in COMMANDS if c.startswith("make ")
+    }
     assert {"train", "test", "bench"} <= wanted
-    assert {"make train", "make test"} <= {command.strip() for command in COMMANDS if f"\n{command}" in README}
+    assert {"make train", "make test"} <= {
+        command.strip() for command in COMMANDS if f"\n{command}" in README
+    }
     for target in wanted:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
@@ -122,7 +157,9 @@ def test_make_targets_exist() -> None:
 def test_the_picture_is_what_the_command_shows() -> None:
     """If it changed for a good reason, paste the end of the command's output into README.md."""
     picture = blocks("text")[0][1]
-    command = next(command for command in MODULES if "--seed" in command and "monopoly_env.play" in command)
+    command = next(
+        command for command in MODULES if "--seed" in command and "monopoly_env.play" in command
+    )
     assert len(picture.splitlines()) == 34
     assert run("-W", "ignore", *shlex.split(command)[1:]).endswith(picture)
 
@@ -130,11 +167,14 @@ def test_the_picture_is_what_the_command_shows() -> None:
 def test_the_table_of_speed_is_the_measured_one() -> None:
     measured = (ROOT / "benchmarks" / "results" / "speed.md").read_text(encoding="utf-8")
     assert measured.count("\n|") > 20
-    assert measured in (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")  # python benchmarks/run.py --readme writes both
+    # python benchmarks/run.py --readme writes both
+    assert measured in (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
 
 
 def test_facts_in_passing() -> None:
-    design, rules = ((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in ("design", "rules"))
+    design, rules = (
+        (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in ("design", "rules")
+    )
     assert f"{me.GAME.itemsize:,} bytes" in TEXT
     assert f"Discrete({actions.NUM_ACTIONS})` in {len(actions.HEADS)} heads" in design
     assert f"{encoding.size('standard', 4)} numbers for four players" in TEXT
@@ -144,7 +184,14 @@ def test_facts_in_passing() -> None:
         assert name in agents.names()
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")),
+    ],
+)
 def test_links_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#]+)\)", text):
@@ -154,14 +201,21 @@ def test_links_lead_somewhere(page: str) -> None:
 def test_the_site_shows_every_page() -> None:
     site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
     shown = re.findall(r"([\w/]+)\.md$", site, re.MULTILINE)
-    pages = {str(path.relative_to(ROOT / "docs").with_suffix("")) for path in (ROOT / "docs").rglob("*.md")}
+    pages = {
+        str(path.relative_to(ROOT / "docs").with_suffix(""))
+        for path in (ROOT / "docs").rglob("*.md")
+    }
     assert pages - set(shown) == set(), "add it to nav in mkdocs.yml"
     assert {page for page in shown if not page.startswith("repository/")} - pages == set()
 
 
 def test_the_version_is_the_same_everywhere() -> None:
     assert f"\nversion: {me.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert re.search(rf"^## .*\b{re.escape(me.__version__)}\b", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert re.search(
+        rf"^## .*\b{re.escape(me.__version__)}\b",
+        (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
 
 
 def test_the_rulebook_has_every_point() -> None:
@@ -169,7 +223,9 @@ def test_the_rulebook_has_every_point() -> None:
     points = [int(number) for number in re.findall(r"^(\d+)\. ", rules, re.MULTILINE)]
     assert points == list(range(1, 65))
     assert re.findall(r"\*\*A(\d+)\*\*", rules) == [str(number) for number in range(1, 30)]
-    assert re.findall(r"^S(\d+)\. ", rules, re.MULTILINE) == [str(number) for number in range(1, 16)]
+    assert re.findall(r"^S(\d+)\. ", rules, re.MULTILINE) == [
+        str(number) for number in range(1, 16)
+    ]
 
 
 def test_the_rulebook_names_files_and_options_that_exist() -> None:

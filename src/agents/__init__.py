@@ -6,8 +6,8 @@
     results = agents.arena.play(["algorithmic", "random"], games=1000)
     print(results)                                     # win rates with confidence intervals
 
-Your own policy is a function (`policy_kernel`, compiled) or a class (`BatchedPolicy`): see `monopoly_env.policy.protocol`. Check it with
-`monopoly_env.testing.check_policy`.
+Your own policy is a function (`policy_kernel`, compiled) or a class (`BatchedPolicy`): see
+`monopoly_env.policy.protocol`. Check it with `monopoly_env.testing.check_policy`.
 """
 
 import agents.registry  # noqa: F401 - registers the names
@@ -17,10 +17,20 @@ from agents.players import genetic
 from agents.players.search.comparison import compare_offers
 from monopoly_env.analyse import compare_actions, rollout
 from monopoly_env.policy.names import names, register
-from monopoly_env.policy.protocol import MEMORY, BatchedPolicy, CompiledPolicy, Decisions, Policy, policy_kernel, watch_kernel
+from monopoly_env.policy.protocol import (
+    MEMORY,
+    BatchedPolicy,
+    CompiledPolicy,
+    Decisions,
+    Policy,
+    policy_kernel,
+    watch_kernel,
+)
 from monopoly_env.policy.resolve import load, make, resolve
 
 __all__ = [
-    "MEMORY", "BatchedPolicy", "CompiledPolicy", "Decisions", "Policy", "Results", "arena", "compare_actions", "compare_offers", "genetic",
-    "load", "make", "names", "policy_kernel", "register", "resolve", "rollout", "values", "watch_kernel",
+    "MEMORY", "BatchedPolicy", "CompiledPolicy", "Decisions", "Policy", "Results", "arena",
+    "compare_actions", "compare_offers", "genetic",
+    "load", "make", "names", "policy_kernel", "register", "resolve", "rollout", "values",
+    "watch_kernel",
 ]  # fmt: skip

@@ -1,6 +1,9 @@
-"""docs/agents.md, generated from the policies: what each family does, its names and all its parameters.
+"""docs/agents.md, generated from the policies.
 
-`python -m agents.reference` writes the page. With `--check` it writes nothing and exits with status 1 if the page is out of date.
+The page tells what each family does, its names and all its parameters.
+
+`python -m agents.reference` writes the page. With `--check` it writes nothing and exits with status
+1 if the page is out of date.
 """
 
 from __future__ import annotations
@@ -28,21 +31,34 @@ def agents_page() -> str:
         families.setdefault(_home(factory), []).append(name)
     return page(
         "Agents",
-        "Policies by name: `agents.make(name, **parameters)`, and wherever a player is asked for. Scripted ones are compiled: each is a "
-        "kernel and a row of numbers, so every number below can be set, tuned and saved.",
+        "Policies by name: `agents.make(name, **parameters)`, and wherever a player is asked for."
+        " Scripted ones are compiled: each is a kernel and a row of numbers, so every number below"
+        " can be set, tuned and saved.",
         *(part for home, names in families.items() for part in _family(home, names)),
     )
 
 
 def _family(home: str, names: list[str]) -> list[str]:
-    parts = [f"## {', '.join(f'`{name}`' for name in names)}", inspect.getdoc(sys.modules[home]) or ""]
+    parts = [
+        f"## {', '.join(f'`{name}`' for name in names)}",
+        inspect.getdoc(sys.modules[home]) or "",
+    ]
     tuned = [(name, BUILT_IN[name]) for name in names if isinstance(BUILT_IN.get(name), partial)]
     kinds = dict.fromkeys(factory.args[2] for _, factory in tuned)  # type: ignore[attr-defined]
     for kind in kinds:
         parts.append(_parameters(kind))
-        presets = [(name, factory.args[3]) for name, factory in tuned if factory.args[2] is kind and factory.args[3]]  # type: ignore[attr-defined]
+        presets = [
+            (name, factory.args[3])  # type: ignore[attr-defined]
+            for name, factory in tuned
+            if factory.args[2] is kind and factory.args[3]  # type: ignore[attr-defined]
+        ]
         if presets:
-            parts.append(table(("policy", "differs in"), ((f"`{name}`", _values(preset)) for name, preset in presets)))
+            parts.append(
+                table(
+                    ("policy", "differs in"),
+                    ((f"`{name}`", _values(preset)) for name, preset in presets),
+                )
+            )
     return parts
 
 
@@ -81,6 +97,12 @@ if __name__ == "__main__":
     import tyro
 
     try:
-        sys.exit(write_pages(PAGES, tyro.cli(Arguments, prog="python -m agents.reference"), "python -m agents.reference"))
+        sys.exit(
+            write_pages(
+                PAGES,
+                tyro.cli(Arguments, prog="python -m agents.reference"),
+                "python -m agents.reference",
+            )
+        )
     except MonopolyError as error:
         sys.exit(str(error))

@@ -1,4 +1,7 @@
-"""The table of all policies of this package. Importing it registers them by name (`monopoly_env.policy.names`)."""
+"""The table of all policies of this package.
+
+Importing it registers them by name (`monopoly_env.policy.names`).
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,15 @@ from monopoly_env.analyse import values as values_of_states
 from monopoly_env.policy import names
 from monopoly_env.policy.names import Factory
 
-BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **esp.POLICIES, **shipped.POLICIES, **trader.POLICIES}
-# Players that look ahead, in Python: a decision of theirs takes as long as a thousand of the others.
+BUILT_IN: Final[dict[str, Factory]] = {
+    **POLICIES,
+    **genetic.POLICIES,
+    **esp.POLICIES,
+    **shipped.POLICIES,
+    **trader.POLICIES,
+}
+# Players that look ahead, in Python: a decision of theirs takes as long as a thousand of the
+# others.
 SEARCHING: Final[dict[str, Factory]] = {
     "search": SearchPolicy,
     "search/best": search.best,
@@ -52,7 +62,11 @@ RENAMED: Final = {"dqn": "expert/bargaining", "dqn/best": "expert/bargaining"}
 def _renamed(old: str, new: str) -> Factory:
     @functools.wraps(BUILT_IN[new])
     def make(**options: Any) -> Any:
-        warnings.warn(f"The policy {old!r} is now called {new!r}; the next version drops the old name.", names.RenamedWarning, stacklevel=4)
+        warnings.warn(
+            f"The policy {old!r} is now called {new!r}; the next version drops the old name.",
+            names.RenamedWarning,
+            stacklevel=4,
+        )
         return BUILT_IN[new](**options)
 
     return make

@@ -1,10 +1,14 @@
-"""`expert/value`: `expert/bargaining`, but a network chooses the offers, the value of the state after the exchange.
+"""`expert/value`: `expert/bargaining`, but a network chooses the offers.
 
-Of the packages that promise most by `expert`'s sums it offers the one that raises its own share of the win most by a network of values
-(`agents.learned.valued`), at the least price that `expert` would take in the partner's place. It looks every third round, and not where
-it made an offer in the same turn.
+It values the state after the exchange.
 
-Bids, answers and all else are those of `expert/bargaining`: judged by one value alone, with no margin for what it misses, they lose.
+Of the packages that promise most by `expert`'s sums it offers the one that raises its own share of
+the win most by a network of values (`agents.learned.valued`), at the least price that `expert`
+would take in the partner's place. It looks every third round, and not where it made an offer in the
+same turn.
+
+Bids, answers and all else are those of `expert/bargaining`: judged by one value alone, with no
+margin for what it misses, they lose.
 """
 
 from __future__ import annotations
@@ -31,13 +35,18 @@ KIND: Final = "trader"
 NAME: Final = "expert/value"
 
 _LEAST: Final = 0.002  # of the win, by which a package must raise the own share
-_NETWORK: Final = bargainer.BARGAINS + 1  # in the row: the bargainer, then the network, two float32 numbers in each
+# In the row: the bargainer, then the network, two float32 numbers in each
+_NETWORK: Final = bargainer.BARGAINS + 1
 
 
 @policy_kernel
 def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     action = int(bargainer.play(game, params[:_NETWORK], memory))
-    if game.decision != agenda.WINDOW or A_TRADE <= action < A_ASK or not is_asked_now(game, int(game.player)):
+    if (
+        game.decision != agenda.WINDOW
+        or A_TRADE <= action < A_ASK
+        or not is_asked_now(game, int(game.player))
+    ):
         return action
     return _offer(game, int(game.player), action, params[_NETWORK:].view(np.float32), memory)
 
@@ -48,12 +57,21 @@ def _offer(game: Game, seat: int, action: int, network: Any, memory: Row) -> int
     table, best = np.empty((1, FIELDS)), np.zeros(4, np.int64)
     high, without = _LEAST, share_without(game, seat, network)
     for partner in range(game.num_players):
-        if partner != seat and game.place[partner] == 0 and offers.may_offer_to(game, seat, partner):
+        if (
+            partner != seat
+            and game.place[partner] == 0
+            and offers.may_offer_to(game, seat, partner)
+        ):
             write_valued(game, seat, partner, network, without, table)
             row = table[0]
             if row[WINS] > high:
                 high = row[WINS]
-                best[0], best[1], best[2], best[3] = partner, int(row[ASKED]), int(row[LENT]), int(row[RATED_AT])
+                best[0], best[1], best[2], best[3] = (
+                    partner,
+                    int(row[ASKED]),
+                    int(row[LENT]),
+                    int(row[RATED_AT]),
+                )
     if best[1] | best[2] == 0:
         return action
     return int(offers.begin(game, int(best[0]), int(best[1]), int(best[2]), int(best[3]), memory))
@@ -62,7 +80,9 @@ def _offer(game: Game, seat: int, action: int, network: Any, memory: Row) -> int
 class Trader(CompiledPolicy):
     """A bargainer whose offers a value of states chooses."""
 
-    def __init__(self, parent: str = "expert/bargaining", value: str = "best", name: str = KIND) -> None:
+    def __init__(
+        self, parent: str = "expert/bargaining", value: str = "best", name: str = KIND
+    ) -> None:
         """Make one.
 
         Args:
@@ -74,12 +94,19 @@ class Trader(CompiledPolicy):
             ConfigurationError: One of them is unknown.
         """
         if parent not in bargainer.POLICIES:
-            raise ConfigurationError(f"parent={shortened(parent)} must be a bargainer. {nearest(parent, bargainer.POLICIES)}")
+            raise ConfigurationError(
+                f"parent={shortened(parent)} must be a bargainer."
+                f" {nearest(parent, bargainer.POLICIES)}"
+            )
         weights = make(value).params
         padded = np.concatenate([weights, np.zeros(len(weights) % 2, np.float32)])
         self._options = {"parent": parent, "value": value}
         super().__init__(
-            name, _play, np.concatenate([bargainer.POLICIES[parent]().params, padded.view(np.float64)]), kind=KIND, reads_mask=False
+            name,
+            _play,
+            np.concatenate([bargainer.POLICIES[parent]().params, padded.view(np.float64)]),
+            kind=KIND,
+            reads_mask=False,
         )
 
     def options(self) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """Bench-8, from the command line: `python -m monopoly_bench --help`.
 
-python -m monopoly_bench expert algorithmic                  # all tasks but `exploit`, which takes long
+python -m monopoly_bench expert algorithmic               # all tasks but `exploit`, which is slow
 python -m monopoly_bench runs/mine/agent.safetensors --out mine.json
 python -m monopoly_bench expert --tasks duel exploit
-python -m monopoly_bench talk language_model:mine expert     # task 8: players of text at one table
-python -m monopoly_bench code kernel.py --run-code           # task 8: a policy kernel in ten submissions
-python -m monopoly_bench make --secret secret.txt --out sealed/   # a sealed twin of the suite
+python -m monopoly_bench talk language_model:mine expert  # task 8: players of text at one table
+python -m monopoly_bench code kernel.py --run-code        # task 8: a kernel in ten submissions
+python -m monopoly_bench make --secret secret.txt --out sealed/  # a sealed twin of the suite
 python -m monopoly_bench expert --suite sealed/
 """
 
@@ -40,8 +40,8 @@ MAKE: Final = "make"
 class Options:
     """Measure agents by fixed tasks: docs/bench.md describes them.
 
-    `python -m monopoly_bench talk` and `code` are the two halves of task 8, `make` makes a sealed twin of the suite. They have their
-    own --help.
+    `python -m monopoly_bench talk` and `code` are the two halves of task 8, `make` makes a sealed
+    twin of the suite. They have their own --help.
     """
 
     agents: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="AGENT")]
@@ -51,9 +51,15 @@ class Options:
     suite: Path = suite.SHIPPED
     """The folder of the suite; by default the one for development, which comes with the library."""
     quick: bool = False
-    """A few games and positions of each task, to see whether everything works. The scores mean little."""
+    """A few games and positions of each task, to see whether everything works.
+
+    The scores mean little.
+    """
     budget_ms: float | None = None
-    """Milliseconds for a decision; default: free. Where an agent takes longer, the fallback decides."""
+    """Milliseconds for a decision; default: free.
+
+    Where an agent takes longer, the fallback decides.
+    """
     fallback: str = budget.FALLBACK
     """The policy that decides where an agent is late."""
     threads: int | None = None
@@ -66,7 +72,9 @@ class Options:
 
 @dataclass(frozen=True)
 class MakeOptions:
-    """Make a suite from a secret text. Publish the fingerprint before the first agent is measured; keep the text and the folder.
+    """Make a suite from a secret text. Publish the fingerprint before the first agent is measured.
+
+    Keep the text and the folder.
 
     If the command is ended and called again, it goes on after the last part of fifty positions.
     """
@@ -123,8 +131,9 @@ def bench(options: Options, console: Console) -> dict[str, Any]:
     """Measure the agents.
 
     Returns:
-        `format`, `schema`, the versions of suite and rules, and for each of `agents` its name, a hash of its numbers and the results of the
-        `tasks`, with a budget also how long its decisions took. `absent` names the tasks that other commands measure.
+        `format`, `schema`, the versions of suite and rules, and for each of `agents` its name, a
+        hash of its numbers and the results of the `tasks`, with a budget also how long its
+        decisions took. `absent` names the tasks that other commands measure.
 
     Raises:
         MonopolyError: An unknown agent or task, or a suite that can't be read.
@@ -132,20 +141,34 @@ def bench(options: Options, console: Console) -> dict[str, Any]:
     names = list(options.tasks or (name for name, task in TASKS.items() if not task.optional))
     for name in names:
         if name not in TASKS:
-            raise ConfigurationError(f"Unknown task {name!r}. {ABSENT.get(name) or nearest(name, TASKS)}")
+            raise ConfigurationError(
+                f"Unknown task {name!r}. {ABSENT.get(name) or nearest(name, TASKS)}"
+            )
     if not options.agents:
         raise ConfigurationError("Name an agent or more, such as expert.")
-    agents, setting = [find_policy(name) for name in options.agents], Setting(suite.load(options.suite), options.quick, options.threads)
+    agents, setting = (
+        [find_policy(name) for name in options.agents],
+        Setting(suite.load(options.suite), options.quick, options.threads),
+    )
     measurements = []
     for agent in agents:
         player, watch = agent, None
         if options.budget_ms is not None:
-            player, watch = budget.timed(agent, options.budget_ms, options.fallback, [puzzle.game for puzzle in setting.suite.puzzles])
+            player, watch = budget.timed(
+                agent,
+                options.budget_ms,
+                options.fallback,
+                [puzzle.game for puzzle in setting.suite.puzzles],
+            )
         results = []
         for name in names:
             console.print(f"{agent.name}: {name}", highlight=False)
             results.append(measured(TASKS[name], player, setting))
-        watched = {} if watch is None or options.budget_ms is None else {"budget": budget.about(player, watch, options.budget_ms)}
+        watched = (
+            {}
+            if watch is None or options.budget_ms is None
+            else {"budget": budget.about(player, watch, options.budget_ms)}
+        )
         measurements.append({**described(agent), **watched, "tasks": results})
     told = "free" if options.budget_ms is None else f"{options.budget_ms:g} ms a decision"
     return document(setting.suite, measurements, quick=options.quick, budget=told, absent=ABSENT)

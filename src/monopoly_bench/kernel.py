@@ -1,4 +1,6 @@
-"""Measures a policy kernel in a file, in a process of its own: `python -m monopoly_bench.kernel ORDER ANSWER`, which `code` starts.
+"""Measures a policy kernel in a file, in a process of its own.
+
+The process is `python -m monopoly_bench.kernel ORDER ANSWER`, which `code` starts.
 
 The file is run as a program, with the rights of whoever starts this.
 """
@@ -24,7 +26,9 @@ NUMBERS: Final = "PARAMS"
 
 
 def load(path: Path) -> CompiledPolicy:
-    """The policy of a file that has a function `play(game, mask, params, memory)`, and perhaps a list `PARAMS`. The file is run.
+    """The policy of a file, which is run.
+
+    The file has a function `play(game, mask, params, memory)`, and perhaps a list `PARAMS`.
 
     Raises:
         ConfigurationError: The file has no such function, or it can't be run or compiled.
@@ -33,16 +37,31 @@ def load(path: Path) -> CompiledPolicy:
     try:
         exec(compile(read_file(path), str(path), "exec"), names)
     except Exception as error:
-        raise ConfigurationError(f"{path.name} can't be run: {type(error).__name__}: {error}") from error
+        raise ConfigurationError(
+            f"{path.name} can't be run: {type(error).__name__}: {error}"
+        ) from error
     if FUNCTION not in names:
-        raise ConfigurationError(f"{path.name} has no function {FUNCTION}(game, mask, params, memory).")
+        raise ConfigurationError(
+            f"{path.name} has no function {FUNCTION}(game, mask, params, memory)."
+        )
     found = names[FUNCTION]
-    policy = CompiledPolicy(path.stem, found if isinstance(found, PolicyKernel) else policy_kernel(found), names.get(NUMBERS, ()))
+    policy = CompiledPolicy(
+        path.stem,
+        found if isinstance(found, PolicyKernel) else policy_kernel(found),
+        names.get(NUMBERS, ()),
+    )
     assert policy.kernel.handle  # it compiles
     return policy
 
 
-def measure(policy: CompiledPolicy, opponents: list[str], seeds: int, seed: int, turn_limit: int, threads: int | None) -> Score:
+def measure(
+    policy: CompiledPolicy,
+    opponents: list[str],
+    seeds: int,
+    seed: int,
+    turn_limit: int,
+    threads: int | None,
+) -> Score:
     """Its share of the win against each of the opponents, two players."""
     lineups = [Lineup((name,), "official", turn_limit) for name in opponents]
     return share(won(policy, lineups, seeds, seed, threads), opponents)
@@ -53,7 +72,8 @@ def main(order: Path, answer: Path) -> int:
     asked = json.loads(order.read_text(encoding="utf-8"))
     try:
         found = asdict(measure(load(Path(asked.pop("file"))), **asked))
-    except (MonopolyError, ArithmeticError, LookupError, numba.core.errors.NumbaError) as error:  # also of the kernel, while it plays
+    except (MonopolyError, ArithmeticError, LookupError, numba.core.errors.NumbaError) as error:
+        # Also of the kernel, while it plays
         found = {"error": f"{type(error).__name__}: {error}"}
     answer.write_text(json.dumps(found), encoding="utf-8")
     return 0

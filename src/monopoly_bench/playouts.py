@@ -24,12 +24,23 @@ def _silent() -> Policy:
     return make(CONTINUATION, margin=1.0, least=1.0)
 
 
-def shares_of_actions(game: Game, actions: list[int], n: int, seed: int, threads: int | None = None) -> NDArray[np.float64]:
+def shares_of_actions(
+    game: Game, actions: list[int], n: int, seed: int, threads: int | None = None
+) -> NDArray[np.float64]:
     """(A, P) the share of the win of each seat after each action, over the same luck."""
-    return rollout(np.repeat(core.batch_of(game), len(actions)), CONTINUATION, n, actions=actions, seed=seed, threads=threads).share
+    return rollout(
+        np.repeat(core.batch_of(game), len(actions)),
+        CONTINUATION,
+        n,
+        actions=actions,
+        seed=seed,
+        threads=threads,
+    ).share
 
 
-def shares_without_trades(games: Games, n: int, seed: int, threads: int | None = None) -> NDArray[np.float64]:
+def shares_without_trades(
+    games: Games, n: int, seed: int, threads: int | None = None
+) -> NDArray[np.float64]:
     """(B, P) the share of the win of each seat in each position, if nobody trades any more."""
     return rollout(games, _silent(), n, seed=seed, threads=threads).share
 

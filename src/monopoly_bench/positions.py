@@ -1,4 +1,7 @@
-"""Positions as data: recorded games that lead up to a decision, each with what its answers are worth to every seat."""
+"""Positions as data: recorded games that lead up to a decision.
+
+Each comes with what its answers are worth to every seat.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,8 @@ class Position:
     Attributes:
         replay: The game up to the decision.
         seed: Of the playouts.
-        labels: By action: the share of the win of each seat, by playouts. Empty where a task needs none.
+        labels: By action: the share of the win of each seat, by playouts. Empty where a task needs
+            none.
     """
 
     replay: Replay
@@ -42,15 +46,20 @@ class Position:
 
 def save(path: Path, positions: Iterable[Position]) -> Path:
     """Write positions to a file, atomically."""
-    lines = ",\n".join(json.dumps(_to_dict(position), separators=(",", ":")) for position in positions)
-    return write_atomically(path, f'{{{json.dumps(_versions())[1:-1]}, "positions": [\n{lines}\n]}}\n'.encode())
+    lines = ",\n".join(
+        json.dumps(_to_dict(position), separators=(",", ":")) for position in positions
+    )
+    return write_atomically(
+        path, f'{{{json.dumps(_versions())[1:-1]}, "positions": [\n{lines}\n]}}\n'.encode()
+    )
 
 
 def load(path: Path) -> tuple[Position, ...]:
     """Read positions and check each: its game plays back, and its labels are of legal actions.
 
     Raises:
-        ConfigurationError: The file does not exist. FormatError: It holds no positions, is corrupt, or of another version.
+        ConfigurationError: The file does not exist. FormatError: It holds no positions, is corrupt,
+            or of another version.
     """
     data = read_json(read_file(path, _MOST_BYTES))
     expected = _versions()
@@ -68,14 +77,26 @@ def _versions() -> dict[str, Any]:
 
 
 def _to_dict(position: Position) -> dict[str, Any]:
-    labels = {str(action): [round(share, DIGITS) for share in shares] for action, shares in position.labels.items()}
+    labels = {
+        str(action): [round(share, DIGITS) for share in shares]
+        for action, shares in position.labels.items()
+    }
     return {"seed": position.seed, "labels": labels, "replay": replays.to_dict(position.replay)}
 
 
 def _from_dict(data: dict[str, Any]) -> Position:
-    labels = {int(action): tuple(float(share) for share in shares) for action, shares in data["labels"].items()}
+    labels = {
+        int(action): tuple(float(share) for share in shares)
+        for action, shares in data["labels"].items()
+    }
     position = Position(replays.from_dict(data["replay"]), int(data["seed"]), labels)
     legal, players = set(core.legal_actions(position.game).tolist()), position.replay.num_players
-    if not legal or not set(labels) <= legal or any(len(shares) != players for shares in labels.values()):
-        raise FormatError("A position has ended, or a label is of no legal action, or not of every seat.")
+    if (
+        not legal
+        or not set(labels) <= legal
+        or any(len(shares) != players for shares in labels.values())
+    ):
+        raise FormatError(
+            "A position has ended, or a label is of no legal action, or not of every seat."
+        )
     return position

@@ -1,8 +1,10 @@
-r"""A decision for a reader of text: as JSON, as a short prompt, and back from the answer to an action.
+r"""A decision for a reader of text: as JSON, or as a short prompt.
+
+An answer is read back as an action.
 
     from monopoly_bench import prompts
 
-    print(prompts.prompt(game))                         # the position, the question, the legal actions
+    print(prompts.prompt(game))  # the position, the question, the legal actions
     action = prompts.read("I need cash.\nACTION: decline", game)
 
 Language models, bots in other languages and the MCP server all see a game through this file.
@@ -18,7 +20,13 @@ from typing import Any, Final
 
 from monopoly_bench.talk import HOW, Talk, marked
 from monopoly_env import actions, core
-from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionError, nearest, shortened
+from monopoly_env.errors import (
+    ConfigurationError,
+    FormatError,
+    IllegalActionError,
+    nearest,
+    shortened,
+)
 from monopoly_env.facts import board
 from monopoly_env.facts.board import lots_of
 from monopoly_env.game import Game
@@ -27,9 +35,10 @@ from monopoly_env.rules import Rules
 from monopoly_env.text import to_text
 
 SYSTEM: Final = (
-    "You play Monopoly to win: the last player who is not bankrupt wins the game. Each message shows you a position and one decision. "
-    "Think briefly, then end your answer with a line of the form\nACTION: <number or text of one legal action>\n"
-    "Nothing may follow that line. An offer is made step by step: the partner, what you ask for, what you give, the cash."
+    "You play Monopoly to win: the last player who is not bankrupt wins the game. Each message"
+    " shows you a position and one decision. Think briefly, then end your answer with a line of the"
+    " form\nACTION: <number or text of one legal action>\nNothing may follow that line. An offer is"
+    " made step by step: the partner, what you ask for, what you give, the cash."
 )
 # What stands around an action in a line of an answer, and what may follow it.
 _OPENING: Final = " *_`\"'“<([#"
@@ -48,25 +57,38 @@ def situation(game: Game, history: Sequence[str] = (), talk: Talk | None = None)
         talk: The conversation, where players may talk.
 
     Returns:
-        `you` is the seat that decides. `players` holds cash, square and property of every seat, `decision` the kind of the decision,
-        `about` what it is about, and `legal` the number and the text of every legal action. `talk` (`Talk.shown`) is there only where
-        players may talk.
+        `you` is the seat that decides. `players` holds cash, square and property of every seat,
+        `decision` the kind of the decision, `about` what it is about, and `legal` the number and
+        the text of every legal action. `talk` (`Talk.shown`) is there only where players may talk.
 
     Raises:
-        ConfigurationError: It is no record of a game. PositionError: It is one that no game can reach.
+        ConfigurationError: It is no record of a game. PositionError: It is one that no game can
+            reach.
     """
     core.sound(game)
     decision = actions.DECISION_NAMES[game.decision]
     return {
-        "you": int(game.player), "turn_of": int(game.turn), "turns": int(game.turns), "round": int(game.rounds) + 1,
+        "you": int(game.player),
+        "turn_of": int(game.turn),
+        "turns": int(game.turns),
+        "round": int(game.rounds) + 1,
         "rules": Rules.from_record(game.rules).changed(),
-        "bank": {"houses": int(game.houses), "hotels": int(game.hotels), "free_parking": int(game.pot)},
+        "bank": {
+            "houses": int(game.houses),
+            "hotels": int(game.hotels),
+            "free_parking": int(game.pot),
+        },
         "players": [_player(game, seat) for seat in range(game.num_players)],
-        "history": list(history), "decision": decision, "question": actions.DECISIONS[decision],
+        "history": list(history),
+        "decision": decision,
+        "question": actions.DECISIONS[decision],
         "about": words.subject(game, _names(game)),
-        "legal": [{"action": int(action), "text": actions.describe(action, game)} for action in core.legal_actions(game)],
+        "legal": [
+            {"action": int(action), "text": actions.describe(action, game)}
+            for action in core.legal_actions(game)
+        ],
         **({} if talk is None else {"talk": talk.shown(game)}),
-    }  # fmt: skip
+    }
 
 
 def system(talk: Talk | None = None) -> str:
@@ -74,22 +96,28 @@ def system(talk: Talk | None = None) -> str:
     return SYSTEM if talk is None else f"{SYSTEM}\n{HOW}"
 
 
-def prompt(game: Game, history: Sequence[str] = (), menu: bool = True, talk: Talk | None = None) -> str:
+def prompt(
+    game: Game, history: Sequence[str] = (), menu: bool = True, talk: Talk | None = None
+) -> str:
     """A decision as text for a language model: a few hundred tokens.
 
     Args:
         game: A game that waits for a decision.
         history: What happened since the player's last decision, a sentence each.
-        menu: Whether to list every legal action. Without it, only the kinds of legal actions are named, and the model has to know which
-            ones the position allows.
+        menu: Whether to list every legal action. Without it, only the kinds of legal actions are
+            named, and the model has to know which ones the position allows.
         talk: The conversation, where players may talk.
 
     Raises:
-        ConfigurationError: It is no record of a game. PositionError: It is one that no game can reach.
+        ConfigurationError: It is no record of a game. PositionError: It is one that no game can
+            reach.
     """
     you, players = int(game.player), int(game.num_players)
     ahead = ", ".join(f"player {(you + step) % players} is +{step}" for step in range(1, players))
-    lines = [f"You are player {you}. Clockwise from you, {ahead}.", *to_text(game).splitlines()[:-1]]
+    lines = [
+        f"You are player {you}. Clockwise from you, {ahead}.",
+        *to_text(game).splitlines()[:-1],
+    ]
     if history:
         lines += ["Since your last decision:", *(f"- {sentence}" for sentence in history)]
     lines += [] if talk is None else talk.lines(game)
@@ -102,12 +130,16 @@ def read(answer: str, game: Game) -> int:
     Raises:
         FormatError: There is no such line, or it names two actions.
         ConfigurationError: There is no such action; the message suggests the nearest one.
-        IllegalActionError: The action is not legal here; the message suggests the nearest legal one.
+        IllegalActionError: The action is not legal here; the message suggests the nearest legal
+            one.
     """
     line = marked(answer, "action")
     if line is None:
         last = next((line.strip() for line in reversed(answer.splitlines()) if line.strip()), "")
-        raise FormatError(f"The last line of the answer must be 'ACTION: <number or text>', not {shortened(last)}.")
+        raise FormatError(
+            "The last line of the answer must be 'ACTION: <number or text>', not"
+            f" {shortened(last)}."
+        )
     return chosen(line, game)
 
 
@@ -144,31 +176,45 @@ def _legal(action: int, game: Game) -> int:
     allowed = core.legal_actions(game)
     if action not in allowed:
         text = actions.describe(action, game)
-        raise IllegalActionError(f"{text!r} is not legal now. {nearest(text, [actions.describe(one, game) for one in allowed])}")
+        raise IllegalActionError(
+            f"{text!r} is not legal now."
+            f" {nearest(text, [actions.describe(one, game) for one in allowed])}"
+        )
     return action
 
 
 def changes(before: Game, after: Game) -> list[str]:
-    """What differs between two records of a game, a sentence for each player: the history, for whoever did not see the steps.
+    """What differs between two records of a game, a sentence for each player.
+
+    It is the history for a player who did not see the steps.
 
     Args:
         before: An earlier record.
         after: A later one of the same game.
 
     Raises:
-        ConfigurationError: They are records of different games, or none. PositionError: A number of one is out of its range.
+        ConfigurationError: They are records of different games, or none. PositionError: A number of
+            one is out of its range.
     """
     for game in (before, after):
         core.in_range(game)
     if before.num_players != after.num_players or list(before.seed) != list(after.seed):
-        raise ConfigurationError("The two records must be of one game: the same seed and number of players.")
+        raise ConfigurationError(
+            "The two records must be of one game: the same seed and number of players."
+        )
     events = narrate.differences(before, after, _names(after))
     subjects = dict.fromkeys(subject for subject, _ in events)
-    return [f"{subject} {words.joined([said for about, said in events if about == subject])}." for subject in subjects]
+    return [
+        f"{subject} {words.joined([said for about, said in events if about == subject])}."
+        for subject in subjects
+    ]
 
 
 def tokens(text: str) -> int:
-    """About how many tokens a text has: a quarter of its characters. Tokenizers of language models differ by some tenths."""
+    """About how many tokens a text has: a quarter of its characters.
+
+    Tokenizers of language models differ by some tenths.
+    """
     return math.ceil(len(text) / _CHARACTERS_PER_TOKEN)
 
 
@@ -180,7 +226,8 @@ def _player(game: Game, seat: int) -> dict[str, Any]:
     held = int(game.jail_cards[seat])
     return {
         "seat": seat, "out": bool(game.place[seat]), "cash": int(game.cash[seat]),
-        "square": board.SQUARE_NAME[int(game.rules.board)][game.position[seat]], "in_jail": bool(game.jail[seat]),
+        "square": board.SQUARE_NAME[int(game.rules.board)][game.position[seat]],
+        "in_jail": bool(game.jail[seat]),
         "jail_cards": [name for bit, name in enumerate(_CARDS) if held >> bit & 1],
         "lots": [_lot(game, lot) for lot in lots_of(game.lots[seat])],
     }  # fmt: skip
@@ -188,17 +235,26 @@ def _player(game: Game, seat: int) -> dict[str, Any]:
 
 def _lot(game: Game, lot: int) -> dict[str, Any]:
     level = int(game.level[lot]) if lot < board.NUM_STREETS else 0
-    return {"name": words.lot_name(game, lot), "level": level, "mortgaged": bool(int(game.mortgaged) >> lot & 1)}
+    return {
+        "name": words.lot_name(game, lot),
+        "level": level,
+        "mortgaged": bool(int(game.mortgaged) >> lot & 1),
+    }
 
 
 def _menu(game: Game) -> list[str]:
-    return ["Legal actions:", *(f"{action}: {actions.describe(action, game)}" for action in core.legal_actions(game))]
+    return [
+        "Legal actions:",
+        *(f"{action}: {actions.describe(action, game)}" for action in core.legal_actions(game)),
+    ]
 
 
 def _kinds(game: Game) -> list[str]:
     """The kinds of legal actions, each with the form of its text."""
     found = []
-    for name in dict.fromkeys(actions.HEAD_NAMES[actions.HEAD_OF[action]] for action in core.legal_actions(game)):
+    for name in dict.fromkeys(
+        actions.HEAD_NAMES[actions.HEAD_OF[action]] for action in core.legal_actions(game)
+    ):
         found.append(f"- {name}: {_FORMS[name]}")
     return ["You may choose among these kinds of actions, as far as the position allows:", *found]
 
@@ -207,7 +263,8 @@ _LOT: Final = "followed by the name of a lot, such as"
 # How the actions of a head are written.
 _FORMS: Final = {
     "buy": "'buy' or 'decline'",
-    "bid": "'fold' ('done' in a sealed auction), or " + ", ".join(f"'bid +{step}'" for step in actions.RAISES),
+    "bid": "'fold' ('done' in a sealed auction), or "
+    + ", ".join(f"'bid +{step}'" for step in actions.RAISES),
     "turn": "'go on'",
     "jail": "'pay the fine' or 'use a jail card'",
     "build": f"'build' {_LOT} 'build Baltic Avenue'",
@@ -217,7 +274,10 @@ _FORMS: Final = {
     "trade": "'trade with player +1' begins an offer to the next player clockwise",
     "trade_ask": f"'ask for' {_LOT} 'ask for Baltic Avenue', or 'ask: done', 'ask: cancel'",
     "trade_give": f"'give' {_LOT} 'give Baltic Avenue', or 'give: done', 'give: cancel'",
-    "trade_cash": "'give $N' or 'ask for $N' with N of " + ", ".join(map(str, actions.NOTES)) + "; or 'cash: done', 'cash: cancel'",
+    "trade_cash": "'give $N' or 'ask for $N' with N of "
+    + ", ".join(map(str, actions.NOTES))
+    + "; or 'cash: done', 'cash: cancel'",
     "reply": "'accept', 'reject' or 'counter'",
-    "choice": "'choose the first' or 'choose the second' of: " + "; ".join(" / ".join(pair) for pair in actions.CHOICES.values()),
-}  # fmt: skip
+    "choice": "'choose the first' or 'choose the second' of: "
+    + "; ".join(" / ".join(pair) for pair in actions.CHOICES.values()),
+}

@@ -29,7 +29,12 @@ ABSENT: Final = {
 
 
 def document(
-    chosen: Suite, agents: list[dict[str, Any]], *, quick: bool = False, budget: str = "free", absent: dict[str, str] | None = None
+    chosen: Suite,
+    agents: list[dict[str, Any]],
+    *,
+    quick: bool = False,
+    budget: str = "free",
+    absent: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """The JSON object.
 
@@ -42,32 +47,48 @@ def document(
     """
     about = {"version": suite.VERSION, "sealed": chosen.sealed, "sha256": chosen.sha256}
     return {
-        "format": FORMAT, "schema": SCHEMA, "rules_version": RULES_VERSION, "suite": about, "quick": quick, "budget": budget,
+        "format": FORMAT, "schema": SCHEMA, "rules_version": RULES_VERSION, "suite": about,
+        "quick": quick, "budget": budget,
         "agents": agents, "absent": absent or {},
     }  # fmt: skip
 
 
 def described(agent: Policy) -> dict[str, Any]:
-    """An agent in the JSON object: its name, a hash of its numbers, and what it spent, if it counts that."""
+    """An agent in the JSON object.
+
+    It holds its name, a hash of its numbers, and what it spent, if it counts that.
+    """
     costs = {"costs": dict(agent.costs)} if agent.costs else {}
     return {"name": agent.name, "sha256": fingerprint(agent), **costs}
 
 
 def row(name: str, metric: str, score: Score, seconds: float) -> dict[str, Any]:
     """The result of a half of task 8, of which a higher score is better."""
-    return {"task": 8, "name": name, "metric": metric, "higher_is_better": True, **asdict(score), "seconds": seconds}
+    return {
+        "task": 8,
+        "name": name,
+        "metric": metric,
+        "higher_is_better": True,
+        **asdict(score),
+        "seconds": seconds,
+    }
 
 
 def fingerprint(agent: Policy) -> str:
     """A hash of what the agent is made of: its kind, options and numbers."""
-    digest = hashlib.sha256(json.dumps([agent.kind, agent.options()], sort_keys=True, default=str).encode())
+    digest = hashlib.sha256(
+        json.dumps([agent.kind, agent.options()], sort_keys=True, default=str).encode()
+    )
     for name, array in sorted(agent.arrays().items()):
         digest.update(name.encode() + array.tobytes())
     return digest.hexdigest()
 
 
 def publish(result: dict[str, Any], out: Path | None, as_json: bool) -> int:
-    """Write the object to a file, if one is named, and print it, or its table; returns the exit status."""
+    """Write the object to a file, if one is named, and print it, or its table.
+
+    Returns the exit status.
+    """
     if out is not None:
         write_atomically(out, (json.dumps(result, indent=1) + "\n").encode())
     if as_json:
@@ -80,13 +101,23 @@ def publish(result: dict[str, Any], out: Path | None, as_json: bool) -> int:
 def show(result: dict[str, Any]) -> None:
     """Print a table: a row a task, a column an agent."""
     suite_name = "sealed suite" if result["suite"]["sealed"] else "development suite"
-    table = RichTable("task", "score", title=f"Bench-8, {suite_name}{', quick: scores mean little' if result['quick'] else ''}")
+    table = RichTable(
+        "task",
+        "score",
+        title=f"Bench-8, {suite_name}{', quick: scores mean little' if result['quick'] else ''}",
+    )
     for agent in result["agents"]:
         table.add_column(agent["name"], justify="right")
     for rows in zip(*(agent["tasks"] for agent in result["agents"]), strict=True):
         better = "higher" if rows[0]["higher_is_better"] else "lower"
-        table.add_row(f"{rows[0]['task']} {rows[0]['name']}", f"{rows[0]['metric']} ({better} is better)", *map(cell, rows))
-    table.caption = decided({agent["name"]: agent.get("costs", {}) for agent in result["agents"]}).strip()
+        table.add_row(
+            f"{rows[0]['task']} {rows[0]['name']}",
+            f"{rows[0]['metric']} ({better} is better)",
+            *map(cell, rows),
+        )
+    table.caption = decided(
+        {agent["name"]: agent.get("costs", {}) for agent in result["agents"]}
+    ).strip()
     Console().print(table)
     for reason in result["absent"].values():
         print(f"Not measured: {reason}.")

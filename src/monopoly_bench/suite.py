@@ -1,7 +1,10 @@
-"""What all agents meet: seeds, strangers, rules and positions. One suite ships for development; a sealed twin is made from a secret.
+"""What all agents meet: seeds, strangers, rules and positions. One suite ships for development.
 
-A suite is a folder: suite.json, deal.json, kingmaker.json and puzzles.json. Everything in it follows from one secret text. The text of the
-shipped suite is public. Of a sealed one only the SHA-256 is published, so that it can be shown later that it was not chosen afterwards.
+A sealed twin is made from a secret.
+
+A suite is a folder: suite.json, deal.json, kingmaker.json and puzzles.json. Everything in it
+follows from one secret text. The text of the shipped suite is public. Of a sealed one only the
+SHA-256 is published, so that it can be shown later that it was not chosen afterwards.
 """
 
 from __future__ import annotations
@@ -86,7 +89,9 @@ def seed_of(text: str) -> int:
     return int.from_bytes(hashlib.sha256(f"seed of {text}".encode()).digest()[:8], "big")
 
 
-def write(folder: Path, text: str, strangers: list[dict[str, Any]], rules: list[dict[str, Any]]) -> None:
+def write(
+    folder: Path, text: str, strangers: list[dict[str, Any]], rules: list[dict[str, Any]]
+) -> None:
     """Write suite.json."""
     about = {
         "format": FORMAT,
@@ -111,6 +116,12 @@ def load(folder: Path = SHIPPED) -> Suite:
     if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
         raise FormatError(f"{str(path)!r} is no suite of version {VERSION}.")
     try:
-        return Suite(folder, str(data["sha256"]), int(data["seed"]), tuple(data["strangers"]), tuple(data["rules"]))
+        return Suite(
+            folder,
+            str(data["sha256"]),
+            int(data["seed"]),
+            tuple(data["strangers"]),
+            tuple(data["rules"]),
+        )
     except Exception as error:  # whatever content leads to
         raise FormatError(f"{str(path)!r} is damaged: {type(error).__name__}: {error}.") from error

@@ -22,7 +22,8 @@ class Setting(NamedTuple):
 
     Attributes:
         suite: What all agents meet.
-        quick: A fraction of the games and positions, to see whether everything works. The scores mean little.
+        quick: A fraction of the games and positions, to see whether everything works. The scores
+            mean little.
         threads: Cores to play on; None: all.
     """
 
@@ -87,26 +88,57 @@ class Score:
 
 
 def measured(task: Task, agent: Policy, setting: Setting) -> dict[str, Any]:
-    """The result of a task as JSON values: the score, or why there is none, and the processor time that it took."""
-    about = {"task": task.number, "name": task.name, "metric": task.metric, "higher_is_better": task.higher}
+    """The result of a task as JSON values.
+
+    They are the score, or why there is none, and the processor time that it took.
+    """
+    about = {
+        "task": task.number,
+        "name": task.name,
+        "metric": task.metric,
+        "higher_is_better": task.higher,
+    }
     if refusal := task.refusal(agent):
         return {**about, "absent": refusal}
     began, used = time.monotonic(), time.process_time()
     score = task.run(agent, setting)
-    return {**about, **asdict(score), "seconds": time.monotonic() - began, "processor_seconds": time.process_time() - used}
+    return {
+        **about,
+        **asdict(score),
+        "seconds": time.monotonic() - began,
+        "processor_seconds": time.process_time() - used,
+    }
 
 
-def won(agent: Policy, lineups: Sequence[Lineup], seeds: int, seed: int, threads: int | None) -> Wins:
+def won(
+    agent: Policy, lineups: Sequence[Lineup], seeds: int, seed: int, threads: int | None
+) -> Wins:
     """What an agent wins at tables, every seed in every order of seats."""
-    return arena.against([agent], lineups, [seeds * lineup.orders for lineup in lineups], seed, threads, same_seeds=False)[0]
+    return arena.against(
+        [agent],
+        lineups,
+        [seeds * lineup.orders for lineup in lineups],
+        seed,
+        threads,
+        same_seeds=False,
+    )[0]
 
 
 def share(wins: Wins, names: Sequence[str]) -> Score:
-    """The mean share of the win, each table with the same weight, and the share by name: tables of one name are joined."""
+    """The mean share of the win, each table with the same weight, and the share by name.
+
+    Tables of one name are joined.
+    """
     by_name: dict[str, list[float]] = {}
     for name, results in zip(names, wins.results, strict=True):
         by_name.setdefault(name, []).append(float(results.wins[results.seats == 0].mean()))
     means = {name: float(np.mean(rates)) for name, rates in by_name.items()}
     low, high = clustered(wins.won, wins.unit)
     worst = min(means, key=lambda name: means[name])
-    return Score(wins.rate, low, high, len(wins.won), {"shares": means, "worst": worst, "worst_share": means[worst]})
+    return Score(
+        wins.rate,
+        low,
+        high,
+        len(wins.won),
+        {"shares": means, "worst": worst, "worst_share": means[worst]},
+    )

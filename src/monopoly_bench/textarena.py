@@ -1,11 +1,14 @@
-"""Monopoly for TextArena: `pip install 'monopoly-env[textarena]'`; importing this registers the game.
+"""Monopoly for TextArena: `pip install 'monopoly-env[textarena]'`.
+
+Importing this registers the game.
 
     env = textarena.make("Monopoly-v0", talk=True)
     env.reset(num_players=3, seed=7)
 
-A player sees the instructions and its decision (`monopoly_bench.prompts`), and answers with a last line `ACTION: ...`. An answer that
-can't be read is told why once; after a second one the game is over, and its player has lost. Answers are shown to nobody else: what is
-said to the table is the line `SAY: ...` above the action, where `talk` is on.
+A player sees the instructions and its decision (`monopoly_bench.prompts`), and answers with a last
+line `ACTION: ...`. An answer that can't be read is told why once; after a second one the game is
+over, and its player has lost. Answers are shown to nobody else: what is said to the table is the
+line `SAY: ...` above the action, where `talk` is on.
 """
 
 from __future__ import annotations
@@ -33,7 +36,10 @@ _TOLD: Final = 60  # sentences of history that a decision shows
 
 
 class MonopolyEnv(ta.Env):  # type: ignore[misc]  # untyped
-    """A game of 2 to 8 players of text. The winner gets 1 and the others -1; a draw is 0 for all."""
+    """A game of 2 to 8 players of text. The winner gets 1 and the others -1.
+
+    A draw is 0 for all.
+    """
 
     def __init__(self, rules: str = "official", turn_limit: int = 200, talk: bool = False) -> None:
         """Choose the rules.
@@ -46,14 +52,22 @@ class MonopolyEnv(ta.Env):  # type: ignore[misc]  # untyped
         self._rules, self._turn_limit, self._talks = Rules.preset(rules), turn_limit, talk
 
     def reset(self, num_players: int, seed: int | None = None) -> None:
-        """Begin the game that `monopoly_env.new_game(num_players, rules, seed)` begins; without a seed, any."""
+        """Begin the game that `monopoly_env.new_game(num_players, rules, seed)` begins.
+
+        Without a seed, any game.
+        """
         seed = secrets.randbits(32) if seed is None else seed
         names = tuple(f"player {seat}" for seat in range(num_players))
-        self._recorded = replays.Replay(self._rules, seed, num_players, names, np.zeros(0, np.uint8), self._turn_limit)
+        self._recorded = replays.Replay(
+            self._rules, seed, num_players, names, np.zeros(0, np.uint8), self._turn_limit
+        )
         self.game, self._talk = replays.start(self._recorded), talk.Talk() if self._talks else None
         self._history: list[list[str]] = [[] for _ in names]
-        self.state = ta.FFAMultiPlayerState(num_players)  # no seed: it would seed Python's own random numbers
-        self.state.reset(player_prompt_function=lambda player_id, game_state: prompts.system(self._talk))
+        # No seed: it would seed Python's own random numbers
+        self.state = ta.FFAMultiPlayerState(num_players)
+        self.state.reset(
+            player_prompt_function=lambda player_id, game_state: prompts.system(self._talk)
+        )
         self._show()
 
     def step(self, action: str) -> tuple[bool, dict[str, Any]]:
@@ -66,7 +80,9 @@ class MonopolyEnv(ta.Env):  # type: ignore[misc]  # untyped
                 self._talk.say(talk.read(action), self.game)
         except MonopolyError as error:
             if state.set_invalid_move(str(error)):
-                state.set_game_outcome({other: -int(other == seat) for other in range(state.num_players)}, str(error))
+                state.set_game_outcome(
+                    {other: -int(other == seat) for other in range(state.num_players)}, str(error)
+                )
             else:
                 self._show(f"Your answer was not understood. {error}")
         else:
@@ -96,7 +112,9 @@ class MonopolyEnv(ta.Env):  # type: ignore[misc]  # untyped
         seat = int(self.game.player)
         self.state.manually_set_current_player_id(seat)
         shown = prompts.prompt(self.game, self._history[seat], talk=self._talk)
-        self.state.add_observation("\n".join(filter(None, [first, shown])), ta.ObservationType.GAME_BOARD, to_id=seat)
+        self.state.add_observation(
+            "\n".join(filter(None, [first, shown])), ta.ObservationType.GAME_BOARD, to_id=seat
+        )
 
 
 if NAME not in ta.envs.registration.ENV_REGISTRY:

@@ -1,7 +1,7 @@
 """Monopoly as a reinforcement-learning environment: one rules engine behind several interfaces.
 
-README.md is a tour; docs/ lists rules, options, actions and observations. Importing compiles nothing. It registers the environments
-with Gymnasium and PettingZoo.
+README.md is a tour; docs/ lists rules, options, actions and observations. Importing compiles
+nothing. It registers the environments with Gymnasium and PettingZoo.
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ __all__ = [
 
 register()
 
-# Loaded on first use, so that `import monopoly_env` stays quick: name -> (module, attribute). None stands for the module itself.
+# Loaded on first use, so that `import monopoly_env` stays quick: name -> (module, attribute). None
+# stands for the module itself.
 _LAZY: dict[str, tuple[str, str | None]] = {
     "VectorMonopoly": ("monopoly_env.envs.vector", "VectorMonopoly"),
     "compare_actions": ("monopoly_env.analyse", "compare_actions"),

@@ -1,7 +1,10 @@
-"""The action space: one `Discrete(205)`, cut into heads. Only this file defines what an action means.
+"""The action space: one `Discrete(205)`, cut into heads.
 
-A head is a contiguous slice of actions of one kind. The space is the same for any number of players, any rules and any board. The
-legal actions of a decision may lie in several heads at once. docs/actions.md is generated from the tables here.
+Only this file defines what an action means.
+
+A head is a contiguous slice of actions of one kind. The space is the same for any number of
+players, any rules and any board. The legal actions of a decision may lie in several heads at once.
+docs/actions.md is generated from the tables here.
 """
 
 from __future__ import annotations
@@ -17,10 +20,12 @@ from monopoly_env.facts.board import LOT_NAME, NUM_EDITIONS, NUM_LOTS, NUM_STREE
 if TYPE_CHECKING:
     from monopoly_env.game import Game
 
-RAISES: Final = (1, 5, 10, 20, 50, 100, 500)  # dollars: the denominations of the game's money, used by offers too
+# dollars: the denominations of the game's money, used by offers too
+RAISES: Final = (1, 5, 10, 20, 50, 100, 500)
 NOTES: Final = RAISES[::-1]
 
-# The decisions by number, and what each one asks. The numbers are also those of the first tasks of the agenda.
+# The decisions by number, and what each one asks. The numbers are also those of the first tasks of
+# the agenda.
 DECISIONS: Final = {
     "over": "the game has ended",
     "buy": "an unowned lot for sale at its printed price",
@@ -39,7 +44,8 @@ DECISIONS: Final = {
     "takeover": "a mortgaged lot was received: keep the mortgage or lift it at once",
 }
 DECISION_NAMES: Final = tuple(DECISIONS)
-OFFER_STEPS: Final = ("trade_ask", "trade_give", "trade_cash")  # the decisions in which an offer is composed
+# the decisions in which an offer is composed
+OFFER_STEPS: Final = ("trade_ask", "trade_give", "trade_cash")
 OFFERING: Final = tuple(DECISION_NAMES.index(name) for name in OFFER_STEPS)
 
 # The two answers of `choice`, by decision.
@@ -59,7 +65,8 @@ class Head:
         start: Its first action.
         size: How many actions it has.
         doc: What index i means.
-        labels: A phrase for each action. `{0}` stands for the name of lot 0 on the board in use, and so on.
+        labels: A phrase for each action. `{0}` stands for the name of lot 0 on the board in use,
+            and so on.
     """
 
     name: str
@@ -90,25 +97,56 @@ def _goods(verb: str, head: str) -> tuple[str, ...]:
 
 _HEADS: Final = (
     ("buy", "0 decline, 1 buy", ("decline", "buy")),
-    ("bid", "0 fold (English) or done (sealed), then raise by 1, 5, 10, 20, 50, 100, 500", ("fold", *(f"bid +{r}" for r in RAISES))),
-    ("turn", "0 go on: throw, end the turn, or give up a debt where the rules allow it", ("go on",)),
+    (
+        "bid",
+        "0 fold (English) or done (sealed), then raise by 1, 5, 10, 20, 50, 100, 500",
+        ("fold", *(f"bid +{r}" for r in RAISES)),
+    ),
+    (
+        "turn",
+        "0 go on: throw, end the turn, or give up a debt where the rules allow it",
+        ("go on",),
+    ),
     ("jail", "0 pay the fine, 1 hand in a card", ("pay the fine", "use a jail card")),
     ("build", "the street", _lots("build", NUM_STREETS)),
     ("sell", "the street", _lots("sell", NUM_STREETS)),
     ("mortgage", "the lot", _lots("mortgage")),
     ("unmortgage", "the lot", _lots("unmortgage")),
-    ("trade", "i: make an offer to the player i + 1 seats away, clockwise", tuple(f"trade with player +{i}" for i in range(1, 8))),
-    ("trade_ask", "28 lots, the Chance and the Community Chest jail card, done, cancel", _goods("ask for", "ask")),
+    (
+        "trade",
+        "i: make an offer to the player i + 1 seats away, clockwise",
+        tuple(f"trade with player +{i}" for i in range(1, 8)),
+    ),
+    (
+        "trade_ask",
+        "28 lots, the Chance and the Community Chest jail card, done, cancel",
+        _goods("ask for", "ask"),
+    ),
     ("trade_give", "the same", _goods("give", "give")),
-    ("trade_cash", "0 done, give 500, 100, 50, 20, 10, 5, 1, ask for the same, cancel",
-     ("cash: done", *(f"give ${n}" for n in NOTES), *(f"ask for ${n}" for n in NOTES), "cash: cancel")),
+    (
+        "trade_cash",
+        "0 done, give 500, 100, 50, 20, 10, 5, 1, ask for the same, cancel",
+        (
+            "cash: done",
+            *(f"give ${n}" for n in NOTES),
+            *(f"ask for ${n}" for n in NOTES),
+            "cash: cancel",
+        ),
+    ),
     ("reply", "0 reject, 1 accept, 2 counter", ("reject", "accept", "counter")),
-    ("choice", "the first or the second answer of `CHOICES`", ("choose the first", "choose the second")),
-)  # fmt: skip
+    (
+        "choice",
+        "the first or the second answer of `CHOICES`",
+        ("choose the first", "choose the second"),
+    ),
+)
 
 
 class Heads(dict[str, Head]):
-    """The heads by name. An unknown name raises a ConfigurationError that suggests the nearest one."""
+    """The heads by name.
+
+    An unknown name raises a ConfigurationError that suggests the nearest one.
+    """
 
     def __missing__(self, name: str) -> Head:
         raise ConfigurationError(f"Unknown head {name!r}. {nearest(name, self)}")
@@ -148,8 +186,9 @@ def describe(action: int, game: Game | None = None) -> str:
 
     Args:
         action: 0 to 204.
-        game: The game in which the action is taken. Its board gives the lot names, its open decision the meaning of `choice` and
-            of fold. Without it, the names are those of the US board.
+        game: The game in which the action is taken. Its board gives the lot names, its open
+            decision the meaning of `choice` and of fold. Without it, the names are those of the US
+            board.
 
     Raises:
         ConfigurationError: No such action.
@@ -168,8 +207,8 @@ def parse(text: str | int, game: Game | None = None) -> int:
 
     Args:
         text: What `describe` returns, or a number from 0 to 204, also as text.
-        game: The game in which the action is taken. It is needed for the fine of a card, which is paid by another action than the fine in
-            jail.
+        game: The game in which the action is taken. It is needed for the fine of a card, which is
+            paid by another action than the fine in jail.
 
     Raises:
         ConfigurationError: There is no such action. The message suggests the nearest one.
@@ -184,8 +223,9 @@ def parse(text: str | int, game: Game | None = None) -> int:
     answer = told.get(wanted, _BY_TEXT.get(wanted))
     if answer is None:
         raise ConfigurationError(
-            f"Unknown action {shortened(text)}. {near(wanted, _BY_TEXT)}Give a text of monopoly_env.actions.describe, such as 'buy' or "
-            f"'go on', or a number from 0 to {NUM_ACTIONS - 1}."
+            f"Unknown action {shortened(text)}. {near(wanted, _BY_TEXT)}Give a text of"
+            " monopoly_env.actions.describe, such as 'buy' or 'go on', or a number from 0 to"
+            f" {NUM_ACTIONS - 1}."
         )
     return answer
 
@@ -210,19 +250,25 @@ def check(action: object) -> int:
     """
     number = integer(action)
     if number is None or not 0 <= number < NUM_ACTIONS:
-        raise ConfigurationError(f"Action {shortened(action)} must be an integer from 0 to {NUM_ACTIONS - 1}.")
+        raise ConfigurationError(
+            f"Action {shortened(action)} must be an integer from 0 to {NUM_ACTIONS - 1}."
+        )
     return number
 
 
 # The actions whose text depends on the decision: decision -> action -> text.
 _TOLD: Final[dict[str, dict[int, str]]] = {
-    **{decision: {A_CHOICE: first, A_CHOICE + 1: second} for decision, (first, second) in CHOICES.items()},
+    **{
+        decision: {A_CHOICE: first, A_CHOICE + 1: second}
+        for decision, (first, second) in CHOICES.items()
+    },
     "sealed_bid": {A_BID: "done"},
 }
 
 
 def _texts() -> dict[str, int]:
-    texts = {text.casefold(): action for told in _TOLD.values() for action, text in told.items()}  # the heads below prevail
+    # the heads below prevail
+    texts = {text.casefold(): action for told in _TOLD.values() for action, text in told.items()}
     for edition in reversed(range(NUM_EDITIONS)):
         for head in HEADS.values():
             for index, label in enumerate(head.labels):

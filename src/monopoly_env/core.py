@@ -32,7 +32,15 @@ from monopoly_env.errors import (
 from monopoly_env.facts import board
 from monopoly_env.facts.editions import EDITION_NAMES
 from monopoly_env.files import read_file, read_json, write_atomically
-from monopoly_env.game import FORMAT_VERSION, GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games, empty_games
+from monopoly_env.game import (
+    FORMAT_VERSION,
+    GAME,
+    MAX_PLAYERS,
+    MIN_PLAYERS,
+    Game,
+    Games,
+    empty_games,
+)
 from monopoly_env.kernels import entry
 from monopoly_env.philox import count_seeds, split_seeds
 from monopoly_env.records import as_batch, check_games
@@ -51,7 +59,11 @@ def _start_games(games: Any, num_players: int, seeds: Any) -> None:
 
 @entry()
 def _apply(games: Any, action: int) -> int:
-    """Carry out an action on the first of these games; otherwise the number of a violation, or _ILLEGAL, and nothing has changed."""
+    """Carry out an action on the first of these games.
+
+    If that is impossible, the result is the number of a violation, or _ILLEGAL, and nothing has
+    changed.
+    """
     broken = invariants.step_violation(games[0])
     if broken != invariants.NONE:
         return broken
@@ -69,15 +81,23 @@ def _write_worths(games: Any, worths: Any) -> None:
 
 @entry()
 def first_violation(games: Any) -> int:
-    """The first broken invariant of the first of these games, as an index into `invariants.VIOLATIONS`; 0 if all hold."""
+    """The first broken invariant of the first of these games.
+
+    It is an index into `invariants.VIOLATIONS`; 0 if all hold.
+    """
     return invariants.violation(games[0])
 
 
 @entry()
 def _first_broken(games: Any, ranges_alone: bool) -> int:
-    """As `first_violation`, for all of these games; or only what would lead a kernel that reads beyond its arrays."""
+    """As `first_violation`, for all of these games.
+
+    With `ranges_alone`, only what would lead a kernel that reads beyond its arrays.
+    """
     for i in range(len(games)):
-        broken = invariants.out_of_range(games[i]) if ranges_alone else invariants.violation(games[i])
+        broken = (
+            invariants.out_of_range(games[i]) if ranges_alone else invariants.violation(games[i])
+        )
         if broken != invariants.NONE:
             return broken
     return invariants.NONE
@@ -102,14 +122,18 @@ def _write_mask(games: Any, mask: Any) -> None:
 
 
 def batch_of(game: Game, write: bool = True) -> Games:
-    """A game as an array of length one. Passing an array to a kernel costs a tenth of passing a record.
+    """A game as an array of length one.
+
+    Passing an array to a kernel costs a tenth of passing a record.
 
     Args:
         game: A game.
-        write: Whether it will be written. The array then shares its memory; otherwise that of a read-only game is copied.
+        write: Whether it will be written. The array then shares its memory; otherwise that of a
+            read-only game is copied.
 
     Raises:
-        ConfigurationError: It is not a record of the dtype `GAME`, or it is to be written and is read-only.
+        ConfigurationError: It is not a record of the dtype `GAME`, or it is to be written and is
+            read-only.
     """
     return as_batch(game, GAME, "monopoly_env", write)
 
@@ -123,7 +147,9 @@ def check_players(num_players: object) -> int:
     return whole_number("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS)
 
 
-def new_games(seeds: Sequence[int] | npt.NDArray[Any], num_players: int = 4, rules: Rules | str = "official") -> Games:
+def new_games(
+    seeds: Sequence[int] | npt.NDArray[Any], num_players: int = 4, rules: Rules | str = "official"
+) -> Games:
     """Start several games, each at its first decision.
 
     Args:
@@ -132,10 +158,15 @@ def new_games(seeds: Sequence[int] | npt.NDArray[Any], num_players: int = 4, rul
         rules: Rules, or the name of a preset.
 
     Raises:
-        ConfigurationError: The number of players or a seed is out of range, seeds are no sequence, or there is not enough memory.
+        ConfigurationError: The number of players or a seed is out of range, seeds are no sequence,
+            or there is not enough memory.
         RulesError: The rules are unknown.
     """
-    numbers, players, count = Rules.coerce(rules).to_record(), check_players(num_players), count_seeds(seeds)
+    numbers, players, count = (
+        Rules.coerce(rules).to_record(),
+        check_players(num_players),
+        count_seeds(seeds),
+    )
     with enough_memory(f"A batch of {count:,} games"):
         games = empty_games(count)
         games["rules"] = numbers
@@ -172,7 +203,9 @@ def restarted(game: Game) -> Game:
 
 
 def settle(game: Game) -> Game:
-    """Settle everything that needs no answer, up to the next real choice. Use it after editing a game by hand.
+    """Settle everything that needs no answer, up to the next real choice.
+
+    Use it after editing a game by hand.
 
     Raises:
         PositionError: No game can reach this record. It is unchanged.
@@ -184,7 +217,9 @@ def settle(game: Game) -> Game:
 
 
 def step(game: Game, action: int) -> Game:
-    """Carry out an action, then settle everything up to the next real choice. The game changes in place.
+    """Carry out an action, then settle everything up to the next real choice.
+
+    The game changes in place.
 
     Args:
         game: A game that is not over.
@@ -196,17 +231,24 @@ def step(game: Game, action: int) -> Game:
     Raises:
         IllegalActionError: The action is not legal here. The game is unchanged, byte for byte.
         GameOverError: The game has ended.
-        PositionError: No game can reach this record: it was edited to nonsense, or edited without `settle`. It is unchanged.
+        PositionError: No game can reach this record: it was edited to nonsense, or edited without
+            `settle`. It is unchanged.
     """
     batch = batch_of(game)
     apply(batch, actions.check(action))
     if game.fault:
-        raise EngineError(f"The engine stopped: {FAULTS[game.fault]}. Please report this bug with the game, saved by monopoly_env.save.")
+        raise EngineError(
+            f"The engine stopped: {FAULTS[game.fault]}. Please report this bug with the game, saved"
+            " by monopoly_env.save."
+        )
     return game
 
 
 def apply(batch: Games, action: int) -> None:
-    """As `step`, for the first game of an array and an action that is known to be in range. A fault of the engine is left to the caller."""
+    """As `step`, for the first game of an array and an action that is known to be in range.
+
+    A fault of the engine is left to the caller.
+    """
     _check_rules(batch)
     outcome = _apply(batch, action)
     if outcome == _ILLEGAL:
@@ -215,7 +257,10 @@ def apply(batch: Games, action: int) -> None:
 
 
 def check_step(game: Game, action: int) -> tuple[Games, int]:
-    """Raise what `step` would raise before it changes anything; the game as an array of one, and the action as an int."""
+    """Raise what `step` would raise before it changes anything.
+
+    The result is the game as an array of one, and the action as an int.
+    """
     batch, number = batch_of(game), actions.check(action)
     _check_rules(batch)
     _refuse(_step_violation(batch))
@@ -237,7 +282,9 @@ def sound(game: Game) -> Games:
 
 
 def check_sound(games: Games) -> None:
-    """Refuse records that no game can reach. Kernels take numbers of the record as indices, so they may only run on sound records.
+    """Refuse records that no game can reach.
+
+    Kernels take numbers of the record as indices, so they may only run on sound records.
 
     Args:
         games: (B,) records.
@@ -252,7 +299,9 @@ def check_sound(games: Games) -> None:
 
 
 def check_ranges(games: Games) -> None:
-    """Refuse records with numbers that would lead a kernel that reads beyond its arrays. It does not ask whether a game can reach them.
+    """Refuse records with numbers that would lead a kernel that reads beyond its arrays.
+
+    It does not ask whether a game can reach them.
 
     Args:
         games: (B,) records.
@@ -280,8 +329,14 @@ def in_range(game: Game) -> Games:
 
 def _refuse(violation: int) -> None:
     if violation != invariants.NONE:
-        edited = " After editing a game, call monopoly_env.core.settle." if violation == invariants.STALE else ""
-        raise PositionError(f"No game can reach this record: {invariants.VIOLATIONS[violation]}.{edited}")
+        edited = (
+            " After editing a game, call monopoly_env.core.settle."
+            if violation == invariants.STALE
+            else ""
+        )
+        raise PositionError(
+            f"No game can reach this record: {invariants.VIOLATIONS[violation]}.{edited}"
+        )
 
 
 def _check_rules(batch: Games) -> None:
@@ -303,14 +358,20 @@ def _broken_rules(block: bytes) -> str:
 
 
 def illegal(game: Game, action: int) -> IllegalActionError:
-    """The error for an illegal action: it names the action, the player, the decision and the legal actions."""
+    """The error for an illegal action.
+
+    It names the action, the player, the decision and the legal actions.
+    """
     if game.decision == OVER:
-        return GameOverError(f"The game is over; no action is legal, not {actions.describe(action)!r}.")
+        return GameOverError(
+            f"The game is over; no action is legal, not {actions.describe(action)!r}."
+        )
     texts = [f"{a} {actions.describe(a, game)!r}" for a in legal_actions(game)]
     shown = ", ".join(texts[:12]) + (f" and {len(texts) - 12} more" if len(texts) > 12 else "")
     what, decision = actions.describe(action, game), actions.DECISION_NAMES[game.decision]
     return IllegalActionError(
-        f"Action {action} ({what!r}) of player {game.player} is illegal at the decision {decision!r}. Legal: {shown}."
+        f"Action {action} ({what!r}) of player {game.player} is illegal at the decision"
+        f" {decision!r}. Legal: {shown}."
     )
 
 
@@ -384,8 +445,9 @@ def reseed(game: Game, seed: int, shuffle: bool = False) -> Game:
     Args:
         game: The game.
         seed: 0 to 2**64 - 1.
-        shuffle: Whether the cards that nobody has seen are shuffled too. Without it the decks keep their order, so that only the dice
-            differ; with it the game is one that its players can't tell from the old one. Sealed bids and forced throws stay.
+        shuffle: Whether the cards that nobody has seen are shuffled too. Without it the decks keep
+            their order, so that only the dice differ; with it the game is one that its players
+            can't tell from the old one. Sealed bids and forced throws stay.
     """
     low, high = split_seeds([seed])[0]
     batch = batch_of(game)
@@ -416,15 +478,26 @@ def check(game: Game) -> None:
         raise EngineError(f"Invariant broken: {invariants.VIOLATIONS[broken]}.")
 
 
-# --- files --------------------------------------------------------------------------------------------------------------
+# --- files
 
 
 @cache
 def table_hash(edition: int) -> str:
-    """A hash of an edition's board and cards. Saved games carry it, so that a game saved under other tables is refused."""
+    """A hash of an edition's board and cards.
+
+    Saved games carry it, so that a game saved under other tables is refused.
+    """
     from monopoly_env.facts import cards
 
-    tables = (board.PRICE, board.MORTGAGE, board.HOUSE_PRICE, board.RENT, board.SQUARE_KIND, board.SQUARE_LOT, cards.CARD)
+    tables = (
+        board.PRICE,
+        board.MORTGAGE,
+        board.HOUSE_PRICE,
+        board.RENT,
+        board.SQUARE_KIND,
+        board.SQUARE_LOT,
+        cards.CARD,
+    )
     digest_ = hashlib.sha256()
     for table in tables:
         digest_.update(np.ascontiguousarray(table[edition], np.int64).tobytes())
@@ -462,13 +535,20 @@ def load(path: str | os.PathLike[str]) -> Game:
     header = read_json(line)
     if not isinstance(header, dict) or "format" not in header:
         raise FormatError(f"{name!r} is not a saved game.")
-    expected = {"format": "monopoly_env game", "version": FORMAT_VERSION, "rules_version": RULES_VERSION}
+    expected = {
+        "format": "monopoly_env game",
+        "version": FORMAT_VERSION,
+        "rules_version": RULES_VERSION,
+    }
     for key, value in expected.items():
         if header.get(key) != value:
             given, kind = shortened(header.get(key)), shortened(header["format"])
             raise FormatError(f"{name!r} ({kind}): {key} is {given}, this version reads {value!r}.")
     if len(body) != GAME.itemsize:
-        raise FormatError(f"{name!r} is truncated or corrupt: {len(body)} bytes of record, expected {GAME.itemsize}.")
+        raise FormatError(
+            f"{name!r} is truncated or corrupt: {len(body)} bytes of record, expected"
+            f" {GAME.itemsize}."
+        )
     game = np.frombuffer(body, GAME).copy()[0]
     if digest(game) != header.get("digest"):
         raise FormatError(f"{name!r} is corrupt: the record does not match its digest.")
@@ -478,7 +558,10 @@ def load(path: str | os.PathLike[str]) -> Game:
     except PositionError as error:
         raise FormatError(f"{name!r} holds an impossible record. {error}") from None
     if header.get("tables") != table_hash(int(game.rules.board)):
-        raise FormatError(f"{name!r} was saved with another version of the board {EDITION_NAMES[game.rules.board]!r}.")
+        raise FormatError(
+            f"{name!r} was saved with another version of the board"
+            f" {EDITION_NAMES[game.rules.board]!r}."
+        )
     return game
 
 
@@ -500,4 +583,6 @@ def enough_memory(what: str) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise ConfigurationError(f"{what} needs more memory than there is. {error}".rstrip()) from error
+        raise ConfigurationError(
+            f"{what} needs more memory than there is. {error}".rstrip()
+        ) from error

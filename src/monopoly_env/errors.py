@@ -1,4 +1,7 @@
-"""The library's exceptions, what their messages are made of, and checks that raise them. Catch `MonopolyError` to catch them all."""
+"""The library's exceptions, what their messages are made of, and checks that raise them.
+
+Catch `MonopolyError` to catch them all.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,10 @@ class ConfigurationError(MonopolyError, ValueError):
 
 
 class RenderModeError(ConfigurationError, TypeError):
-    """A way of rendering that an environment lacks. Stable-Baselines3 asks for pictures first and takes a TypeError for a no."""
+    """A way of rendering that an environment lacks.
+
+    Stable-Baselines3 asks for pictures first and takes a TypeError for a no.
+    """
 
 
 class GameOverError(IllegalActionError):
@@ -46,14 +52,23 @@ class GameOverError(IllegalActionError):
 
 
 class PolicyError(MonopolyError, RuntimeError):
-    """A policy failed: it raised an error, exited, or changed a game. The error that it raised is the cause of this one."""
+    """A policy failed: it raised an error, exited, or changed a game.
+
+    The error that it raised is the cause of this one.
+    """
 
 
 class EngineError(MonopolyError, RuntimeError):
     """An invariant of the engine is broken. This is a bug: please report it with the saved game."""
 
 
-def whole_number(name: str, value: object, low: int, high: int | None = None, error: type[MonopolyError] = ConfigurationError) -> int:
+def whole_number(
+    name: str,
+    value: object,
+    low: int,
+    high: int | None = None,
+    error: type[MonopolyError] = ConfigurationError,
+) -> int:
     """Validate that an argument is a whole number in a range, and return it as an int.
 
     Args:
@@ -66,7 +81,12 @@ def whole_number(name: str, value: object, low: int, high: int | None = None, er
     Raises:
         MonopolyError: It is something else; of the kind `error`.
     """
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < low or (high is not None and int(value) > high):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, Integral)
+        or int(value) < low
+        or (high is not None and int(value) > high)
+    ):
         limit = "on" if high is None else f"to {_bound(high)}"
         given = f"{name}{'=' if name.isidentifier() else ' '}{shortened(value)}"
         raise error(f"{given} must be a whole number from {low} {limit}.")
@@ -74,11 +94,15 @@ def whole_number(name: str, value: object, low: int, high: int | None = None, er
 
 
 def integer(value: Any) -> int | None:
-    """The int that a value holds: an integer that is no bool, or an array or tensor of one. None: it holds something else."""
+    """The int that a value holds: an integer that is no bool, or an array or tensor of one.
+
+    None: it holds something else.
+    """
     try:
         held = value.item() if hasattr(value, "item") else value
         return None if isinstance(held, bool) else int(held.__index__())
-    except (AttributeError, TypeError, ValueError, RuntimeError):  # PyTorch raises the last for several numbers
+    # PyTorch raises the last for several numbers
+    except (AttributeError, TypeError, ValueError, RuntimeError):
         return None
 
 
@@ -89,7 +113,9 @@ def check_illegal(illegal: object) -> str:
         ConfigurationError: There is no such choice.
     """
     if not isinstance(illegal, str) or illegal not in ILLEGAL:
-        raise ConfigurationError(f"illegal={shortened(illegal)} is unknown. {nearest(illegal, ILLEGAL)}")
+        raise ConfigurationError(
+            f"illegal={shortened(illegal)} is unknown. {nearest(illegal, ILLEGAL)}"
+        )
     return illegal
 
 
@@ -106,12 +132,22 @@ def check_array(name: str, array: object, dtype: type, shape: tuple[int, ...] | 
         ConfigurationError: It is something else.
     """
     if isinstance(array, np.ndarray) and array.dtype == dtype and array.flags.c_contiguous:
-        fits = array.ndim == 1 and len(array) >= shape if isinstance(shape, int) else array.shape == shape
+        fits = (
+            array.ndim == 1 and len(array) >= shape
+            if isinstance(shape, int)
+            else array.shape == shape
+        )
         if fits:
             return
     wanted = f"of {shape} numbers or more" if isinstance(shape, int) else f"of shape {shape}"
-    given = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else shortened(array)
-    raise ConfigurationError(f"The {name} must be contiguous {np.dtype(dtype)} {wanted}, not {given}.")
+    given = (
+        f"{array.dtype} of shape {array.shape}"
+        if isinstance(array, np.ndarray)
+        else shortened(array)
+    )
+    raise ConfigurationError(
+        f"The {name} must be contiguous {np.dtype(dtype)} {wanted}, not {given}."
+    )
 
 
 def check_seats(games: NDArray[Any], seats: Any) -> NDArray[np.int64]:
@@ -121,14 +157,21 @@ def check_seats(games: NDArray[Any], seats: Any) -> NDArray[np.int64]:
         ConfigurationError: They are no whole numbers, or there is no such seat.
     """
     given = array_of(seats)
-    if given.shape != games.shape or given.dtype.kind not in "iu" or np.any((given < 0) | (given >= games["num_players"])):
+    if (
+        given.shape != games.shape
+        or given.dtype.kind not in "iu"
+        or np.any((given < 0) | (given >= games["num_players"]))
+    ):
         wanted = f"{len(games)} whole numbers from 0 to the number of players less one"
         raise ConfigurationError(f"Seats must be {wanted}, not {shortened(seats)}.")
     return given.astype(np.int64)
 
 
 def array_of(values: Any) -> NDArray[Any]:
-    """What was given as an array; rows of different lengths, which are none, as an empty one of objects."""
+    """What was given as an array.
+
+    Rows of different lengths, which are none, as an empty one of objects.
+    """
     try:
         return np.asarray(values)
     except ValueError:
@@ -136,7 +179,11 @@ def array_of(values: Any) -> NDArray[Any]:
 
 
 def _bound(number: int) -> str:
-    return f"2**{number.bit_length()} - 1" if number >= 1 << 31 and not number & (number + 1) else f"{number:,}"
+    return (
+        f"2**{number.bit_length()} - 1"
+        if number >= 1 << 31 and not number & (number + 1)
+        else f"{number:,}"
+    )
 
 
 def shortened(value: object, most: int = 80) -> str:
@@ -154,13 +201,20 @@ def nearest(name: object, valid: Iterable[object], listed: str = "") -> str:
     Args:
         name: The value given.
         valid: The values that would have been accepted.
-        listed: Where a user finds all of them, if they are many: the message then names the nearest three.
+        listed: Where a user finds all of them, if they are many: the message then names the nearest
+            three.
     """
     names = [str(item) for item in valid]
-    return f"{near(name, names, 3)}All names: {listed}." if listed else f"{near(name, names)}Valid: {', '.join(names)}."
+    return (
+        f"{near(name, names, 3)}All names: {listed}."
+        if listed
+        else f"{near(name, names)}Valid: {', '.join(names)}."
+    )
 
 
 def near(name: object, valid: Iterable[str], most: int = 1) -> str:
     """The question "Did you mean ...? " with the nearest valid names; empty if none is near."""
-    *others, last = [repr(item) for item in difflib.get_close_matches(str(name), valid, n=most)] or [""]
+    *others, last = [
+        repr(item) for item in difflib.get_close_matches(str(name), valid, n=most)
+    ] or [""]
     return f"Did you mean {', '.join(others)}{' or ' if others else ''}{last}? " if last else ""

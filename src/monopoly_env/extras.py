@@ -1,4 +1,7 @@
-"""Libraries that only extras install: they are imported where they are needed, inside `with extra(...)`."""
+"""Libraries that only extras install.
+
+They are imported where they are needed, inside `with extra(...)`.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,9 @@ def extra(name: str, otherwise: str = "") -> Iterator[None]:
 
 
 def lazily(name: str, function: str) -> Callable[..., Any]:
-    """A function whose module is imported at the first call, for commands that print their help without it.
+    """A function whose module is imported at the first call.
+
+    It is for commands that print their help without the module.
 
     Args:
         name: The extra that the module needs.

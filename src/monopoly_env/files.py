@@ -1,4 +1,7 @@
-"""The only way to files: regular ones of limited size are read, and every file is written whole or not at all."""
+"""The only way to files.
+
+Regular ones of limited size are read, and every file is written whole or not at all.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,9 @@ def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
             file.close()
             raise OSError(errno.EINVAL, "It is not a regular file")
     except (OSError, ValueError) as error:  # a ValueError: the path has a null byte
-        raise ConfigurationError(f"Cannot read {os.fspath(path)!r}: {getattr(error, 'strerror', error)}.") from error
+        raise ConfigurationError(
+            f"Cannot read {os.fspath(path)!r}: {getattr(error, 'strerror', error)}."
+        ) from error
     return file
 
 
@@ -53,10 +58,14 @@ def read_file(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
             while sum(map(len, pieces)) <= most and (piece := file.read(_PIECE)):
                 pieces.append(piece)
         except OSError as error:
-            raise ConfigurationError(f"Cannot read {os.fspath(path)!r}: {error.strerror}.") from error
+            raise ConfigurationError(
+                f"Cannot read {os.fspath(path)!r}: {error.strerror}."
+            ) from error
     data = b"".join(pieces)
     if len(data) > most:
-        raise FormatError(f"{os.fspath(path)!r} is larger than {most:,} bytes: it is not one of our files.")
+        raise FormatError(
+            f"{os.fspath(path)!r} is larger than {most:,} bytes: it is not one of our files."
+        )
     return data
 
 
@@ -68,19 +77,30 @@ def read_json(text: bytes | str) -> Any:
         return None
     level = [value]
     for _ in range(_MOST_NESTED):
-        level = [part for item in level if isinstance(item, (dict, list)) for part in (item.values() if isinstance(item, dict) else item)]
+        level = [
+            part
+            for item in level
+            if isinstance(item, (dict, list))
+            for part in (item.values() if isinstance(item, dict) else item)
+        ]
     return value if not level else None
 
 
 def differing(header: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     """What differs in a file's header from what is expected, as text; empty if nothing does."""
     wrong = (key for key, value in expected.items() if header.get(key) != value)
-    return "; ".join(f"{key} is {shortened(header.get(key), 400)}, expected {expected[key]!r}" for key in wrong)
+    return "; ".join(
+        f"{key} is {shortened(header.get(key), 400)}, expected {expected[key]!r}" for key in wrong
+    )
 
 
 @contextmanager
-def understood(path: str | os.PathLike[str], what: str = "is damaged", advice: str = "") -> Iterator[None]:
-    """Turn errors that occur while the content of a file is used into errors of this library, which pass.
+def understood(
+    path: str | os.PathLike[str], what: str = "is damaged", advice: str = ""
+) -> Iterator[None]:
+    """Turn errors in the use of a file's content into errors of this library.
+
+    Errors of this library pass.
 
     Args:
         path: The file.
@@ -88,14 +108,19 @@ def understood(path: str | os.PathLike[str], what: str = "is damaged", advice: s
         advice: A sentence at the end of the message.
 
     Raises:
-        FormatError: Something is missing or of another type or shape: the file is damaged, or other code wrote it.
+        FormatError: Something is missing or of another type or shape: the file is damaged, or other
+            code wrote it.
     """
     try:
         yield
     except MonopolyError:
         raise
-    except Exception as error:  # zipfile, zlib, NumPy, Arrow, safetensors and torch raise dozens of kinds
-        raise FormatError(f"{os.fspath(path)!r} {what} ({type(error).__name__}: {error}). {advice}".rstrip()) from error
+    except (
+        Exception
+    ) as error:  # zipfile, zlib, NumPy, Arrow, safetensors and torch raise dozens of kinds
+        raise FormatError(
+            f"{os.fspath(path)!r} {what} ({type(error).__name__}: {error}). {advice}".rstrip()
+        ) from error
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
@@ -115,5 +140,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
         finally:
             temporary.unlink(missing_ok=True)
     except (OSError, ValueError) as error:  # a ValueError: the path has a null byte
-        raise ConfigurationError(f"Cannot write {os.fspath(path)!r}: {getattr(error, 'strerror', error)}.") from error
+        raise ConfigurationError(
+            f"Cannot write {os.fspath(path)!r}: {getattr(error, 'strerror', error)}."
+        ) from error
     return target

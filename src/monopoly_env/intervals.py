@@ -1,7 +1,7 @@
 """Confidence intervals of shares of wins.
 
-Games that share a seed share its chance, so they are not independent: `clustered` uses the spread between seeds ("units").
-Wilson's interval treats games as independent.
+Games that share a seed share its chance, so they are not independent: `clustered` uses the spread
+between seeds ("units"). Wilson's interval treats games as independent.
 """
 
 from __future__ import annotations
@@ -29,13 +29,19 @@ def wilson(wins: Any, games: Any, confidence: float = CONFIDENCE) -> tuple[Any, 
     """
     z, rate = NormalDist().inv_cdf((1 + confidence) / 2), np.asarray(wins) / games
     centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
-    half = z * np.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games)) / (1 + z * z / games)
+    half = (
+        z * np.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games)) / (1 + z * z / games)
+    )
     low, high = np.where(rate <= 0, 0.0, centre - half), np.where(rate >= 1, 1.0, centre + half)
     return (low, high) if rate.ndim else (float(low), float(high))
 
 
-def clustered(won: NDArray[Any], unit: NDArray[Any], confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """The interval of a win rate over games in units that share a seed: the ratio estimator of cluster sampling, with Student's t.
+def clustered(
+    won: NDArray[Any], unit: NDArray[Any], confidence: float = CONFIDENCE
+) -> tuple[float, float]:
+    """The interval of a win rate over games in units that share a seed.
+
+    The ratio estimator of cluster sampling, with Student's t.
 
     Args:
         won: (G,), the share of the win in each game.
@@ -43,8 +49,9 @@ def clustered(won: NDArray[Any], unit: NDArray[Any], confidence: float = CONFIDE
         confidence: The confidence level.
 
     Returns:
-        The bounds. With a single unit the spread is unknown and they are (0, 1). If all games were won or all were lost, they are
-        those of Wilson's interval for as many games as there are units.
+        The bounds. With a single unit the spread is unknown and they are (0, 1). If all games were
+        won or all were lost, they are those of Wilson's interval for as many games as there are
+        units.
     """
     sums, sizes = per_unit(won, unit)
     units, rate = len(sums), float(won.mean())
@@ -56,14 +63,19 @@ def clustered(won: NDArray[Any], unit: NDArray[Any], confidence: float = CONFIDE
     return max(0.0, rate - half), min(1.0, rate + half)
 
 
-def per_unit(values: NDArray[Any], unit: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def per_unit(
+    values: NDArray[Any], unit: NDArray[Any]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The sum of the values and their number, by unit: two (U,) arrays."""
     _, number = np.unique(unit, return_inverse=True)
     return np.bincount(number, values).astype(np.float64), np.bincount(number).astype(np.float64)
 
 
 def half_width(residuals: NDArray[np.float64], confidence: float) -> float:
-    """Half the width of the interval, by Student's t, of an estimate whose error is the sum of (U,) residuals."""
+    """Half the width of the interval, by Student's t, of an estimate.
+
+    The error of the estimate is the sum of (U,) residuals.
+    """
     from scipy import special  # a sixth of a second, which most who import this module don't need
 
     units = len(residuals)
@@ -76,11 +88,14 @@ def standard_error(residuals: NDArray[np.float64]) -> float:
     return float(np.sqrt(units / (units - 1) * (residuals**2).sum()))
 
 
-def lead_interval(leads: NDArray[Any], confidence: float = CONFIDENCE) -> tuple[float, float, float]:
+def lead_interval(
+    leads: NDArray[Any], confidence: float = CONFIDENCE
+) -> tuple[float, float, float]:
     """The mean of paired differences of shares and its interval.
 
-    A lead to each side is added (Bonett and Price, "Adjusted Wald confidence interval for a difference of binomial proportions based on
-    paired data", 2012): else a few playouts that happen to end alike would look certain.
+    A lead to each side is added (Bonett and Price, "Adjusted Wald confidence interval for a
+    difference of binomial proportions based on paired data", 2012): else a few playouts that happen
+    to end alike would look certain.
 
     Args:
         leads: (N,) differences from -1 to 1, one or more.
@@ -94,8 +109,12 @@ def lead_interval(leads: NDArray[Any], confidence: float = CONFIDENCE) -> tuple[
     return mean, min(mean, max(-1.0, low)), max(mean, min(1.0, high))
 
 
-def mean_interval(values: NDArray[Any], confidence: float = CONFIDENCE) -> tuple[float, float, float]:
-    """The mean of independent values and its interval by the normal distribution; without a spread, or with one value, it is a point.
+def mean_interval(
+    values: NDArray[Any], confidence: float = CONFIDENCE
+) -> tuple[float, float, float]:
+    """The mean of independent values and its interval by the normal distribution.
+
+    Without a spread, or with one value, it is a point.
 
     Args:
         values: (N,) numbers, one or more.

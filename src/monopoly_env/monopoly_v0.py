@@ -26,51 +26,58 @@
 
 A dict:
 
-- `observation`: (D,) float32, the table as the agent sees it: itself first, then the others clockwise. The argument `encoding` says
-  which features; `monopoly_env.encoding.names(encoding, num_players)` names each of them.
+- `observation`: (D,) float32, the table as the agent sees it: itself first, then the others
+  clockwise. The argument `encoding` says which features; `monopoly_env.encoding.names(encoding,
+  num_players)` names each of them.
 - `action_mask`: (205,) int8, 1 for a legal action. Only the agent to move has legal actions.
 
-`info` holds the same keys for every agent: `decision`, the open decision as an index into `monopoly_env.actions.DECISION_NAMES`, and
-`heads`, (14,) int8, 1 for each head of `monopoly_env.actions.HEAD_NAMES` with legal actions. Both are 0 for agents that are not to
-move. `state()` is the observation of seat 0, regardless of who is to move; `state_space` is its space.
+`info` holds the same keys for every agent: `decision`, the open decision as an index into
+`monopoly_env.actions.DECISION_NAMES`, and `heads`, (14,) int8, 1 for each head of
+`monopoly_env.actions.HEAD_NAMES` with legal actions. Both are 0 for agents that are not to move.
+`state()` is the observation of seat 0, regardless of who is to move; `state_space` is its space.
 
 ### Actions
 
-One of 205, grouped into heads by kind: `monopoly_env.actions.HEADS` lists the heads, `monopoly_env.actions.describe(action)` puts an
-action into words. A decision with a single legal answer is never asked. An agent may move several times in a row, or answer during
-another agent's turn. An illegal action raises `IllegalActionError`, which lists the legal ones, and changes nothing, unless the
-argument `illegal` says otherwise.
+One of 205, grouped into heads by kind: `monopoly_env.actions.HEADS` lists the heads,
+`monopoly_env.actions.describe(action)` puts an action into words. A decision with a single legal
+answer is never asked. An agent may move several times in a row, or answer during another agent's
+turn. An illegal action raises `IllegalActionError`, which lists the legal ones, and changes
+nothing, unless the argument `illegal` says otherwise.
 
 ### Rewards
 
-Chosen by name (`monopoly_env.rewards`). They sum to 0 over a finished game. `win`: +1 for the winner; the others share -1.
-A bankrupt player gets its reward when it leaves, the others at the end.
+Chosen by name (`monopoly_env.rewards`). They sum to 0 over a finished game. `win`: +1 for the
+winner; the others share -1. A bankrupt player gets its reward when it leaves, the others at the
+end.
 
 ### The end
 
-A bankrupt agent terminates at once: it is selected next, steps `None`, and is removed from `agents`. When the game ends, or reaches
-a cap of the rules, all agents terminate. After `turn_limit` turns per player, all are truncated. Under very poor rules (no cash at the
-start) a player may be bankrupt before the first decision: its agent is then terminated when `reset` returns.
+A bankrupt agent terminates at once: it is selected next, steps `None`, and is removed from
+`agents`. When the game ends, or reaches a cap of the rules, all agents terminate. After
+`turn_limit` turns per player, all are truncated. Under very poor rules (no cash at the start) a
+player may be bankrupt before the first decision: its agent is then terminated when `reset` returns.
 
 ### Arguments
 
-    monopoly_v0.env(num_players=4, rules="official", encoding="standard", reward="win", turn_limit=1000, render_mode=None,
-                    illegal="raise")
+    monopoly_v0.env(num_players=4, rules="official", encoding="standard", reward="win",
+                    turn_limit=1000, render_mode=None, illegal="raise")
 
 - `num_players`: 2 to 8.
 - `rules`: a preset (`monopoly_env.Rules.presets()`) or `Rules`.
 - `encoding`: `standard`; `ocnaru100` and `ocnaru100+` for two players; or an `Encoding`.
 - `reward`: `win`, `rank`, `net_worth`, each also with `_shaped`; or a `Reward`.
 - `turn_limit`: turns per player after which a game is truncated.
-- `render_mode`: what `render()` gives: `ansi` text, `svg` a drawing (text too), `rgb_array` its pixels, (H, W, 3) uint8, which needs the
-  extra `pictures`. `human` prints the text.
-- `illegal`: what an illegal action does. `raise`: an error. `penalize`: the game ends for all, with a reward of -1 for the agent that
-  chose it and 0 for the others, as PettingZoo's `TerminateIllegalWrapper` does. `random`: a random legal action is carried out instead,
-  drawn from the game's own stream.
+- `render_mode`: what `render()` gives: `ansi` text, `svg` a drawing (text too), `rgb_array` its
+  pixels, (H, W, 3) uint8, which needs the extra `pictures`. `human` prints the text.
+- `illegal`: what an illegal action does. `raise`: an error. `penalize`: the game ends for all, with
+  a reward of -1 for the agent that chose it and 0 for the others, as PettingZoo's
+  `TerminateIllegalWrapper` does. `random`: a random legal action is carried out instead, drawn from
+  the game's own stream.
 
-The seed of `reset` is the seed of the game: `monopoly_env.new_game`, the Gymnasium environments and `VectorMonopoly.begin` play the
-same game with it. Games that are started without a seed follow from the last one, alike in all of them. The environment can be copied
-and pickled in the middle of a game; `env.game` is its record.
+The seed of `reset` is the seed of the game: `monopoly_env.new_game`, the Gymnasium environments and
+`VectorMonopoly.begin` play the same game with it. Games that are started without a seed follow from
+the last one, alike in all of them. The environment can be copied and pickled in the middle of a
+game; `env.game` is its record.
 
 ### Version history
 
@@ -99,7 +106,9 @@ def env(
     *,
     illegal: Literal["raise", "penalize", "random"] = "raise",
 ) -> MonopolyAEC:
-    """Make an environment. It checks actions and their order itself, so it is returned without PettingZoo's wrappers.
+    """Make an environment.
+
+    It checks actions and their order itself, so it is returned without PettingZoo's wrappers.
 
     Args:
         num_players: 2 to 8.
@@ -111,10 +120,13 @@ def env(
         illegal: What an illegal action does.
 
     Raises:
-        ConfigurationError: An argument is invalid. The message names what was given and what is valid.
+        ConfigurationError: An argument is invalid. The message names what was given and what is
+            valid.
         RulesError: The rules are unknown.
     """
-    return MonopolyAEC(num_players, rules, encoding, reward, turn_limit, render_mode, illegal=illegal)
+    return MonopolyAEC(
+        num_players, rules, encoding, reward, turn_limit, render_mode, illegal=illegal
+    )
 
 
 raw_env = env

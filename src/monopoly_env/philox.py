@@ -1,6 +1,9 @@
-"""The random number generator: numbers as a function of a counter and a key, so that nothing has to be stored between draws.
+"""The random number generator.
 
-It is Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+Numbers as a function of a counter and a key, so that nothing has to be stored between draws.
+
+It is Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
+SC 2011).
 """
 
 from __future__ import annotations
@@ -20,12 +23,20 @@ _WORD = 0xFFFFFFFF
 
 @kernel
 def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> int:
-    """The first of the four 32-bit output words for a counter (c0 to c3) and a key (k0, k1) of 32-bit words."""
+    """The first of the four 32-bit output words for a counter and a key.
+
+    The counter is (c0 to c3), the key (k0, k1), of 32-bit words.
+    """
     for _ in range(10):
         p0 = 0xD2511F53 * c0
         p1 = 0xCD9E8D57 * c2
         # Python's integers are exact, compiled ones wrap at 64 bits. The masks make both agree.
-        c0, c1, c2, c3 = ((p1 >> 32) & _WORD) ^ c1 ^ k0, p1 & _WORD, ((p0 >> 32) & _WORD) ^ c3 ^ k1, p0 & _WORD
+        c0, c1, c2, c3 = (
+            ((p1 >> 32) & _WORD) ^ c1 ^ k0,
+            p1 & _WORD,
+            ((p0 >> 32) & _WORD) ^ c3 ^ k1,
+            p0 & _WORD,
+        )
         k0 = (k0 + 0x9E3779B9) & _WORD
         k1 = (k1 + 0xBB67AE85) & _WORD
     return c0
@@ -40,7 +51,9 @@ def count_seeds(seeds: Sequence[int] | NDArray[Any]) -> int:
     try:
         return len(seeds)
     except TypeError:
-        raise ConfigurationError(f"Seeds must be a sequence with one whole number per game, not {shortened(seeds)}.") from None
+        raise ConfigurationError(
+            f"Seeds must be a sequence with one whole number per game, not {shortened(seeds)}."
+        ) from None
 
 
 def split_seeds(seeds: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
@@ -50,7 +63,12 @@ def split_seeds(seeds: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
         ConfigurationError: It is no sequence, or a seed is not a whole number from 0 to `MAX_SEED`.
     """
     count_seeds(seeds)
-    if isinstance(seeds, np.ndarray) and seeds.ndim == 1 and seeds.dtype.kind in "iu" and (not len(seeds) or seeds.min() >= 0):
+    if (
+        isinstance(seeds, np.ndarray)
+        and seeds.ndim == 1
+        and seeds.dtype.kind in "iu"
+        and (not len(seeds) or seeds.min() >= 0)
+    ):
         wide = seeds.astype(np.uint64)
     else:
         wide = np.array([whole_number("seed", seed, 0, MAX_SEED) for seed in seeds], np.uint64)

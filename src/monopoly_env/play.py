@@ -1,9 +1,11 @@
-"""Watch policies play in the terminal, play against them, or step through a recorded game: `python -m monopoly_env.play --help`.
+"""Watch policies play in the terminal, play against them, or step through a recorded game.
 
-python -m monopoly_env.play                                          # watch two policies
-python -m monopoly_env.play --players human algorithmic --seed 7     # play against a policy
-python -m monopoly_env.play replay games.replay --game 3             # step through a recorded game
-python -m monopoly_env.play replay games.replay --html game.html     # write it as a page for a browser
+`python -m monopoly_env.play --help`.
+
+python -m monopoly_env.play                                         # watch two policies
+python -m monopoly_env.play --players human algorithmic --seed 7    # play against a policy
+python -m monopoly_env.play replay games.replay --game 3            # step through a recorded game
+python -m monopoly_env.play replay games.replay --html game.html    # make it a page for a browser
 """
 
 from __future__ import annotations
@@ -35,22 +37,28 @@ from monopoly_env.text import to_text
 
 HUMAN: Final = "human"  # the policy that asks the person at the terminal
 REPLAY: Final = "replay"  # the first word of a command that steps through a recorded game
-_KEYS: Final = """Enter: show the next event.  A number: go forward, or back, to that turn.
-b: show the board.  t: describe the position.  a: show the rest without stopping.  q: quit.  ?: show this help."""
+_KEYS: Final = (
+    "Enter: show the next event.  A number: go forward, or back, to that turn.\n"
+    "b: show the board.  t: describe the position.  a: show the rest without stopping.  q: quit.  "
+    "?: show this help."
+)
 
 
 @dataclass(frozen=True)
 class Options:
     """Watch Monopoly in the terminal, or play yourself.
 
-    Each event is printed as a line. You play the seats given to `human`: you see the board and your legal actions, and
-    answer with a number, with the text of an action, or with ? for help. To step through a recorded game, use
-    `python -m monopoly_env.play replay FILE` (it has its own --help).
+    Each event is printed as a line. You play the seats given to `human`: you see the board and your
+    legal actions, and answer with a number, with the text of an action, or with ? for help. To step
+    through a recorded game, use `python -m monopoly_env.play replay FILE` (it has its own --help).
     """
 
     players: tuple[str, ...] = ("algorithmic", "random")
-    """The player in each seat, 2 to 8: `human`, the name of a policy (`agents.names()`), or a saved policy (.safetensors)."""
-    rules: Annotated[str, tyro.conf.arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = "official"
+    """The player in each seat, 2 to 8: `human`, the name of a policy (`agents.names()`), or a saved
+    policy (.safetensors)."""
+    rules: Annotated[str, tyro.conf.arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = (
+        "official"
+    )
     seed: int = 0
     """The seed of all dice and cards: the same seed and choices give the same game."""
     delay: float = 0.2
@@ -69,37 +77,48 @@ class Options:
 class ReplayOptions:
     """Step through a recorded game in the terminal, or write it as a page or a moving picture.
 
-    Each event is printed as a line. In a terminal, Enter shows the next event, a number goes to that turn, and ? lists the
-    other keys. With --delay, or without a terminal, the game is shown without stopping. With --html or --picture it isn't shown.
+    Each event is printed as a line. In a terminal, Enter shows the next event, a number goes to
+    that turn, and ? lists the other keys. With --delay, or without a terminal, the game is shown
+    without stopping. With --html or --picture it isn't shown.
     """
 
     file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
-    """A file of recorded games (.replay), written by `python -m training.tournament --record` or `monopoly_env.replays.save`."""
+    """A file of recorded games (.replay), written by `python -m training.tournament --record` or
+    `monopoly_env.replays.save`."""
     game: int = 1
     """The number of the game in the file, from 1."""
     start: Annotated[int, tyro.conf.arg(name="from")] = 1
     """The turn to begin at, counted over all players."""
     delay: float | None = None
-    """Seconds to wait after each action that leads to an event, instead of waiting for a key. 0 does not wait."""
+    """Seconds to wait after each action that leads to an event, instead of waiting for a key. 0
+    does not wait."""
     show_board: bool = False
     """Show the board at each new turn, not only at the end."""
     text: bool = False
-    """After each action that leads to an event, also describe the whole position and the next decision in words."""
+    """After each action that leads to an event, also describe the whole position and the next
+    decision in words."""
     html: Path | None = None
-    """Write the game as one page (.html): the board step by step, with a log. It needs no server and no network."""
+    """Write the game as one page (.html): the board step by step, with a log. It needs no server
+    and no network."""
     picture: Path | None = None
-    """Write the game as a moving picture (.gif, .png or .webp), an image a turn. It needs the extra `pictures`."""
+    """Write the game as a moving picture (.gif, .png or .webp), an image a turn. It needs the extra
+    `pictures`."""
 
 
 @renamed_told()
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status: 0 if the game ended, hit `--max-turns`, or the user quit with `q`."""
+    """Run the command and return its exit status.
+
+    0 if the game ended, hit `--max-turns`, or the user quit with `q`.
+    """
     words = list(sys.argv[1:] if arguments is None else arguments)
     console = Console(soft_wrap=True)
     program = "python -m monopoly_env.play"
     try:
         if words[:1] == [REPLAY]:
-            return run_replay(tyro.cli(ReplayOptions, args=words[1:], prog=f"{program} {REPLAY}"), console)
+            return run_replay(
+                tyro.cli(ReplayOptions, args=words[1:], prog=f"{program} {REPLAY}"), console
+            )
         return run(tyro.cli(Options, args=words, prog=program), console)
     except MonopolyError as error:
         return failed(error, arguments)
@@ -114,14 +133,28 @@ def run(options: Options, console: Console) -> int:
         MonopolyError: The options are wrong.
     """
     if options.delay < 0 or options.max_turns < 1 or options.boards < 0:
-        raise ConfigurationError("--delay and --boards must not be negative, --max-turns must be at least 1.")
+        raise ConfigurationError(
+            "--delay and --boards must not be negative, --max-turns must be at least 1."
+        )
     seats = len(options.players)
     if not MIN_PLAYERS <= seats <= MAX_PLAYERS:
-        raise ConfigurationError(f"--players must name {MIN_PLAYERS} to {MAX_PLAYERS} players, not {seats}: one for each seat.")
-    game = core.load(options.load) if options.load else core.new_game(len(options.players), options.rules, options.seed)
+        raise ConfigurationError(
+            f"--players must name {MIN_PLAYERS} to {MAX_PLAYERS} players, not {seats}: one for each"
+            " seat."
+        )
+    game = (
+        core.load(options.load)
+        if options.load
+        else core.new_game(len(options.players), options.rules, options.seed)
+    )
     if game.num_players != len(options.players):
-        raise ConfigurationError(f"The saved game has {game.num_players} players; --players names {len(options.players)}.")
-    policies = [make(HUMAN, console=console) if name == HUMAN else resolve(name) for name in options.players]
+        raise ConfigurationError(
+            f"The saved game has {game.num_players} players; --players names"
+            f" {len(options.players)}."
+        )
+    policies = [
+        make(HUMAN, console=console) if name == HUMAN else resolve(name) for name in options.players
+    ]
     names = [f"{PLAYERS[seat]} ({policy.name})" for seat, policy in enumerate(policies)]
     left: QuitError | None = None
     try:
@@ -135,8 +168,10 @@ def run(options: Options, console: Console) -> int:
     return 0 if left is None else left.end()
 
 
-def play(game: Game, policies: Sequence[Policy], names: Sequence[str], console: Console, options: Options) -> None:
-    """Let the policies play until the game is over or the turn limit is reached, and print each event."""
+def play(
+    game: Game, policies: Sequence[Policy], names: Sequence[str], console: Console, options: Options
+) -> None:
+    """Let the policies play until the game ends or hits the turn limit, and print each event."""
     memory = np.zeros((len(policies), 1, MEMORY))
     games, actions = core.batch_of(game), list[int]()
     history = None if options.load else [actions]  # what came before a saved position is not known
@@ -163,26 +198,37 @@ def run_replay(options: ReplayOptions, console: Console) -> int:
     """Show one recorded game on a console and return the exit status.
 
     Raises:
-        MonopolyError: The options are wrong, the file holds no replays, or the replay does not play back.
+        MonopolyError: The options are wrong, the file holds no replays, or the replay does not play
+            back.
     """
     recorded = replays.load(options.file)
     if not 1 <= options.game <= len(recorded):
-        raise ConfigurationError(f"{str(options.file)!r} holds {len(recorded)} recorded games: --game {options.game} does not exist.")
+        raise ConfigurationError(
+            f"{str(options.file)!r} holds {len(recorded)} recorded games: --game {options.game}"
+            " does not exist."
+        )
     if options.delay is not None and options.delay < 0:
         raise ConfigurationError("--delay must not be negative.")
     replay = recorded[options.game - 1]
     if options.html or options.picture:
         return _write(replay, options)
-    end = replays.final(replay)  # a replay that does not play back is refused before anything is shown
+    # a replay that does not play back is refused before anything is shown
+    end = replays.final(replay)
     if not 1 <= options.start <= end.turns:
-        raise ConfigurationError(f"The recorded game has {end.turns} turns: --from {options.start} does not exist.")
+        raise ConfigurationError(
+            f"The recorded game has {end.turns} turns: --from {options.start} does not exist."
+        )
     names = [f"{PLAYERS[seat]} ({name})" for seat, name in enumerate(replay.names)]
     changed = ", ".join(f"{name}={value}" for name, value in replay.rules.changed().items())
     console.print(
-        f"Game {options.game} of {len(recorded)}: {', '.join(names)}; rules official{f' but {changed}' if changed else ''}; "
-        f"seed {replay.seed}; {end.turns} turns, {len(replay.actions)} decisions.",
-        markup=False, highlight=False,
-    )  # fmt: skip
+        (
+            f"Game {options.game} of {len(recorded)}: {', '.join(names)}; rules "
+            f"official{f' but {changed}' if changed else ''}; seed {replay.seed}; {end.turns} "
+            f"turns, {len(replay.actions)} decisions."
+        ),
+        markup=False,
+        highlight=False,
+    )
     if not _Viewer(replay, int(end.turns), names, console, options).show():
         return 0
     console.print(board(end, colour=console.is_terminal), markup=False, highlight=False)
@@ -203,7 +249,14 @@ def _write(replay: Replay, options: ReplayOptions) -> int:
 class _Viewer:
     """Steps through a replay on a console."""
 
-    def __init__(self, replay: Replay, turns: int, names: Sequence[str], console: Console, options: ReplayOptions) -> None:
+    def __init__(
+        self,
+        replay: Replay,
+        turns: int,
+        names: Sequence[str],
+        console: Console,
+        options: ReplayOptions,
+    ) -> None:
         self.replay = replay
         self.turns = turns
         self.names = names
@@ -231,7 +284,8 @@ class _Viewer:
             if self.asks and number < len(self.replay.actions):
                 if not self._ask(game):
                     return False
-                if self.from_turn <= game.turns and self.from_turn:  # back: play it again from the start
+                # back: play it again from the start
+                if self.from_turn <= game.turns and self.from_turn:
                     game, number, shown = replays.start(self.replay), 0, 0
         return True
 
@@ -240,7 +294,10 @@ class _Viewer:
         return replays.tell(self.replay, game, number, self.names)
 
     def _ask(self, game: Game) -> bool:
-        """Wait for the user's answer; False to quit. `from_turn` is then the turn to go to, or 0."""
+        """Wait for the user's answer; False to quit.
+
+        `from_turn` is then the turn to go to, or 0.
+        """
         self.from_turn = 0
         while True:
             try:
@@ -256,7 +313,12 @@ class _Viewer:
                 self.from_turn = int(answer)
                 return True
             shown = {"b": self._board(game), "t": to_text(game), "?": _KEYS}
-            self._say(shown.get(answer, f"Unknown key or turn {answer!r}; the turns are 1 to {self.turns}.\n{_KEYS}"))
+            self._say(
+                shown.get(
+                    answer,
+                    f"Unknown key or turn {answer!r}; the turns are 1 to {self.turns}.\n{_KEYS}",
+                )
+            )
 
     def _board(self, game: Game) -> str:
         return board(game, colour=self.console.is_terminal)

@@ -28,12 +28,18 @@ def _prepare(games: Any, num_players: int, seed_low: int, seed_high: int) -> Non
 
 
 def lot_number(lot: Lot, edition: int = 0) -> int:
-    """The number of a lot, given by number or by its name on any board. Letter case does not matter.
+    """The number of a lot, given by number or by its name on any board.
+
+    Letter case does not matter.
 
     Raises:
         PositionError: There is no such lot.
     """
-    if isinstance(lot, (int, np.integer)) and not isinstance(lot, bool) and 0 <= lot < board.NUM_LOTS:
+    if (
+        isinstance(lot, (int, np.integer))
+        and not isinstance(lot, bool)
+        and 0 <= lot < board.NUM_LOTS
+    ):
         return int(lot)
     if isinstance(lot, str):
         for names in (board.LOT_NAME[edition], *board.LOT_NAME):
@@ -65,8 +71,8 @@ def position(  # noqa: PLR0913 - everything that a position may hold, by name
 ) -> Game:
     """Set up a game in any consistent position, at the moment before a seat's throw.
 
-    The game is then settled up to the first real choice: the window before the throw or, if that window offers no choice, whatever
-    follows the throw.
+    The game is then settled up to the first real choice: the window before the throw or, if that
+    window offers no choice, whatever follows the throw.
 
     Args:
         num_players: 2 to 8.
@@ -125,7 +131,8 @@ def force(
     """Copy a game and force its next throws and cards.
 
     Raises:
-        PositionError: A throw is impossible, a card is unknown or not in its deck, or a number of the record is out of its range.
+        PositionError: A throw is impossible, a card is unknown or not in its deck, or a number of
+            the record is out of its range.
     """
     copy = in_range(game).copy()[0]
     _set_throws(copy, throws)
@@ -143,7 +150,9 @@ class _Seats:
     def check(self, seat: object, name: str) -> int:
         return _whole(f"{name}: seat", seat, 0, self.count - 1)
 
-    def items(self, values: Mapping[int, Any] | Sequence[Any] | None, name: str) -> list[tuple[int, Any]]:
+    def items(
+        self, values: Mapping[int, Any] | Sequence[Any] | None, name: str
+    ) -> list[tuple[int, Any]]:
         if values is None:
             return []
         if isinstance(values, Mapping):
@@ -170,47 +179,81 @@ def _mapped(name: str, values: Any) -> Mapping[Any, Any]:
 _whole = functools.partial(whole_number, error=PositionError)
 
 
-def _set_lots(game: Game, seats: _Seats, lots: Mapping[int, Iterable[Lot]], mortgaged: Iterable[Lot], buildings: Mapping[Lot, int]) -> None:
-    edition, owned, levels = int(game.rules.board), game.lots, game.level  # a field of a record takes a microsecond to read
+def _set_lots(
+    game: Game,
+    seats: _Seats,
+    lots: Mapping[int, Iterable[Lot]],
+    mortgaged: Iterable[Lot],
+    buildings: Mapping[Lot, int],
+) -> None:
+    # a field of a record takes a microsecond to read
+    edition, owned, levels = (
+        int(game.rules.board),
+        game.lots,
+        game.level,
+    )
     owner: dict[int, int] = {}
     for seat, names in seats.items(lots, "lots"):
         for name in _listed(f"lots of seat {seat}", names):
             lot = lot_number(name, edition)
             if owner.setdefault(lot, seat) != seat:
-                raise PositionError(f"{board.LOT_NAME[edition][lot]} has two owners: seats {owner[lot]} and {seat}.")
+                raise PositionError(
+                    f"{board.LOT_NAME[edition][lot]} has two owners: seats {owner[lot]} and {seat}."
+                )
             owned[seat] |= 1 << lot
     for name in _listed("mortgaged", mortgaged):
         lot = lot_number(name, edition)
         if lot not in owner:
-            raise PositionError(f"{board.LOT_NAME[edition][lot]} is mortgaged but belongs to the bank.")
+            raise PositionError(
+                f"{board.LOT_NAME[edition][lot]} is mortgaged but belongs to the bank."
+            )
         game.mortgaged |= 1 << lot
     for name, value in _mapped("buildings", buildings).items():
         lot, level = lot_number(name, edition), _whole(f"buildings: {name}", value, 0, _LAST_LEVEL)
         if lot >= board.NUM_STREETS:
-            raise PositionError(f"{board.LOT_NAME[edition][lot]} is not a street: nothing can be built there.")
+            raise PositionError(
+                f"{board.LOT_NAME[edition][lot]} is not a street: nothing can be built there."
+            )
         if lot not in owner and level:
-            raise PositionError(f"{board.LOT_NAME[edition][lot]} has a building but belongs to the bank.")
+            raise PositionError(
+                f"{board.LOT_NAME[edition][lot]} has a building but belongs to the bank."
+            )
         levels[lot] = level
     if game.rules.building_limit != building.UNLIMITED:
         game.houses -= int(np.where(levels < _LAST_LEVEL, levels, 0).sum())
         game.hotels -= int((levels == _LAST_LEVEL).sum())
         if game.houses < 0 or game.hotels < 0:
-            raise PositionError(f"More buildings than the bank has: {game.houses} houses and {game.hotels} hotels would be left.")
+            raise PositionError(
+                f"More buildings than the bank has: {game.houses} houses and {game.hotels} hotels"
+                " would be left."
+            )
 
 
-def _set_jail(game: Game, seats: _Seats, jail: Mapping[int, int], jail_cards: Mapping[int, Collection[str]]) -> None:
+def _set_jail(
+    game: Game, seats: _Seats, jail: Mapping[int, int], jail_cards: Mapping[int, Collection[str]]
+) -> None:
     for seat, failed in seats.items(jail, "jail"):
-        game.jail[seat] = _whole("jail: failed throws", failed, 0, int(game.rules.jail_turns) - 1) + 1
+        game.jail[seat] = (
+            _whole("jail: failed throws", failed, 0, int(game.rules.jail_turns) - 1) + 1
+        )
         game.position[seat] = board.JAIL_SQUARE
     for seat, names in seats.items(jail_cards, "jail_cards"):
-        for name in (names,) if isinstance(names, str) else _listed(f"jail_cards of seat {seat}", names):
+        for name in (
+            (names,) if isinstance(names, str) else _listed(f"jail_cards of seat {seat}", names)
+        ):
             if name not in cards.DECKS:
-                raise PositionError(f"jail_cards: unknown deck {name!r}. {nearest(name, cards.DECKS)}")
+                raise PositionError(
+                    f"jail_cards: unknown deck {name!r}. {nearest(name, cards.DECKS)}"
+                )
             deck = cards.DECKS.index(name)
             if any(int(held) >> deck & 1 for held in game.jail_cards):
                 raise PositionError(f"The jail card of the {name} deck is held twice.")
             game.jail_cards[seat] |= 1 << deck
-            _set_deck(game, deck, [card for card in _upcoming(game, deck) if card != _jail_card(game, deck)])
+            _set_deck(
+                game,
+                deck,
+                [card for card in _upcoming(game, deck) if card != _jail_card(game, deck)],
+            )
 
 
 def _set_bankrupt(game: Game, seats: _Seats, bankrupt: list[int]) -> None:
@@ -230,7 +273,9 @@ def _set_bankrupt(game: Game, seats: _Seats, bankrupt: list[int]) -> None:
 def _set_throws(game: Game, throws: Sequence[tuple[int, int]]) -> None:
     throws = _listed("throws", throws)
     if len(throws) > MAX_FORCED:
-        raise PositionError(f"{len(throws)} throws are forced; a record holds at most {MAX_FORCED}.")
+        raise PositionError(
+            f"{len(throws)} throws are forced; a record holds at most {MAX_FORCED}."
+        )
     if throws:
         game.forced_throws[:] = 0
         game.num_forced = len(throws)
@@ -265,13 +310,18 @@ def _stack(game: Game, deck: int, ids: Sequence[str]) -> None:
     if not ids:
         return
     if game.rules.deck == decks.EACH_DRAW:
-        raise PositionError("Cards cannot be forced with deck='reshuffle_each_draw', which shuffles before each draw.")
+        raise PositionError(
+            "Cards cannot be forced with deck='reshuffle_each_draw', which shuffles before each"
+            " draw."
+        )
     known = cards.CARD_ID[game.rules.board][deck]
     order = _upcoming(game, deck)
     top = []
     for name in ids:
         if name not in known:
-            raise PositionError(f"The {cards.DECKS[deck]} deck has no card {name!r}. {nearest(name, known)}")
+            raise PositionError(
+                f"The {cards.DECKS[deck]} deck has no card {name!r}. {nearest(name, known)}"
+            )
         top.append(known.index(name))
         if top[-1] not in order:
             raise PositionError(f"The card {name!r} is forced twice or held by a player.")
@@ -286,7 +336,8 @@ def _set_turn(game: Game, turn: int, streak: int) -> None:
     game.turn = turn
     game.turns = 1
     game.streak = streak
-    # The engine may only run on valid records: a placeholder window with two answers is open while the record is checked.
+    # The engine may only run on valid records: a placeholder window with two answers is open while
+    # the record is checked.
     agenda.push(game, agenda.WINDOW, turn, 0, 0)
     game.decision = agenda.WINDOW
     game.player = turn

@@ -1,6 +1,7 @@
 """Records in memory: what kernels may be given, and how a record is pickled.
 
-A kernel reads and writes memory whatever NumPy says about it: in read-only memory it would change what others share, or crash.
+A kernel reads and writes memory whatever NumPy says about it: in read-only memory it would change
+what others share, or crash.
 """
 
 from __future__ import annotations
@@ -23,14 +24,16 @@ def as_batch(record: Any, dtype: np.dtype[Any], package: str, write: bool) -> ND
         record: A record.
         dtype: `GAME` of a package.
         package: Its name.
-        write: Whether it will be written. The array then shares the record's memory; otherwise that of a read-only record is copied.
+        write: Whether it will be written. The array then shares the record's memory; otherwise that
+            of a read-only record is copied.
 
     Raises:
         ConfigurationError: It is no record of this dtype, or it is to be written and is read-only.
     """
     if type(record) is not np.record or record.dtype != dtype:
         raise ConfigurationError(
-            f"Expected a game (a record of the dtype {package}.GAME), not {type(record).__name__}.{_hint(record, dtype, package)}"
+            f"Expected a game (a record of the dtype {package}.GAME), not"
+            f" {type(record).__name__}.{_hint(record, dtype, package)}"
         )
     batch = np.asarray(record).reshape(1)
     if record.base is None:  # it owns its memory, of which NumPy gives arrays copies alone
@@ -43,35 +46,58 @@ def as_batch(record: Any, dtype: np.dtype[Any], package: str, write: bool) -> ND
 
 
 def check_games(games: Any, dtype: np.dtype[Any], package: str, write: bool = False) -> None:
-    """Raise unless these are an array of records, (B,), of the dtype `GAME` of a package, and writable if they will be written.
+    """Raise unless these are an array of records of the dtype `GAME` of a package.
+
+    The array is (B,), and writable if the records will be written.
 
     Raises:
         ConfigurationError: They are something else.
     """
-    if not isinstance(games, np.ndarray) or games.dtype != dtype or games.dtype.type is not np.record or games.ndim != 1:
+    if (
+        not isinstance(games, np.ndarray)
+        or games.dtype != dtype
+        or games.dtype.type is not np.record
+        or games.ndim != 1
+    ):
         expected = f"Expected an array of games (records of the dtype {package}.GAME)"
-        raise ConfigurationError(f"{expected}, not {shortened(games)}.{_hint(games, dtype, package)}")
+        raise ConfigurationError(
+            f"{expected}, not {shortened(games)}.{_hint(games, dtype, package)}"
+        )
     if write and not games.flags.writeable:
         raise _read_only("These games are", package)
 
 
 def _read_only(what: str, package: str) -> ConfigurationError:
-    return ConfigurationError(f"{what} read-only: expected memory that may be written. Copy first, a game by {package}.clone.")
+    return ConfigurationError(
+        f"{what} read-only: expected memory that may be written. Copy first, a game by"
+        f" {package}.clone."
+    )
 
 
 def _hint(given: Any, dtype: np.dtype[Any], package: str) -> str:
     """How to make records of structured data that lost the type, as `np.load` returns it."""
-    return f" Make it records first: array.view({package}.GAME)." if getattr(given, "dtype", None) == dtype else ""
+    return (
+        f" Make it records first: array.view({package}.GAME)."
+        if getattr(given, "dtype", None) == dtype
+        else ""
+    )
 
 
 def pickle_writable(dtype: np.dtype[Any]) -> None:
-    """Have records of a dtype come back from a pickle writable: NumPy's own would lose what is written to their fields."""
+    """Have records of a dtype come back from a pickle writable.
+
+    NumPy's own would lose what is written to their fields.
+    """
     _PICKLED.add(dtype)
     copyreg.pickle(np.record, _reduced)
 
 
 def _reduced(record: Any) -> Any:
-    return (_restored, (record.tobytes(), record.dtype)) if record.dtype in _PICKLED else record.__reduce__()
+    return (
+        (_restored, (record.tobytes(), record.dtype))
+        if record.dtype in _PICKLED
+        else record.__reduce__()
+    )
 
 
 def _restored(data: bytes, dtype: np.dtype[Any]) -> Any:

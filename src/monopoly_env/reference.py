@@ -34,7 +34,9 @@ def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """A Markdown table; `|` in cells is escaped."""
     names = list(head)
     lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
-    lines += ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
+    lines += [
+        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows
+    ]
     return "\n".join(lines)
 
 
@@ -43,7 +45,7 @@ def page(title: str, *parts: str) -> str:
     return "\n\n".join((_NOTE, f"# {title}", *(part.strip() for part in parts))) + "\n"
 
 
-# --- actions ------------------------------------------------------------------------------------------------------------
+# --- actions
 
 
 def actions_page() -> str:
@@ -51,30 +53,49 @@ def actions_page() -> str:
     heads = actions.HEADS.values()
     return page(
         "Actions",
-        f"The action space is `Discrete({actions.NUM_ACTIONS})`, the same for any number of players, rules and board. It is divided "
-        "into heads: contiguous slices, one for each kind of action. The legal actions of a decision may lie in several heads; the mask "
-        "has them all.",
-        "`monopoly_env.actions.HEADS[name].slice` is the slice of a head in a mask, `actions.describe(action, game)` describes an action "
-        "in words, and `actions.parse(text, game)` is the inverse.",
+        f"The action space is `Discrete({actions.NUM_ACTIONS})`, the same for any number of"
+        " players, rules and board. It is divided into heads: contiguous slices, one for each kind"
+        " of action. The legal actions of a decision may lie in several heads; the mask has them"
+        " all.",
+        "`monopoly_env.actions.HEADS[name].slice` is the slice of a head in a mask,"
+        " `actions.describe(action, game)` describes an action in words, and `actions.parse(text,"
+        " game)` is the inverse.",
         "## Heads",
         table(
             ("head", "actions", "index i means"),
-            ((f"`{head.name}`", f"{head.start}-{head.stop - 1}" if head.size > 1 else head.start, head.doc) for head in heads),
+            (
+                (
+                    f"`{head.name}`",
+                    f"{head.start}-{head.stop - 1}" if head.size > 1 else head.start,
+                    head.doc,
+                )
+                for head in heads
+            ),
         ),
         "## Decisions",
-        table(("number", "decision", "what is asked"), ((n, f"`{name}`", doc) for n, (name, doc) in enumerate(actions.DECISIONS.items()))),
+        table(
+            ("number", "decision", "what is asked"),
+            ((n, f"`{name}`", doc) for n, (name, doc) in enumerate(actions.DECISIONS.items())),
+        ),
         "The two answers of the head `choice`:",
-        table(("decision", "first", "second"), ((f"`{name}`", *answers) for name, answers in actions.CHOICES.items())),
+        table(
+            ("decision", "first", "second"),
+            ((f"`{name}`", *answers) for name, answers in actions.CHOICES.items()),
+        ),
         "## Every action",
-        "As `describe` words them, with the names of the US board. In a sealed auction, `fold` is called `done`.",
+        "As `describe` words them, with the names of the US board. In a sealed auction, `fold` is"
+        " called `done`.",
         table(
             ("action", "head", "in words"),
-            ((a, f"`{actions.HEAD_NAMES[actions.HEAD_OF[a]]}`", actions.describe(a)) for a in range(actions.NUM_ACTIONS)),
+            (
+                (a, f"`{actions.HEAD_NAMES[actions.HEAD_OF[a]]}`", actions.describe(a))
+                for a in range(actions.NUM_ACTIONS)
+            ),
         ),
     )
 
 
-# --- observations -------------------------------------------------------------------------------------------------------
+# --- observations
 
 
 def observation_page() -> str:
@@ -82,39 +103,47 @@ def observation_page() -> str:
     sizes = ((p, standard.SHARED_SIZE + p * standard.EACH_SIZE) for p in range(2, 9))
     return page(
         "Observations",
-        "An observation is a row of float32. `monopoly_env.encoding.names(encoding, num_players)` gives the names of all features, "
-        "`encoding.observe(game, encoding)` the row. `encoding.register` adds one of your own "
-        "([how](tutorials/encoding_and_reward.md)). Features are scaled in these ways:",
+        "An observation is a row of float32. `monopoly_env.encoding.names(encoding, num_players)`"
+        " gives the names of all features, `encoding.observe(game, encoding)` the row."
+        " `encoding.register` adds one of your own ([how](tutorials/encoding_and_reward.md))."
+        " Features are scaled in these ways:",
         table(("scale", "range and how"), ((name, how) for name, how in SCALES.items())),
         "# `standard`",
-        f"For any number of players: {standard.SHARED_SIZE} shared features, then {standard.EACH_SIZE} features for each player, the "
-        "owner of the observation first, the others in turn order. With `pad_to=N` the features of absent players are zeros at the end, "
-        "so that one network can play at tables of 2 to N.",
+        f"For any number of players: {standard.SHARED_SIZE} shared features, then"
+        f" {standard.EACH_SIZE} features for each player, the owner of the observation first, the"
+        " others in turn order. With `pad_to=N` the features of absent players are zeros at the"
+        " end, so that one network can play at tables of 2 to N.",
         table(("players", "features"), sizes),
         "## Shared features",
         blocks_table(standard.SHARED, 0),
         standard.TASK_NUMBERS,
         "## Features of each player",
-        f"The features of the player k seats after the owner begin at {standard.SHARED_SIZE} + {standard.EACH_SIZE} k; add the number "
-        "given here.",
+        f"The features of the player k seats after the owner begin at {standard.SHARED_SIZE} +"
+        f" {standard.EACH_SIZE} k; add the number given here.",
         blocks_table(standard.EACH, 0),
         "## What it leaves out",
-        "The order of the cards to come, the sealed bids of the others, tasks after the "
-        f"{standard.AGENDA_SHOWN}th (random play with eight players never had so many), and these fields of the record:",
+        "The order of the cards to come, the sealed bids of the others, tasks after the"
+        f" {standard.AGENDA_SHOWN}th (random play with eight players never had so many), and these"
+        " fields of the record:",
         table(("field", "why"), ((f"`{name}`", why) for name, why in standard.HIDDEN.items())),
         "# `ocnaru100`",
-        "The state vector of Ocnaru's thesis (Bucharest, 2025) for two players, as the program published with it in July 2025 computes "
-        "it, defects included. `me` is the owner of the observation. One difference: once a hotel is sold down, feature 63 no longer "
-        "counts it. The program remembers it until the last house is sold, which a record cannot know.",
+        "The state vector of Ocnaru's thesis (Bucharest, 2025) for two players, as the program"
+        " published with it in July 2025 computes it, defects included. `me` is the owner of the"
+        " observation. One difference: once a hotel is sold down, feature 63 no longer counts it."
+        " The program remembers it until the last house is sold, which a record cannot know.",
         blocks_table((*ocnaru.BLOCKS, *ocnaru.ZEROS), 0),
         "# `ocnaru100+`",
-        f"The same, except for the last {total(ocnaru.PLUS)} features, which hold what the thesis describes, in our own layout.",
+        f"The same, except for the last {total(ocnaru.PLUS)} features, which hold what the thesis"
+        " describes, in our own layout.",
         blocks_table(ocnaru.PLUS, total(ocnaru.BLOCKS)),
     )
 
 
 def blocks_table(blocks: Iterable[Block], start: int) -> str:
-    """A Markdown table of the blocks of an encoding, one row per block, whose features begin at `start`."""
+    """A Markdown table of the blocks of an encoding, one row per block.
+
+    Their features begin at `start`.
+    """
     rows = []
     for block in blocks:
         place = str(start) if block.size == 1 else f"{start}-{start + block.size - 1}"
@@ -129,19 +158,26 @@ def _labels(labels: tuple[str, ...]) -> str:
     return f"{labels[0]}, {labels[1]} ... {labels[-1]} ({len(labels)})"
 
 
-# --- options ------------------------------------------------------------------------------------------------------------
+# --- options
 
 
 def options_page() -> str:
     """The text of docs/options.md."""
     return page(
         "Options of the rules",
-        "All fields of `monopoly_env.Rules`. The numbers of rules refer to docs/rules.md. `Rules.preset(name, option=value, ...)` starts "
-        "from a preset and changes the given options.",
-        table(("option", "values", "default", "rule", "meaning"), (_option(option) for option in dataclasses.fields(Rules))),
+        "All fields of `monopoly_env.Rules`. The numbers of rules refer to docs/rules.md."
+        " `Rules.preset(name, option=value, ...)` starts from a preset and changes the given"
+        " options.",
+        table(
+            ("option", "values", "default", "rule", "meaning"),
+            (_option(option) for option in dataclasses.fields(Rules)),
+        ),
         "## Presets",
         "The options in which each preset differs from the default:",
-        table(("preset", "options"), ((f"`{name}`", _changes(changes)) for name, changes in PRESETS.items())),
+        table(
+            ("preset", "options"),
+            ((f"`{name}`", _changes(changes)) for name, changes in PRESETS.items()),
+        ),
     )
 
 
@@ -160,7 +196,7 @@ def _changes(changes: dict[str, object]) -> str:
     return ", ".join(f"`{name}={value!r}`" for name, value in changes.items()) or "none"
 
 
-# --- rewards ------------------------------------------------------------------------------------------------------------
+# --- rewards
 
 
 def rewards_page() -> str:
@@ -170,12 +206,15 @@ def rewards_page() -> str:
         "Rewards",
         rewards.__doc__,
         "The final rewards of a game with P players, as formulas:",
-        table(("reward", "of a seat"), ((f"`{name}`", formula) for name, formula in rewards.KINDS.items())),
+        table(
+            ("reward", "of a seat"),
+            ((f"`{name}`", formula) for name, formula in rewards.KINDS.items()),
+        ),
         f"All names: {', '.join(f'`{name}`' for name in rewards.BUILT_IN)}.",
     )
 
 
-# --- the record ---------------------------------------------------------------------------------------------------------
+# --- the record
 
 
 @cache
@@ -204,25 +243,38 @@ def record_page() -> str:
     facts = (board.LOT_SQUARE, board.PRICE, board.MORTGAGE, board.HOUSE_PRICE)
     return page(
         "The record of a game",
-        f'A game is one NumPy record of {GAME.itemsize:,} bytes, a batch of games an array of them. `game.cash` and `game["cash"]` are '
-        'the same field, `games["cash"]` is that of all games. Read it in [a player of your own](tutorials/policy.md), and set up a '
-        "position with `me.position`. Who writes into a record calls `core.settle`, which checks it.",
-        "Seats count from 0 in turn order; fields of players have a place for each of eight. A set is a number whose bit i is set for "
-        "element i: `facts.board.lots_of(game.lots[seat])` lists a player's lots, and `game.lots[seat] >> lot & 1` tells whether "
-        "a lot is among them. The examples are from the game in [this picture](board.svg).",
-        'Games may be pickled and sent to other processes. What is in read-only memory (a file mapped with `mmap_mode="r"`, Ray\'s '
-        "store, `bytes`) can be looked at; `me.step` and all else that writes refuse it: `me.clone` it first. `np.load` drops the type "
-        "of a record: `np.load(path).view(me.GAME)`.",
+        f"A game is one NumPy record of {GAME.itemsize:,} bytes, a batch of games an array of them."
+        ' `game.cash` and `game["cash"]` are the same field, `games["cash"]` is that of all games.'
+        " Read it in [a player of your own](tutorials/policy.md), and set up a position with"
+        " `me.position`. Who writes into a record calls `core.settle`, which checks it.",
+        "Seats count from 0 in turn order; fields of players have a place for each of eight. A set"
+        " is a number whose bit i is set for element i: `facts.board.lots_of(game.lots[seat])`"
+        " lists a player's lots, and `game.lots[seat] >> lot & 1` tells whether a lot is among"
+        " them. The examples are from the game in [this picture](board.svg).",
+        "Games may be pickled and sent to other processes. What is in read-only memory (a file"
+        ' mapped with `mmap_mode="r"`, Ray\'s store, `bytes`) can be looked at; `me.step` and all'
+        " else that writes refuse it: `me.clone` it first. `np.load` drops the type of a record:"
+        " `np.load(path).view(me.GAME)`.",
         "## Fields",
-        table(("field", "type", "shape", "meaning", "example"), (_field(name) for name in GAME.names or ())),
+        table(
+            ("field", "type", "shape", "meaning", "example"),
+            (_field(name) for name in GAME.names or ()),
+        ),
         "## Lots by number",
-        "The streets in board order, then railroads and utilities, with the names and dollars of the US board. "
-        "`facts.board` has these tables for each board: `board.PRICE[game.rules.board, lot]`, and likewise `LOT_NAME[..][..]`, "
-        "`LOT_SQUARE`, `MORTGAGE`, `HOUSE_PRICE` and `RENT[.., .., level]`; `GROUP_OF[lot]` and `GROUP_LOTS[group]` are the same for all.",
+        "The streets in board order, then railroads and utilities, with the names and dollars of"
+        " the US board. `facts.board` has these tables for each board:"
+        " `board.PRICE[game.rules.board, lot]`, and likewise `LOT_NAME[..][..]`, `LOT_SQUARE`,"
+        " `MORTGAGE`, `HOUSE_PRICE` and `RENT[.., .., level]`; `GROUP_OF[lot]` and"
+        " `GROUP_LOTS[group]` are the same for all.",
         table(
             ("lot", "name", "group", "square", "price", "mortgage", "house"),
             (
-                (lot, board.LOT_NAME[0][lot], board.GROUPS[board.GROUP_OF[lot]], *(f"{fact[0, lot] or ''}" for fact in facts))
+                (
+                    lot,
+                    board.LOT_NAME[0][lot],
+                    board.GROUPS[board.GROUP_OF[lot]],
+                    *(f"{fact[0, lot] or ''}" for fact in facts),
+                )
                 for lot in lots
             ),
         ),
@@ -230,7 +282,10 @@ def record_page() -> str:
         "`board.SQUARE_LOT[game.rules.board, square]` is the lot of a square, -1 if there is none.",
         table(
             ("square", "name", "lot"),
-            ((i, board.SQUARE_NAME[0][i], lot if lot >= 0 else "") for i, lot in enumerate(board.SQUARE_LOT[0].tolist())),
+            (
+                (i, board.SQUARE_NAME[0][i], lot if lot >= 0 else "")
+                for i, lot in enumerate(board.SQUARE_LOT[0].tolist())
+            ),
         ),
     )
 
@@ -238,7 +293,13 @@ def record_page() -> str:
 def _field(name: str) -> tuple[str, ...]:
     kind, value = GAME[name], example()[name]
     if kind.names:
-        return f"`{name}`", f"{kind[0]} each", f"{len(kind.names)} fields", MEANING[name], f"board {value.board}, ..."
+        return (
+            f"`{name}`",
+            f"{kind[0]} each",
+            f"{len(kind.names)} fields",
+            MEANING[name],
+            f"board {value.board}, ...",
+        )
     shape = " x ".join(map(str, kind.shape))
     return f"`{name}`", str(kind.base), shape, MEANING[name], _shown(np.asarray(value))
 
@@ -264,7 +325,11 @@ Pages: TypeAlias = dict[str, Callable[[], str]]
 
 def stale(folder: Path, pages: Pages = PAGES) -> list[str]:
     """The names of the pages that are missing from a folder or differ from what the tables say."""
-    return [name for name, build in pages.items() if not (folder / name).is_file() or (folder / name).read_text("utf-8") != build()]
+    return [
+        name
+        for name, build in pages.items()
+        if not (folder / name).is_file() or (folder / name).read_text("utf-8") != build()
+    ]
 
 
 @dataclass

@@ -2,19 +2,25 @@
 
 All rewards are zero-sum over the seats and lie in [-1, 1] at the end of a game:
 
-- `win` (the default): +1 for the winner; the others share -1. A draw is rewarded like a fair lottery among the players who drew.
-- `rank`: from +1 for first place to -1 for last place in equal steps. Tied players share the mean of their places.
-- `net_worth`: the share of total worth at the end, centred and scaled: +1 for all of it, 0 for an equal share. If one solvent
-  player is left, this equals `win`; if a cap ends the game, it measures how far ahead each player is.
+- `win` (the default): +1 for the winner; the others share -1. A draw is rewarded like a fair
+  lottery among the players who drew.
+- `rank`: from +1 for first place to -1 for last place in equal steps. Tied players share the mean
+  of their places.
+- `net_worth`: the share of total worth at the end, centred and scaled: +1 for all of it, 0 for an
+  equal share. If one solvent player is left, this equals `win`; if a cap ends the game, it measures
+  how far ahead each player is.
 
-A bankrupt player's reward cannot change any more, so the environments pay it at once, when the player leaves.
+A bankrupt player's reward cannot change any more, so the environments pay it at once, when the
+player leaves.
 
-`win_shaped`, `rank_shaped` and `net_worth_shaped` add potential-based shaping at every step: F = discount * phi(after) - phi(before)
-(Ng, Harada and Russell, "Policy invariance under reward transformations", ICML 1999). The potential phi of a seat is its centred
-share of total worth, and 0 before the first step and after the end. With discount 1 the shaping of a game therefore sums to 0, and
-for every discount the optimal policy stays the same.
+`win_shaped`, `rank_shaped` and `net_worth_shaped` add potential-based shaping at every step: F =
+discount * phi(after) - phi(before) (Ng, Harada and Russell, "Policy invariance under reward
+transformations", ICML 1999). The potential phi of a seat is its centred share of total worth, and 0
+before the first step and after the end. With discount 1 the shaping of a game therefore sums to 0,
+and for every discount the optimal policy stays the same.
 
-Worth is cash plus the printed prices of all lots plus the purchase prices of all buildings (rule 51).
+Worth is cash plus the printed prices of all lots plus the purchase prices of all buildings (rule
+51).
 
 `register` adds a reward of your own, which every interface and trainer then knows by its name:
 
@@ -50,25 +56,35 @@ from monopoly_env.kernels import entry, kernel
 from monopoly_env.kernels.callbacks import Callback, caller
 
 KINDS: Final = {
-    "win": "+1 for the winner, -1/(P-1) for each other player; k players who draw get 1/k - (k-1)/k/(P-1) each",
+    "win": (
+        "+1 for the winner, -1/(P-1) for each other player; k players who draw get 1/k -"
+        " (k-1)/k/(P-1) each"
+    ),
     "rank": "1 - 2 (r-1)/(P-1) for rank r of P players; ties share the mean rank of their places",
     "net_worth": "(P s - 1)/(P-1) for share s of the total worth of P players at the end",
 }
 SHAPED: Final = "_shaped"
 
 Kernel: TypeAlias = Callable[[Any, int, float, Any, Any], None]
-Terms: TypeAlias = tuple[Any, float, bool]  # a reward as kernels take it: handle, discount, each_step
+# a reward as kernels take it: handle, discount, each_step
+Terms: TypeAlias = tuple[Any, float, bool]
 
 
 class RewardKernel(Callback):
-    """A function `reward(game, left, discount, memory, out)` that writes what each seat has earned with a step."""
+    """A function `reward(game, left, discount, memory, out)`.
+
+    It writes what each seat has earned with a step.
+    """
 
     WHAT = "kernel of a reward"
     ARGUMENTS = ("game", "left", "discount", "memory", "out")
-    SIGNATURE = numba.void(numba.from_dtype(GAME), numba.int64, numba.float64, numba.float64[::1], numba.float32[::1])
+    SIGNATURE = numba.void(
+        numba.from_dtype(GAME), numba.int64, numba.float64, numba.float64[::1], numba.float32[::1]
+    )
 
 
-pay: Final = caller(RewardKernel.SIGNATURE)  # pay(handle, game, left, discount, memory, out), in compiled code
+# pay(handle, game, left, discount, memory, out), in compiled code
+pay: Final = caller(RewardKernel.SIGNATURE)
 
 
 @dataclass(frozen=True)
@@ -78,8 +94,10 @@ class Reward:
     Attributes:
         name: Its name.
         kernel: The function that writes it.
-        each_step: Whether every step may be rewarded. Otherwise a seat is paid once, when it leaves the game.
-        discount: The learner's discount factor per step of the game, whoever moves. Only the shaping uses it.
+        each_step: Whether every step may be rewarded. Otherwise a seat is paid once, when it leaves
+            the game.
+        discount: The learner's discount factor per step of the game, whoever moves. Only the
+            shaping uses it.
     """
 
     name: str
@@ -93,13 +111,17 @@ class Reward:
         return self.kernel.handle, self.discount, self.each_step
 
     def after(self, game: Game, memory: NDArray[np.float64]) -> NDArray[np.float32]:
-        """The rewards of the step that led to this state. The final rewards of all seats come at the end of the game.
+        """The rewards of the step that led to this state.
 
-        The environments pay a bankrupt player when it leaves. Here it is paid at the end, so that the result depends on the state alone.
+        The final rewards of all seats come at the end of the game.
+
+        The environments pay a bankrupt player when it leaves. Here it is paid at the end, so that
+        the result depends on the state alone.
 
         Args:
             game: The game after the step.
-            memory: (P,) float64, zeros at the start of a game. It is updated in place: shaped rewards keep the potential here.
+            memory: (P,) float64, zeros at the start of a game. It is updated in place: shaped
+                rewards keep the potential here.
 
         Returns:
             (P,) float32, a reward for each seat.
@@ -113,7 +135,14 @@ class Reward:
         check_array("memory", memory, np.float64, players)
         everybody = (1 << players) - 1
         out = np.empty(players, np.float32)
-        _write_one(self.terms, batch, everybody, 0 if game.decision == agenda.OVER else everybody, memory, out)
+        _write_one(
+            self.terms,
+            batch,
+            everybody,
+            0 if game.decision == agenda.OVER else everybody,
+            memory,
+            out,
+        )
         return out
 
 
@@ -131,22 +160,29 @@ def register(name: str, kernel: Kernel, each_step: bool = False) -> None:
     """Add a reward, which every interface and trainer then knows by its name.
 
     Args:
-        name: Letters, digits and `_`. A name registered earlier is replaced; a built-in name is refused.
-        kernel: `reward(game, left, discount, memory, out)`, called after a step. It writes what each seat has earned with it to `out`,
-            (P,) float32 of zeros. `left` has the seats that left the game in this step, one bit each: because they are bankrupt, or
-            all because the game has ended. What it writes for seats that left earlier is ignored. `discount` is that of `make`.
-            `memory` is 8 float64 numbers of this game, zeros at its start, to read and write. The game may only be read.
-            It is compiled with checks of bounds. `monopoly_env.testing.check_reward` checks the rest of its contract.
+        name: Letters, digits and `_`. A name registered earlier is replaced; a built-in name is
+            refused.
+        kernel: `reward(game, left, discount, memory, out)`, called after a step. It writes what
+            each seat has earned with it to `out`, (P,) float32 of zeros. `left` has the seats that
+            left the game in this step, one bit each: because they are bankrupt, or all because the
+            game has ended. What it writes for seats that left earlier is ignored. `discount` is
+            that of `make`. `memory` is 8 float64 numbers of this game, zeros at its start, to read
+            and write. The game may only be read. It is compiled with checks of bounds.
+            `monopoly_env.testing.check_reward` checks the rest of its contract.
         each_step: Whether it pays at every step; otherwise it is only called when a seat leaves.
 
     Raises:
         ConfigurationError: The name is invalid, or the kernel takes other arguments.
     """
     if not isinstance(name, str) or not name.isidentifier():
-        raise ConfigurationError(f"The name of a reward may only have letters, digits and '_', not {name!r}.")
+        raise ConfigurationError(
+            f"The name of a reward may only have letters, digits and '_', not {name!r}."
+        )
     if name in BUILT_IN:
         raise ConfigurationError(f"The reward {name!r} is built in: choose another name.")
-    _REWARDS[name] = _Kind(kernel if isinstance(kernel, RewardKernel) else RewardKernel(kernel), bool(each_step))
+    _REWARDS[name] = _Kind(
+        kernel if isinstance(kernel, RewardKernel) else RewardKernel(kernel), bool(each_step)
+    )
 
 
 def make(name: str = "win", discount: float = 1.0) -> Reward:
@@ -154,13 +190,16 @@ def make(name: str = "win", discount: float = 1.0) -> Reward:
 
     Args:
         name: One of `names()`.
-        discount: The learner's discount factor per step of the game. Only the shaped rewards use it.
+        discount: The learner's discount factor per step of the game. Only the shaped rewards use
+            it.
 
     Raises:
         ConfigurationError: The name is unknown, or the discount is outside (0, 1].
     """
     if name not in _REWARDS:
-        raise ConfigurationError(f"Unknown reward {name!r}. {nearest(name, names())} rewards.register adds your own.")
+        raise ConfigurationError(
+            f"Unknown reward {name!r}. {nearest(name, names())} rewards.register adds your own."
+        )
     if not 0.0 < discount <= 1.0:
         raise ConfigurationError(f"discount={discount!r} must be greater than 0 and at most 1.")
     return Reward(name, *_REWARDS[name], float(discount))
@@ -174,7 +213,9 @@ def resolve(reward: str | Reward) -> Reward:
     """
     made = make(reward) if isinstance(reward, str) else reward
     if not isinstance(made, Reward):
-        raise ConfigurationError(f"reward={reward!r:.80} must be a name or a Reward, as rewards.make returns it.")
+        raise ConfigurationError(
+            f"reward={reward!r:.80} must be a name or a Reward, as rewards.make returns it."
+        )
     return made
 
 
@@ -232,7 +273,10 @@ def _rank_of(game: Game, seat: int) -> float:
 
 @kernel
 def _worth(game: Game, seat: int) -> int:
-    """Total worth, without the defects of Ocnaru's program: negative worth, and a bankrupt player credited with others' buildings."""
+    """Total worth, without the defects of Ocnaru's program.
+
+    Negative worth, and a bankrupt player credited with others' buildings.
+    """
     return max(0, total_worth(game, seat) if game.lots[seat] != 0 else int(game.cash[seat]))
 
 
@@ -247,14 +291,17 @@ def worth_of_all(game: Game) -> int:
 
 @kernel
 def worth_lead(game: Game, seat: int, total: int) -> float:
-    """A seat's share of `worth_of_all`, centred and scaled: 1 for all of it, 0 for an equal share, -1/(P-1) for nothing."""
+    """A seat's share of `worth_of_all`, centred and scaled.
+
+    1 for all of it, 0 for an equal share, -1/(P-1) for nothing.
+    """
     players = int(game.num_players)
     if total == 0:
         return 0.0
     return (players * _worth(game, seat) / total - 1.0) / (players - 1)
 
 
-# --- the built-in rewards -----------------------------------------------------------------------------------------------
+# --- the built-in rewards
 
 
 @kernel

@@ -1,4 +1,7 @@
-"""Objects in a user's Python code that a command line names: `my_file.py:Orange` or `my_module:Orange`."""
+"""Objects in a user's Python code that a command line names.
+
+For example `my_file.py:Orange` or `my_module:Orange`.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,9 @@ def is_named(name: object) -> bool:
     if not isinstance(name, str):
         return False
     place, _, attribute = name.rpartition(":")
-    return attribute.isidentifier() and (place.endswith(SUFFIX) or all(part.isidentifier() for part in place.split(".")))
+    return attribute.isidentifier() and (
+        place.endswith(SUFFIX) or all(part.isidentifier() for part in place.split("."))
+    )
 
 
 def file_of(name: str) -> Path | None:
@@ -49,7 +54,8 @@ def make(name: str, *kinds: type) -> Any:
         *kinds: What the object, or what it returns, may be.
 
     Raises:
-        ConfigurationError: There is no such file, module or object; the code raises an error; or the object is of another kind.
+        ConfigurationError: There is no such file, module or object; the code raises an error; or
+            the object is of another kind.
     """
     place, _, attribute = name.rpartition(":")
     with_code = f"{shortened(name)}:"
@@ -60,8 +66,14 @@ def make(name: str, *kinds: type) -> Any:
         module = _load(Path(place)) if place.endswith(SUFFIX) else importlib.import_module(place)
         made = vars(module).get(attribute)
         if made is None:
-            own = [key for key, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
-            raise ConfigurationError(f"{with_code} {place!r} has no {attribute!r}. {nearest(attribute, own)}")
+            own = [
+                key
+                for key, value in vars(module).items()
+                if getattr(value, "__module__", None) == module.__name__
+            ]
+            raise ConfigurationError(
+                f"{with_code} {place!r} has no {attribute!r}. {nearest(attribute, own)}"
+            )
         if callable(made) and not isinstance(made, kinds):
             made = made()
     except MonopolyError:
@@ -70,7 +82,9 @@ def make(name: str, *kinds: type) -> Any:
         raise ConfigurationError(f"{with_code} {type(error).__name__}: {error}") from error
     if not isinstance(made, kinds):
         wanted = ", ".join(kind.__name__ for kind in kinds)
-        raise ConfigurationError(f"{with_code} this must be, or make, one of {wanted}; it is {shortened(made)}.")
+        raise ConfigurationError(
+            f"{with_code} this must be, or make, one of {wanted}; it is {shortened(made)}."
+        )
     return made
 
 

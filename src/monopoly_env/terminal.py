@@ -1,4 +1,7 @@
-"""What commands in the terminal share: errors as they are told, the end of a person's game, and tables that cut nothing."""
+"""What commands in the terminal share.
+
+Errors as they are told, the end of a person's game, and tables that cut nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ from monopoly_env.errors import MonopolyError
 def failed(error: Exception, arguments: Sequence[str] | None = None) -> int:
     """Print the error that ends a command on stderr, and return the exit status 2.
 
-    An argument of a function that the user gave as a flag is told as that flag: `--games 0`, not `games=0`.
+    An argument of a function that the user gave as a flag is told as that flag: `--games 0`, not
+    `games=0`.
 
     Args:
         error: What ended it.
@@ -55,7 +59,11 @@ class Table(rich.table.Table):
 
     def __init__(self, *headings: str, **options: Any) -> None:
         """Take headings and options of `rich.table.Table`."""
-        narrow: dict[str, Any] = {"box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0), "show_edge": False}
+        narrow: dict[str, Any] = {
+            "box": box.SIMPLE_HEAD,
+            "padding": (0, 1, 0, 0),
+            "show_edge": False,
+        }
         super().__init__(*headings, **(narrow | options))
 
     def add_column(self, *given: Any, **options: Any) -> None:

@@ -20,17 +20,27 @@ _CARD_NAMES = ("Chance jail card", "Community Chest jail card")
 
 
 def to_text(game: Game) -> str:
-    """The whole game in words: rules, bank, players and their lots, pending tasks, the open decision and its legal actions.
+    """The whole game in words.
+
+    Rules, bank, players and their lots, pending tasks, the open decision and its legal actions.
 
     Raises:
         ConfigurationError: It is no record of a game.
         PositionError: It is a record that no game can reach.
     """
     sound(game)
-    changed = ", ".join(f"{name}={value!r}" for name, value in Rules.from_record(game.rules).changed().items())
+    changed = ", ".join(
+        f"{name}={value!r}" for name, value in Rules.from_record(game.rules).changed().items()
+    )
     lines = [
-        f"Turn {game.turns} of player {game.turn}, round {game.rounds + 1}; rules: official{' but ' + changed if changed else ''}",
-        f"Bank: {game.houses} houses, {game.hotels} hotels; Free Parking ${game.pot}; last throw {game.dice[0]} + {game.dice[1]}",
+        (
+            f"Turn {game.turns} of player {game.turn}, round {game.rounds + 1}; rules:"
+            f" official{' but ' + changed if changed else ''}"
+        ),
+        (
+            f"Bank: {game.houses} houses, {game.hotels} hotels; Free Parking ${game.pot}; last"
+            f" throw {game.dice[0]} + {game.dice[1]}"
+        ),
     ]
     lines += [_player(game, seat) for seat in range(game.num_players)]
     pending = [_task(game, i) for i in reversed(range(game.depth))]
@@ -43,7 +53,11 @@ def _player(game: Game, seat: int) -> str:
     if game.place[seat] and game.decision != OVER:
         return f"Player {seat}: out of the game, place {game.place[seat]}"
     edition = int(game.rules.board)
-    place = f"in jail after {game.jail[seat] - 1} failed throws" if game.jail[seat] else board.SQUARE_NAME[edition][game.position[seat]]
+    place = (
+        f"in jail after {game.jail[seat] - 1} failed throws"
+        if game.jail[seat]
+        else board.SQUARE_NAME[edition][game.position[seat]]
+    )
     owned = [_lot(game, lot) for lot in lots_of(game.lots[seat])]
     owned += [name for bit, name in enumerate(_CARD_NAMES) if int(game.jail_cards[seat]) >> bit & 1]
     rank = f", place {game.place[seat]}" if game.place[seat] else ""
@@ -64,7 +78,11 @@ def _task(game: Game, i: int) -> str:
     task, seat, first, second = (int(number) for number in game.agenda[i])
     name = TASK_NAMES[task]
     told = _ARGUMENTS[name](game, first, second) if name in _ARGUMENTS else ""
-    return name.replace("_", " ") + (f" (player {seat})" if seat >= 0 else "") + (f": {told}" if told else "")
+    return (
+        name.replace("_", " ")
+        + (f" (player {seat})" if seat >= 0 else "")
+        + (f": {told}" if told else "")
+    )
 
 
 def _debt(game: Game, dollars: int, creditor: int) -> str:
@@ -87,12 +105,16 @@ def _each(_: Game, dollars: int, __: int) -> str:
 _ARGUMENTS: Final[dict[str, Callable[[Game, int, int], str]]] = {
     "buy": _lot_of,
     "place": lambda game, piece, paid: f"{words.lot_name(game, piece)}, won for ${paid:,}",
-    "turn": lambda _, when, __: ("before the throw", "after the throw", "in the turn of another")[when],
+    "turn": lambda _, when, __: ("before the throw", "after the throw", "in the turn of another")[
+        when
+    ],
     "jail": lambda _, steps, __: f"after a failed throw of {steps}" if steps else "",
     "debt": _debt,
     "fine_or_chance": lambda _, dollars, __: f"${dollars:,}",
     "takeover": _lot_of,
-    "before_throw": lambda _, passes, __: f"pass {passes + 1} of the windows, if somebody acts" if passes else "",
+    "before_throw": lambda _, passes, __: (
+        f"pass {passes + 1} of the windows, if somebody acts" if passes else ""
+    ),
     "leave_jail": lambda _, steps, __: f"{steps} steps",
     "card": lambda _, deck, __: DECKS[deck].replace("_", " "),
     "charge": _debt,
@@ -110,7 +132,13 @@ def _decision(game: Game) -> list[str]:
     if game.decision == OVER:
         return [f"The game is over: {ENDINGS[game.ending]}."]
     name = actions.DECISION_NAMES[game.decision]
-    legal = "; ".join(f"{action} {actions.describe(action, game)}" for action in legal_actions(game))
+    legal = "; ".join(
+        f"{action} {actions.describe(action, game)}" for action in legal_actions(game)
+    )
     subject = words.subject(game, _names(game))
     about = [subject[0].upper() + subject[1:]] if subject else []
-    return [f"Decision of player {game.player}: {name} ({actions.DECISIONS[name]})", *about, f"Legal: {legal}"]
+    return [
+        f"Decision of player {game.player}: {name} ({actions.DECISIONS[name]})",
+        *about,
+        f"Legal: {legal}",
+    ]

@@ -28,20 +28,30 @@ from monopoly_env.terminal import failed
 class Options:
     """Play, watch, replay and analyse Monopoly in a browser.
 
-    The server prints a link with a secret and opens it. Whoever has the link is the host: begins games, plays the seats of this machine,
-    and hands out links for other seats. Games are kept in a file; stop the server with Ctrl-C and start it again, and they go on.
+    The server prints a link with a secret and opens it. Whoever has the link is the host: begins
+    games, plays the seats of this machine, and hands out links for other seats. Games are kept in a
+    file; stop the server with Ctrl-C and start it again, and they go on.
     """
 
     host: str = "127.0.0.1"
-    """The address to listen on. The default is for this machine alone; 0.0.0.0 lets others in your network come by their links."""
+    """The address to listen on. The default is for this machine alone.
+
+    0.0.0.0 lets others in your network come by their links.
+    """
     port: int = 8000
     """The port. 0 takes a free one."""
     data: Path | None = None
     """The folder in which games are kept; by default the user's own folder for data."""
     agents: Path | None = None
-    """A folder of saved policies (.safetensors) that may sit at the table. Without it, only those of `agents.names()` may."""
+    """A folder of saved policies (.safetensors) that may sit at the table.
+
+    Without it, only those of `agents.names()` may.
+    """
     host_name: tuple[str, ...] = ()
-    """Names under which others call this server, such as my-laptop.local. Its addresses need no name."""
+    """Names under which others call this server, such as my-laptop.local.
+
+    Its addresses need no name.
+    """
     browser: bool = True
     """Open the page in the browser."""
 
@@ -70,15 +80,22 @@ def run(options: Options) -> int:
         from monopoly_table.app import create
         from monopoly_table.connections import Connection
         from monopoly_table.house import Settings
-    folder = options.data or Path(platformdirs.user_data_dir("monopoly-env", appauthor=False)) / "table"
+    folder = (
+        options.data or Path(platformdirs.user_data_dir("monopoly-env", appauthor=False)) / "table"
+    )
     listening = listen(options.host, options.port)
     try:
         app = create(Settings(folder, options.agents, (options.host, *options.host_name)))
     except BaseException:
         listening.close()
         raise
-    link = f"http://{_shown(options.host)}:{listening.getsockname()[1]}/#token={app.state.house.token}"
-    print(f"The table is open: {link}\nGames are kept in {folder}. Ctrl-C stops the server.", flush=True)
+    link = (
+        f"http://{_shown(options.host)}:{listening.getsockname()[1]}/#token={app.state.house.token}"
+    )
+    print(
+        f"The table is open: {link}\nGames are kept in {folder}. Ctrl-C stops the server.",
+        flush=True,
+    )
     server = uvicorn.Server(
         uvicorn.Config(
             app,
@@ -100,7 +117,8 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket that listens.
 
     Raises:
-        ConfigurationError: The port is in use or not allowed, or the address is not of this machine.
+        ConfigurationError: The port is in use or not allowed, or the address is not of this
+            machine.
     """
     if not 0 <= port <= 65535:
         raise ConfigurationError(f"--port {port} must be from 0 to 65535.")
@@ -108,7 +126,9 @@ def listen(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         made = socket.socket(family, socket.SOCK_STREAM)
     except OSError as error:
-        raise ConfigurationError(f"--host {host!r} is no address of this machine ({error.strerror or error}).") from error
+        raise ConfigurationError(
+            f"--host {host!r} is no address of this machine ({error.strerror or error})."
+        ) from error
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((host, port))
@@ -116,9 +136,15 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         made.close()
         if error.errno == errno.EADDRINUSE:
-            told = f"Port {port} is in use, perhaps by this server: open the link that it printed, or choose another --port (0: any)."
+            told = (
+                f"Port {port} is in use, perhaps by this server: open the link that it printed, or"
+                " choose another --port (0: any)."
+            )
             raise ConfigurationError(told) from error
-        raise ConfigurationError(f"Can't listen on {host} port {port} ({error.strerror}). Try --host 127.0.0.1 and --port 0.") from error
+        raise ConfigurationError(
+            f"Can't listen on {host} port {port} ({error.strerror}). Try --host 127.0.0.1 and"
+            " --port 0."
+        ) from error
     return made
 
 

@@ -30,7 +30,11 @@ def _unknown(house: House) -> list[dict[str, Any]]:
 @cache
 def _tables() -> dict[str, Any]:
     groups = [
-        {"name": name, "colour": GROUP_COLOURS[number], "lots": board.lots_of(int(board.GROUP_LOTS[number]))}
+        {
+            "name": name,
+            "colour": GROUP_COLOURS[number],
+            "lots": board.lots_of(int(board.GROUP_LOTS[number])),
+        }
         for number, name in enumerate(board.GROUPS)
     ]
     return {
@@ -80,7 +84,9 @@ def _cards(edition: int) -> dict[str, Any]:
     return {
         deck: [
             {"id": card, "label": label}
-            for card, label in zip(cards.CARD_ID[edition][number], cards.CARD_LABEL[edition][number], strict=True)
+            for card, label in zip(
+                cards.CARD_ID[edition][number], cards.CARD_LABEL[edition][number], strict=True
+            )
         ]
         for number, deck in enumerate(cards.DECKS)
     }

@@ -1,7 +1,9 @@
-"""Analyses that get better as long as one looks: generators of messages, each step a fraction of a second.
+"""Analyses that get better as long as one looks.
 
-Who waits for a step may stop after any of them. All numbers come from playouts (docs/analysis.md), over the same luck for everything that
-is compared.
+They are generators of messages, each step a fraction of a second.
+
+Who waits for a step may stop after any of them. All numbers come from playouts (docs/analysis.md),
+over the same luck for everything that is compared.
 """
 
 from __future__ import annotations
@@ -42,16 +44,23 @@ class _Pace:
         self._began = time.monotonic()
 
     def end(self, played: int) -> None:
-        """Learn from a step; the first ones may have compiled something, so it speeds up by no more than four times."""
+        """Learn from a step.
+
+        The first ones may have compiled something, so it speeds up by no more than four times.
+        """
         rate = played / max(1e-6, time.monotonic() - self._began)
         self.count = max(8, min(4 * self.count, int(rate * _STEP)))
 
 
-# --- a position -----------------------------------------------------------------------------------------------------------
+# --- a position
 
 
-def analyse(game: Game, policies: Policies, with_actions: bool, most: int, turns: int | None = None) -> Iterator[Message]:
-    """Shares of the win, and of each legal action, until `most` playouts of each that may be the best.
+def analyse(
+    game: Game, policies: Policies, with_actions: bool, most: int, turns: int | None = None
+) -> Iterator[Message]:
+    """Shares of the win, and of each legal action.
+
+    They get better until there are `most` playouts of each action that may be the best.
 
     Args:
         game: The position.
@@ -61,35 +70,57 @@ def analyse(game: Game, policies: Policies, with_actions: bool, most: int, turns
         turns: Rounds after which a playout is cut off and valued by worth.
     """
     if core.is_over(game):
-        yield {"type": "analysis", "playouts": 0, "shares": _ended(game), "candidates": [], "done": True} | about(policies, 0.0)
+        yield {
+            "type": "analysis",
+            "playouts": 0,
+            "shares": _ended(game),
+            "candidates": [],
+            "done": True,
+        } | about(policies, 0.0)
         return
     began, pace = time.monotonic(), _Pace()
-    shares, race = np.zeros((0, int(game.num_players)), np.float32), _Race(game, policies, most, turns)
+    shares, race = (
+        np.zeros((0, int(game.num_players)), np.float32),
+        _Race(game, policies, most, turns),
+    )
     done = False
     while not done:
         pace.begin()
         count = min(pace.count, most - len(shares))
-        if count and (not with_actions or race.is_over or len(shares) <= _share_of(len(shares)) * race.played):
+        if count and (
+            not with_actions or race.is_over or len(shares) <= _share_of(len(shares)) * race.played
+        ):
             more = rollout(game, list(policies), count, first=len(shares), turns=turns)
             shares, played = np.concatenate([shares, more.shares]), count
         else:
             played = race.go_on(pace.count)
         pace.end(played)
         done = len(shares) >= most and (not with_actions or race.is_over)
-        message = {"type": "analysis", "playouts": len(shares), "shares": _shares(shares), "done": done}
+        message = {
+            "type": "analysis",
+            "playouts": len(shares),
+            "shares": _shares(shares),
+            "done": done,
+        }
         message["candidates"] = [told(one) for one in race.candidates()] if with_actions else []
         yield message | about(policies, time.monotonic() - began)
 
 
 def _share_of(playouts: int) -> float:
-    """How many playouts the position gets for one of all its actions together: more until its shares are known to a point."""
+    """How many playouts the position gets for one of all its actions together.
+
+    It gets more until its shares are known to a point.
+    """
     return 8.0 if playouts < _KNOWN else 0.5
 
 
 class _Race:
-    """The legal actions of a position. Those that may be the best are played out more and more, the others rest.
+    """The legal actions of a position.
 
-    Offers are left out: as `compare_actions` says, a playout can't begin in the middle of one. `weigh` judges them as a whole.
+    Those that may be the best are played out more and more, the others rest.
+
+    Offers are left out: as `compare_actions` says, a playout can't begin in the middle of one.
+    `weigh` judges them as a whole.
     """
 
     def __init__(self, game: Game, policies: Policies, most: int, turns: int | None) -> None:
@@ -97,7 +128,9 @@ class _Race:
         self.player = int(game.player)
         none = np.zeros((0, int(game.num_players)), np.float32)
         moves = [] if game.decision in actions.OFFERING else moves_of(game)
-        self.shares: dict[int, NDArray[np.float32]] = {move: none for move in moves if isinstance(move, int)}
+        self.shares: dict[int, NDArray[np.float32]] = {
+            move: none for move in moves if isinstance(move, int)
+        }
         self.played = 0
         self._due: list[int] = []
         self._goal = 0
@@ -113,16 +146,23 @@ class _Race:
         return not self.shares or (not self._due and self.fewest >= self.most)
 
     def go_on(self, budget: int) -> int:
-        """Play the next actions of this round; about so many playouts. Returns how many there were."""
+        """Play the next actions of this round; about so many playouts.
+
+        Returns how many there were.
+        """
         if not self._due:
             self._due = self._running()
             self._goal = min(self.most, max(_EACH, 2 * self.fewest))
         action = self._due[0]
         done = len(self.shares[action])
         count = max(1, min(self._goal - done, budget))
-        together = [other for other in self._due if len(self.shares[other]) == done][: max(1, budget // count)]
+        together = [other for other in self._due if len(self.shares[other]) == done][
+            : max(1, budget // count)
+        ]
         games = np.repeat(core.batch_of(self.game), len(together))
-        more = rollout(games, self.policies, count, actions=np.array(together), first=done, turns=self.turns)
+        more = rollout(
+            games, self.policies, count, actions=np.array(together), first=done, turns=self.turns
+        )
         for other, shares in zip(together, more.shares, strict=True):
             self.shares[other] = np.concatenate([self.shares[other], shares])
         self._due = [other for other in self._due if len(self.shares[other]) < self._goal]
@@ -130,7 +170,10 @@ class _Race:
         return count * len(together)
 
     def _running(self) -> list[int]:
-        """The actions that may be the best: all at first, then those that are not clearly worse than the leader."""
+        """The actions that may be the best.
+
+        They are all at first, then those that are not clearly worse than the leader.
+        """
         if any(len(shares) < _EACH for shares in self.shares.values()):
             return list(self.shares)
         ranked = self.candidates()
@@ -142,11 +185,23 @@ class _Race:
         if not played:
             return []
         longest = max(map(len, played.values()))
-        mean = {action: float(shares[:, self.player].mean(dtype=np.float64)) for action, shares in played.items()}
-        best = max((action for action, shares in played.items() if len(shares) == longest), key=mean.__getitem__)
+        mean = {
+            action: float(shares[:, self.player].mean(dtype=np.float64))
+            for action, shares in played.items()
+        }
+        best = max(
+            (action for action, shares in played.items() if len(shares) == longest),
+            key=mean.__getitem__,
+        )
         outcomes = played[best][:, self.player]
         rows = [
-            candidate(self.game, action, shares[: len(outcomes)], None if action == best else outcomes, self.player)
+            candidate(
+                self.game,
+                action,
+                shares[: len(outcomes)],
+                None if action == best else outcomes,
+                self.player,
+            )
             for action, shares in played.items()
         ]
         return sorted(rows, key=lambda one: (one.action != best, -one.difference))
@@ -155,11 +210,17 @@ class _Race:
 def _shares(shares: NDArray[np.float32]) -> list[dict[str, Any]]:
     mean = shares.mean(axis=0, dtype=np.float64)
     low, high = wilson(mean * len(shares), len(shares), CONFIDENCE)
-    return [{"seat": seat, "share": float(share), "low": float(low[seat]), "high": float(high[seat])} for seat, share in enumerate(mean)]
+    return [
+        {"seat": seat, "share": float(share), "low": float(low[seat]), "high": float(high[seat])}
+        for seat, share in enumerate(mean)
+    ]
 
 
 def _ended(game: Game) -> list[dict[str, Any]]:
-    return [{"seat": seat, "share": x, "low": x, "high": x} for seat, x in enumerate(final_shares(game).tolist())]
+    return [
+        {"seat": seat, "share": x, "low": x, "high": x}
+        for seat, x in enumerate(final_shares(game).tolist())
+    ]
 
 
 def told(one: Candidate) -> dict[str, Any]:
@@ -169,10 +230,14 @@ def told(one: Candidate) -> dict[str, Any]:
 
 def about(policies: Policies, seconds: float) -> Message:
     """Who plays on, for how long by now."""
-    return {"policies": [policy.name for policy in policies], "seconds": round(seconds, 2), "confidence": CONFIDENCE}
+    return {
+        "policies": [policy.name for policy in policies],
+        "seconds": round(seconds, 2),
+        "confidence": CONFIDENCE,
+    }
 
 
-# --- an offer -------------------------------------------------------------------------------------------------------------
+# --- an offer
 
 
 def weigh(game: Game, picks: Sequence[int], policies: Policies, most: int) -> Iterator[Message]:
@@ -194,10 +259,17 @@ def weigh(game: Game, picks: Sequence[int], policies: Policies, most: int) -> It
         pace.begin()
         count = min(max(4, pace.count // 2), most - len(now))
         without = rollout(both[0], list(policies), count, first=len(now))
-        accepted = rollout(both[1], list(policies), count, actions=actions.A_REPLY + 1, first=len(now))
+        accepted = rollout(
+            both[1], list(policies), count, actions=actions.A_REPLY + 1, first=len(now)
+        )
         now, after = np.concatenate([now, without.shares]), np.concatenate([after, accepted.shares])
         pace.end(2 * count)
-        yield {"type": "offer", "playouts": len(now), "seats": _compared(now, after), "done": len(now) >= most} | about(policies, 0.0)
+        yield {
+            "type": "offer",
+            "playouts": len(now),
+            "seats": _compared(now, after),
+            "done": len(now) >= most,
+        } | about(policies, 0.0)
 
 
 def _compared(now: NDArray[np.float32], after: NDArray[np.float32]) -> list[dict[str, Any]]:
@@ -205,14 +277,25 @@ def _compared(now: NDArray[np.float32], after: NDArray[np.float32]) -> list[dict
     for seat in range(now.shape[1]):
         gain, low, high = mean_interval((after[:, seat] - now[:, seat]).astype(np.float64))
         before, then = (float(shares[:, seat].mean(dtype=np.float64)) for shares in (now, after))
-        rows.append({"seat": seat, "now": before, "after": then, "difference": gain, "low": low, "high": high})
+        rows.append(
+            {
+                "seat": seat,
+                "now": before,
+                "after": then,
+                "difference": gain,
+                "low": low,
+                "high": high,
+            }
+        )
     return rows
 
 
-# --- a whole game ---------------------------------------------------------------------------------------------------------
+# --- a whole game
 
 
-def curve(frame: Callable[[int], Game], version: int, points: int, playouts: int, policies: Policies) -> Iterator[Message]:
+def curve(
+    frame: Callable[[int], Game], version: int, points: int, playouts: int, policies: Policies
+) -> Iterator[Message]:
     """The shares of all players at frames that are evenly spread over a game.
 
     Args:
@@ -229,13 +312,20 @@ def curve(frame: Callable[[int], Game], version: int, points: int, playouts: int
         game = frame(number)
         for shares, is_last in _refined(game, policies, playouts, pace):
             known[number] = {"version": number, "turn": int(game.turns)} | {
-                name: [row[key] for row in shares] for name, key in (("shares", "share"), ("low", "low"), ("high", "high"))
+                name: [row[key] for row in shares]
+                for name, key in (("shares", "share"), ("low", "low"), ("high", "high"))
             }
             points_told = [known[version] for version in sorted(known)]
-            yield {"type": "curve", "points": points_told, "done": is_last and len(known) == len(frames)} | about(policies, 0.0)
+            yield {
+                "type": "curve",
+                "points": points_told,
+                "done": is_last and len(known) == len(frames),
+            } | about(policies, 0.0)
 
 
-def _refined(game: Game, policies: Policies, playouts: int, pace: _Pace) -> Iterator[tuple[list[dict[str, Any]], bool]]:
+def _refined(
+    game: Game, policies: Policies, playouts: int, pace: _Pace
+) -> Iterator[tuple[list[dict[str, Any]], bool]]:
     """The shares of a position after more and more playouts, and whether these are the last."""
     if core.is_over(game):
         yield _ended(game), True
@@ -244,14 +334,21 @@ def _refined(game: Game, policies: Policies, playouts: int, pace: _Pace) -> Iter
     while len(shares) < playouts:
         pace.begin()
         count = min(pace.count, playouts - len(shares))
-        shares = np.concatenate([shares, rollout(game, list(policies), count, first=len(shares)).shares])
+        shares = np.concatenate(
+            [shares, rollout(game, list(policies), count, first=len(shares)).shares]
+        )
         pace.end(count)
         yield _shares(shares), len(shares) == playouts
 
 
 def _coarse_first(frames: list[int]) -> list[int]:
     """Frames in an order in which the curve is seen early: every eighth, then those between."""
-    return [frames[number] for number in sorted(range(len(frames)), key=lambda number: (number % 8 != 0, number % 4 != 0, number))]
+    return [
+        frames[number]
+        for number in sorted(
+            range(len(frames)), key=lambda number: (number % 8 != 0, number % 4 != 0, number)
+        )
+    ]
 
 
 def playable(policies: Sequence[Policy], players: int) -> list[Policy]:
@@ -262,5 +359,9 @@ def playable(policies: Sequence[Policy], players: int) -> list[Policy]:
     """
     seated = list(policies) * players if len(policies) == 1 else list(policies)
     if len(seated) != players:
-        raise RefusedError(MOVED_ON, f"{len(seated)} policies are given for {players} seats: give one for all, or one a seat.")
+        raise RefusedError(
+            MOVED_ON,
+            f"{len(seated)} policies are given for {players} seats: give one for all, or one a"
+            " seat.",
+        )
     return seated

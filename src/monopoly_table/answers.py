@@ -1,4 +1,6 @@
-"""What the routes answer, field by field: the OpenAPI description is made of it, and FastAPI holds every answer against it.
+"""The answers of the routes, field by field.
+
+The OpenAPI description is made of it, and FastAPI holds every answer against it.
 
 A view is described in words in docs/protocol.md.
 """

@@ -1,4 +1,7 @@
-"""The application: every route of docs/protocol.md. A route reads the request, asks the house in a thread, and answers in JSON."""
+"""The application: every route of docs/protocol.md.
+
+A route reads the request, asks the house in a thread, and answers in JSON.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +32,18 @@ PAGE: Final = Path(__file__).parent / "page"
 _log = logging.getLogger(__name__)
 
 _REFUSED: Final[dict[int | str, dict[str, Any]]] = {
-    "4XX": {"model": answers.Refusal, "description": "Refused, with a sentence that says what to do"},
+    "4XX": {
+        "model": answers.Refusal,
+        "description": "Refused, with a sentence that says what to do",
+    },
     "503": {"model": answers.Refusal, "description": "Busy: the game is kept"},
 }
-_FILE: Final[dict[str, Any]] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
-_BEARER: Final = HTTPBearer(auto_error=False, description="The host's token, or one of the game: docs/protocol.md")
+_FILE: Final[dict[str, Any]] = {
+    "application/octet-stream": {"schema": {"type": "string", "format": "binary"}}
+}
+_BEARER: Final = HTTPBearer(
+    auto_error=False, description="The host's token, or one of the game: docs/protocol.md"
+)
 
 routes: Final = APIRouter(prefix="/api", responses=_REFUSED)
 
@@ -67,14 +77,16 @@ GameId = Annotated[str, InPath(max_length=40)]
 Number = Annotated[int, InPath(ge=0, le=10**7)]
 
 
-# --- games ----------------------------------------------------------------------------------------------------------------
+# --- games
 
 
 @routes.get("/about", response_model=answers.About)
 async def about_(house: AnyHouse, request: Request) -> dict[str, Any]:
     """Everything that does not change."""
     bearer = await _BEARER(request)  # anybody may ask
-    return await house.run(lambda: about(house, bearer is not None and house.is_host(bearer.credentials)))
+    return await house.run(
+        lambda: about(house, bearer is not None and house.is_host(bearer.credentials))
+    )
 
 
 @routes.post("/games", status_code=201, response_model=answers.Begun)
@@ -120,7 +132,7 @@ async def join(house: AnyHouse, token: Token, game: GameId, wish: messages.Join)
     return {"seat": wish.seat, "token": await room.join(wish.seat, wish.name)}
 
 
-# --- frames ---------------------------------------------------------------------------------------------------------------
+# --- frames
 
 
 @routes.get("/games/{game}/frames/{number}", response_model=answers.Frame)
@@ -136,7 +148,9 @@ async def frame(house: AnyHouse, token: Token, game: GameId, number: Number) -> 
 
 
 @routes.get("/games/{game}/frames/{number}/position", responses={200: {"model": messages.Position}})
-async def frame_as_position(house: AnyHouse, token: Token, game: GameId, number: Number) -> dict[str, Any]:
+async def frame_as_position(
+    house: AnyHouse, token: Token, game: GameId, number: Number
+) -> dict[str, Any]:
     """A frame as a position for the editor."""
 
     def find() -> dict[str, Any]:
@@ -172,14 +186,19 @@ async def replay(house: AnyHouse, token: Token, game: GameId) -> Response:
     return Response(await house.run(find), media_type="application/octet-stream", headers=headers)
 
 
-@routes.post("/replays", status_code=201, response_model=answers.Uploaded, openapi_extra={"requestBody": {"content": _FILE}})
+@routes.post(
+    "/replays",
+    status_code=201,
+    response_model=answers.Uploaded,
+    openapi_extra={"requestBody": {"content": _FILE}},
+)
 async def upload(house: HostHouse, request: Request) -> dict[str, Any]:
     """Keep the games of a file."""
     data = await request.body()
     return await house.think(lambda: house.upload(data))
 
 
-# --- positions and puzzles ------------------------------------------------------------------------------------------------
+# --- positions and puzzles
 
 
 @routes.post("/positions", response_model=answers.Shown)
@@ -199,7 +218,12 @@ async def puzzles(house: AnyHouse) -> dict[str, Any]:
     """All puzzles."""
     found = await house.run(house.all_puzzles)
     rows = [
-        {"puzzle": number, "title": title(puzzle), "players": puzzle.replay.num_players, "decision": puzzle.kind}
+        {
+            "puzzle": number,
+            "title": title(puzzle),
+            "players": puzzle.replay.num_players,
+            "decision": puzzle.kind,
+        }
         for number, puzzle in enumerate(found)
     ]
     return {"puzzles": rows}
@@ -217,7 +241,7 @@ async def guess(house: AnyHouse, number: Number, answer: messages.Guess) -> dict
     return await house.run(lambda: house.guessed(number, answer.action))
 
 
-# --- sockets --------------------------------------------------------------------------------------------------------------
+# --- sockets
 
 
 @routes.websocket("/games/{game}/socket")
@@ -232,7 +256,7 @@ async def analysis_socket(socket: WebSocket) -> None:
     await sockets.analyses(socket, socket.app.state.house)
 
 
-# --- the application ------------------------------------------------------------------------------------------------------
+# --- the application
 
 
 def create(settings: Settings) -> FastAPI:
@@ -252,7 +276,13 @@ def create(settings: Settings) -> FastAPI:
             warming.cancel()
             house.close()
 
-    app = FastAPI(title="The table", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
+    app = FastAPI(
+        title="The table",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )
     app.state.house = house
     app.include_router(routes)
     app.mount("/", StaticFiles(directory=PAGE, html=True), "page")
@@ -282,7 +312,9 @@ async def _misshapen(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _failed(_: Request, __: Exception) -> JSONResponse:
-    return JSONResponse({"error": "The server failed; its terminal says more. Games are kept."}, 500)
+    return JSONResponse(
+        {"error": "The server failed; its terminal says more. Games are kept."}, 500
+    )
 
 
 async def _unknown(_: Request, error: Exception) -> JSONResponse:

@@ -1,4 +1,7 @@
-"""The open question as a person meets it: each legal action with its square and its dollars, and why the others are not legal."""
+"""The open question as a person meets it.
+
+It holds each legal action with its square and its dollars, and why the others are not legal.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,19 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from monopoly_env import actions, core
-from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_SELL, A_UNMORTGAGE, HEAD_NAMES, HEAD_OF, HEADS, NOTES, RAISES
+from monopoly_env.actions import (
+    A_BUILD,
+    A_BUY,
+    A_JAIL,
+    A_MORTGAGE,
+    A_SELL,
+    A_UNMORTGAGE,
+    HEAD_NAMES,
+    HEAD_OF,
+    HEADS,
+    NOTES,
+    RAISES,
+)
 from monopoly_env.engine import agenda
 from monopoly_env.facts import board
 from monopoly_env.game import Game
@@ -21,7 +36,9 @@ _LEVELS: Final = ("none yet", "only 1 house", "only 2 houses", "only 3 houses", 
 def legal(game: Game, names: Names) -> list[dict[str, Any]]:
     """The legal actions; empty once the game is over."""
     costs = facts.costs(game)
-    return [_action(game, int(action), int(costs[action]), names) for action in core.legal_actions(game)]
+    return [
+        _action(game, int(action), int(costs[action]), names) for action in core.legal_actions(game)
+    ]
 
 
 def _action(game: Game, action: int, cost: int, names: Names) -> dict[str, Any]:
@@ -51,7 +68,11 @@ def _dollars(game: Game, action: int, kind: str, index: int, cost: int) -> int |
     if kind == "sell":
         return facts.sale(game, action)
     if kind == "bid" and index:
-        base = int(game.sealed[game.player]) if game.decision == agenda.SEALED_BID else facts.bid_base(game)
+        base = (
+            int(game.sealed[game.player])
+            if game.decision == agenda.SEALED_BID
+            else facts.bid_base(game)
+        )
         return base + RAISES[index - 1]
     if kind == "trade_cash" and 0 < index <= 2 * len(NOTES):
         return NOTES[(index - 1) % len(NOTES)]
@@ -72,10 +93,12 @@ def going_on(game: Game) -> str:
     if game.decision == agenda.JAIL:
         return "stay in jail" if game.agenda[game.depth - 1, 2] else "throw the dice"
     when = int(game.agenda[game.depth - 1, 2])
-    return {agenda.BEFORE_THROW: "throw the dice", agenda.AFTER_THROW: "end the turn"}.get(when, "go on")
+    return {agenda.BEFORE_THROW: "throw the dice", agenda.AFTER_THROW: "end the turn"}.get(
+        when, "go on"
+    )
 
 
-# --- what is not legal, and why -------------------------------------------------------------------------------------------
+# --- what is not legal, and why
 
 
 def refusals(game: Game, names: Names) -> list[dict[str, Any]]:
@@ -89,7 +112,10 @@ def refusals(game: Game, names: Names) -> list[dict[str, Any]]:
 def _purchase(game: Game) -> Iterator[tuple[str, int, str]]:
     if game.decision == agenda.BUY and not _is_legal(game, A_BUY + 1):
         lot = int(game.agenda[game.depth - 1, 2])
-        told = f"{_name(game, lot)} costs ${facts.price_for_sale(game):,}, and you have ${game.cash[game.player]:,}."
+        told = (
+            f"{_name(game, lot)} costs ${facts.price_for_sale(game):,}, and you have"
+            f" ${game.cash[game.player]:,}."
+        )
         yield "buy", _square(game, lot), told
 
 
@@ -105,14 +131,22 @@ def _lots(game: Game, names: Names) -> Iterator[tuple[str, int, str]]:
                 yield "build", _square(game, lot), f"{_name(game, lot)} belongs to {names[owner]}."
             continue
         if lot < board.NUM_STREETS and not _is_legal(game, A_BUILD + lot):
-            yield "build", _square(game, lot), f"{_name(game, lot)}: {_no_building(game, lot, int(costs[A_BUILD + lot]))}"
+            yield (
+                "build",
+                _square(game, lot),
+                f"{_name(game, lot)}: {_no_building(game, lot, int(costs[A_BUILD + lot]))}",
+            )
         if lot < board.NUM_STREETS and game.level[lot] and not _is_legal(game, A_SELL + lot):
             yield "sell", _square(game, lot), f"{_name(game, lot)}: {_no_sale(game, lot)}"
         mortgaged = bool(int(game.mortgaged) >> lot & 1)
         if not mortgaged and not _is_legal(game, A_MORTGAGE + lot):
             yield "mortgage", _square(game, lot), f"{_name(game, lot)}: {_no_mortgage(game, lot)}"
         if mortgaged and not _is_legal(game, A_UNMORTGAGE + lot):
-            yield "unmortgage", _square(game, lot), f"{_name(game, lot)}: {_no_lifting(game, int(costs[A_UNMORTGAGE + lot]))}"
+            yield (
+                "unmortgage",
+                _square(game, lot),
+                f"{_name(game, lot)}: {_no_lifting(game, int(costs[A_UNMORTGAGE + lot]))}",
+            )
 
 
 _ANOTHER_TIME: Final = "only in a window of the turn."

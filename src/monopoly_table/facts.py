@@ -57,17 +57,25 @@ def _bid_base(games: Games, seat: int) -> int:
 
 
 def rents(game: Game) -> list[int | None]:
-    """What the next visitor of each lot would owe, in dollars, or None; for utilities the multiple of the dice."""
+    """What the next visitor of each lot would owe, in dollars, or None.
+
+    For utilities it is the multiple of the dice.
+    """
     row = np.zeros(NUM_LOTS, np.int64)
     _write_rents(core.batch_of(game), row)
     return [int(dollars) if dollars >= 0 else None for dollars in row]
 
 
 def visits(game: Game, seat: int) -> int:
-    """What one visit to each lot of a seat would bring, in dollars; utilities at the most frequent throw."""
+    """What one visit to each lot of a seat would bring, in dollars.
+
+    Utilities count at the most frequent throw.
+    """
     owed = rents(game)
     return sum(
-        (owed[lot] or 0) * (USUAL_THROW if GROUP_OF[lot] == UTILITIES else 1) for lot in range(NUM_LOTS) if int(game.lots[seat]) >> lot & 1
+        (owed[lot] or 0) * (USUAL_THROW if GROUP_OF[lot] == UTILITIES else 1)
+        for lot in range(NUM_LOTS)
+        if int(game.lots[seat]) >> lot & 1
     )
 
 

@@ -55,7 +55,10 @@ def without_seed(text: str, game: Game) -> str:
 
 
 def digest(game: Game, key: str) -> str:
-    """A hash of a record with a key: without it no guess at what is hidden can be compared with it."""
+    """A hash of a record with a key.
+
+    Without it no guess at what is hidden can be compared with it.
+    """
     known = replays.digest(game).encode()
     return hashlib.blake2b(known, key=key.encode(), digest_size=8).hexdigest()
 

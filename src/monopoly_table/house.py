@@ -92,7 +92,7 @@ class House:
         self.catalogue.listed()
         self.ready = True
 
-    # --- who may what ---------------------------------------------------------------------------------------------------
+    # --- who may what
 
     def is_host(self, token: str) -> bool:
         """Whether a token is the host's."""
@@ -101,7 +101,9 @@ class House:
     def check_host(self, token: str) -> None:
         """Raise unless a token is the host's."""
         if not self.is_host(token):
-            raise RefusedError(NO_TOKEN, "Only the host may do this: open the link that the server printed.")
+            raise RefusedError(
+                NO_TOKEN, "Only the host may do this: open the link that the server printed."
+            )
 
     def row(self, game: str) -> Stored:
         """A stored game.
@@ -111,14 +113,16 @@ class House:
         """
         row = self.storage.find(game)
         if row is None:
-            raise RefusedError(UNKNOWN, f"There is no game {game!r}: it was removed, or the link is wrong.")
+            raise RefusedError(
+                UNKNOWN, f"There is no game {game!r}: it was removed, or the link is wrong."
+            )
         return row
 
     def rights(self, token: str, row: Stored) -> Rights:
         """What a token allows in a game."""
         return rights(token, self.token, row, [Seat(**seat) for seat in row.about["seats"]])
 
-    # --- new games ------------------------------------------------------------------------------------------------------
+    # --- new games
 
     def begin(self, new: messages.NewGame) -> Stored:
         """Begin a game.
@@ -130,9 +134,14 @@ class House:
         seats = [self._seat(choice, len(new.seats)) for choice in new.seats]
         start, seed = self._start(new, len(seats))
         if int(start.num_players) != len(seats):
-            raise RefusedError(MOVED_ON, f"The position has {start.num_players} players, and {len(seats)} seats are given.")
+            raise RefusedError(
+                MOVED_ON,
+                f"The position has {start.num_players} players, and {len(seats)} seats are given.",
+            )
         if core.is_over(start):
-            raise RefusedError(MOVED_ON, "The game is over at this position: there is nothing to play.")
+            raise RefusedError(
+                MOVED_ON, "The game is over at this position: there is nothing to play."
+            )
         rules = setups.rules_in(start)
         about = {
             "rules": rules.changed(),
@@ -151,7 +160,12 @@ class House:
             self.catalogue.make(choice.policy or "").check_table(players)
         elif choice.policy is not None:
             raise RefusedError(MOVED_ON, f"A seat of kind {choice.kind!r} has no policy.")
-        return Seat(choice.kind, choice.name, choice.policy, secrets.token_urlsafe(16) if choice.kind == GUEST else None)
+        return Seat(
+            choice.kind,
+            choice.name,
+            choice.policy,
+            secrets.token_urlsafe(16) if choice.kind == GUEST else None,
+        )
 
     def _start(self, new: messages.NewGame, players: int) -> tuple[Game, int]:
         seed = hidden.new_seed() if new.seed is None else new.seed
@@ -159,12 +173,21 @@ class House:
             forced = bool(new.position.chance or new.position.community_chest)
             return core.reseed(setups.build(new.position), seed, shuffle=not forced), seed
         if new.start is not None:
-            return core.reseed(self.recording(self.row(new.start.game)).frame(new.start.version), seed, shuffle=True), seed
+            return (
+                core.reseed(
+                    self.recording(self.row(new.start.game)).frame(new.start.version),
+                    seed,
+                    shuffle=True,
+                ),
+                seed,
+            )
         return core.new_game(players, setups.rules_of(new.rules), seed), seed
 
     def _check_room(self, more: int) -> None:
         if self.storage.count() + more > self.settings.games:
-            raise RefusedError(TOO_MANY, f"The server keeps {self.settings.games:,} games at most: remove some.")
+            raise RefusedError(
+                TOO_MANY, f"The server keeps {self.settings.games:,} games at most: remove some."
+            )
 
     def upload(self, data: bytes) -> dict[str, Any]:
         """Keep the games of a file.
@@ -182,7 +205,7 @@ class House:
         """The games that changed last."""
         return [listed(row) for row in self.storage.newest(_MOST_LISTED)]
 
-    # --- frames ---------------------------------------------------------------------------------------------------------
+    # --- frames
 
     def recording(self, row: Stored) -> Recording:
         """A stored game, frame by frame."""
@@ -201,14 +224,22 @@ class House:
         for player, seat in zip(told["players"], row.about["seats"], strict=False):
             player["kind"], player["policy"] = seat["kind"], seat["policy"]
         told["chosen"] = recording.chosen(number)
-        return {"view": told, "board": views.picture(game), "step": None if step is None else step.told()}
+        return {
+            "view": told,
+            "board": views.picture(game),
+            "step": None if step is None else step.told(),
+        }
 
     def last(self, row: Stored) -> dict[str, Any]:
         """The end of an uploaded game, in the form of a table's state."""
         told = self.frame(row, row.version)
-        return {"view": told["view"], "board": told["board"], "log": [told["step"]] if told["step"] else []}
+        return {
+            "view": told["view"],
+            "board": told["board"],
+            "log": [told["step"]] if told["step"] else [],
+        }
 
-    # --- puzzles --------------------------------------------------------------------------------------------------------
+    # --- puzzles
 
     def all_puzzles(self) -> tuple[puzzles.Puzzle, ...]:
         """The puzzles that come with the library; none if there are none."""
@@ -226,7 +257,10 @@ class House:
             RefusedError: There is none of this number.
         """
         if not 0 <= number < len(self.all_puzzles()):
-            raise RefusedError(UNKNOWN, f"There is no puzzle {number}: there are {len(self.all_puzzles())}, from 0.")
+            raise RefusedError(
+                UNKNOWN,
+                f"There is no puzzle {number}: there are {len(self.all_puzzles())}, from 0.",
+            )
         return self.all_puzzles()[number]
 
     def asked(self, number: int) -> dict[str, Any]:
@@ -236,19 +270,30 @@ class House:
         told = views.view(game, puzzle.replay.names, len(puzzle.replay.actions))
         answers = {candidate.action for candidate in puzzle.candidates}
         told["actions"] = [action for action in told["actions"] if action["action"] in answers]
-        return {"puzzle": number, "title": title(puzzle), "view": told, "board": views.picture(game)}
+        return {
+            "puzzle": number,
+            "title": title(puzzle),
+            "view": told,
+            "board": views.picture(game),
+        }
 
     def guessed(self, number: int, action: int) -> dict[str, Any]:
         """Whether an answer is right, and the solution."""
         puzzle = self.puzzle(number)
         puzzle.of(action)
         rows = [analysis.told(candidate) for candidate in puzzle.candidates]
-        return {"right": action == puzzle.best.action, "best": puzzle.best.action, "candidates": rows}
+        return {
+            "right": action == puzzle.best.action,
+            "best": puzzle.best.action,
+            "candidates": rows,
+        }
 
-    # --- analyses -------------------------------------------------------------------------------------------------------
+    # --- analyses
 
     def job(self, token: str, message: Any) -> Iterator[dict[str, Any]]:
-        """The analysis that a client asks for; the first step may take longer, since it finds the position.
+        """The analysis that a client asks for.
+
+        The first step may take longer, since it finds the position.
 
         Raises:
             MonopolyError: It can't be made.
@@ -266,15 +311,30 @@ class House:
             recording = self._seen(token, message.game)
             seated = self._who(message.policies, recording.frame(0))
             if isinstance(message, messages.Curve):
-                yield from analysis.curve(recording.frame, recording.version, message.points, message.playouts, seated)
+                yield from analysis.curve(
+                    recording.frame, recording.version, message.points, message.playouts, seated
+                )
             else:
                 yield from self._report(recording, message.playouts, seated)
 
-    def _report(self, recording: Recording, playouts: int, seated: Sequence[Policy]) -> Iterator[dict[str, Any]]:
+    def _report(
+        self, recording: Recording, playouts: int, seated: Sequence[Policy]
+    ) -> Iterator[dict[str, Any]]:
         if not 0 < recording.version <= _MOST_REPORTED:
-            raise RefusedError(MOVED_ON, f"A report needs a game of 1 to {_MOST_REPORTED:,} decisions; this one has {recording.version:,}.")
+            raise RefusedError(
+                MOVED_ON,
+                f"A report needs a game of 1 to {_MOST_REPORTED:,} decisions; this one has"
+                f" {recording.version:,}.",
+            )
         games = np.concatenate([core.batch_of(game) for game in recording.frames()])
-        yield from reports.report(games[:-1], recording.replay.actions.astype(np.int64), games[-1], recording.names, playouts, seated)
+        yield from reports.report(
+            games[:-1],
+            recording.replay.actions.astype(np.int64),
+            games[-1],
+            recording.names,
+            playouts,
+            seated,
+        )
 
     def _seen(self, token: str, game: str) -> Recording:
         row = self.row(game)
@@ -300,13 +360,22 @@ class House:
 def listed(row: Stored) -> dict[str, Any]:
     """A game in the list of games."""
     updated = datetime.fromtimestamp(row.updated, UTC).isoformat(timespec="seconds")
-    told = {"game": row.id, "kind": row.kind, "version": row.version, "updated": updated, "title": row.about["title"]}
+    told = {
+        "game": row.id,
+        "kind": row.kind,
+        "version": row.version,
+        "updated": updated,
+        "title": row.about["title"],
+    }
     return told | {name: row.status[name] for name in ("names", "turns", "over", "winners")}
 
 
 def links(row: Stored) -> dict[str, Any]:
     """The tokens of a game, for its host."""
-    seats = [{"seat": number, "token": seat["token"], "taken": seat["taken"]} for number, seat in enumerate(row.about["seats"])]
+    seats = [
+        {"seat": number, "token": seat["token"], "taken": seat["taken"]}
+        for number, seat in enumerate(row.about["seats"])
+    ]
     return {"watch": row.about["watch"], "seats": [seat for seat in seats if seat["token"]]}
 
 

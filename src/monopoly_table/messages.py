@@ -1,4 +1,7 @@
-"""What clients may send, field by field with its bounds. Whatever has another shape is refused before anything reads it."""
+"""The messages that clients may send, field by field with its bounds.
+
+Whatever has another shape is refused before anything reads it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,9 @@ Dollars = Annotated[int, Field(ge=0, le=10**9)]
 Version = Annotated[int, Field(ge=0, le=10**7)]
 Seed = Annotated[int, Field(ge=0, lt=1 << 64)]
 Speed = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
-Name = Annotated[str, StringConstraints(max_length=40, strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Name = Annotated[
+    str, StringConstraints(max_length=40, strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")
+]
 Word = Annotated[str, Field(max_length=100)]
 Deck = Literal["chance", "community_chest"]
 Cards = Annotated[list[Word], Field(max_length=16)]
@@ -29,7 +34,7 @@ class _Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-# --- new games ------------------------------------------------------------------------------------------------------------
+# --- new games
 
 
 class RulesChoice(_Shape):
@@ -76,7 +81,9 @@ class Position(_Shape):
     players: Annotated[list[PlayerSetup], Field(min_length=2, max_length=MAX_PLAYERS)]
     buildings: Annotated[list[Building], Field(max_length=NUM_LOTS)] = []
     mortgaged: Annotated[list[Lot], Field(max_length=NUM_LOTS)] = []
-    throws: Annotated[list[Annotated[list[int], Field(min_length=2, max_length=2)]], Field(max_length=16)] = []
+    throws: Annotated[
+        list[Annotated[list[int], Field(min_length=2, max_length=2)]], Field(max_length=16)
+    ] = []
     chance: Cards = []
     community_chest: Cards = []
 
@@ -114,7 +121,7 @@ class Guess(_Shape):
     action: Annotated[int, Field(ge=0, le=204)]
 
 
-# --- the socket of a game -------------------------------------------------------------------------------------------------
+# --- the socket of a game
 
 
 class Goods(_Shape):
@@ -213,7 +220,7 @@ TABLE: Final[TypeAdapter[Any]] = TypeAdapter(Annotated[TableMessage, Field(discr
 HELLO: Final[TypeAdapter[Any]] = TypeAdapter(Hello)
 
 
-# --- the socket of analyses -----------------------------------------------------------------------------------------------
+# --- the socket of analyses
 
 
 class Target(_Shape):
@@ -277,7 +284,9 @@ class Stop(_Numbered):
 
 
 AnalysisMessage = Analyse | Weigh | Curve | Report | Stop | Ping
-ANALYSIS: Final[TypeAdapter[Any]] = TypeAdapter(Annotated[AnalysisMessage, Field(discriminator="type")])
+ANALYSIS: Final[TypeAdapter[Any]] = TypeAdapter(
+    Annotated[AnalysisMessage, Field(discriminator="type")]
+)
 
 
 @dataclass(frozen=True)

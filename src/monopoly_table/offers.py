@@ -1,4 +1,7 @@
-"""Whole offers and whole bids: the engine takes them pick by pick, a person makes them in one go."""
+"""Whole offers and whole bids.
+
+The engine takes them pick by pick, a person makes them in one go.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +46,17 @@ def picks(game: Game, to: int, give: Goods, ask: Goods, names: Names) -> list[in
     dollars = give.dollars - ask.dollars
     payer = int(game.player) if dollars > 0 else to
     if abs(dollars) > game.cash[payer]:
-        raise RefusedError(MOVED_ON, f"{names[payer]} has ${game.cash[payer]:,}: ${abs(dollars):,} can't be part of the offer.")
+        raise RefusedError(
+            MOVED_ON,
+            f"{names[payer]} has ${game.cash[payer]:,}: ${abs(dollars):,} can't be part of the"
+            " offer.",
+        )
     counter = game.decision == agenda.REPLY
-    opening = A_REPLY + COUNTER if counter else A_TRADE + (to - int(game.player)) % int(game.num_players) - 1
+    opening = (
+        A_REPLY + COUNTER
+        if counter
+        else A_TRADE + (to - int(game.player)) % int(game.num_players) - 1
+    )
     made = [opening, *_goods(A_ASK, ask), *_goods(A_GIVE, give), *_cash(dollars), A_CASH]
     trial = core.clone(game)
     for action in made:
@@ -62,7 +73,11 @@ def _check_partner(game: Game, to: int, names: Names) -> None:
     if not 0 <= to < game.num_players or to == game.player:
         raise RefusedError(MOVED_ON, "An offer goes to another player of the game.")
     possible = " and ".join(names[seat] for seat in partners)
-    told = f"An offer can now go to {possible}." if partners else "No offer can be made now: wait for your turn, or its limit is reached."
+    told = (
+        f"An offer can now go to {possible}."
+        if partners
+        else "No offer can be made now: wait for your turn, or its limit is reached."
+    )
     raise RefusedError(MOVED_ON, f"No offer to {names[to]}. {told}")
 
 
@@ -73,17 +88,24 @@ def _check_goods(game: Game, seat: int, side: Goods, names: Names) -> None:
             raise RefusedError(MOVED_ON, f"{names[seat]} does not own {name}.")
         group = int(board.GROUP_LOTS[board.GROUP_OF[lot]])
         if any(game.level[other] for other in board.lots_of(group) if other < board.NUM_STREETS):
-            raise RefusedError(MOVED_ON, f"{name} can't be traded while its group has buildings: sell them first.")
+            raise RefusedError(
+                MOVED_ON, f"{name} can't be traded while its group has buildings: sell them first."
+            )
         if int(game.traded) >> lot & 1:
             raise RefusedError(MOVED_ON, f"{name} has been traded in this turn already.")
     for card in side.cards:
         if not int(game.jail_cards[seat]) >> DECKS.index(card) & 1:
-            raise RefusedError(MOVED_ON, f"{names[seat]} has no jail card of {card.replace('_', ' ').title()}.")
+            raise RefusedError(
+                MOVED_ON, f"{names[seat]} has no jail card of {card.replace('_', ' ').title()}."
+            )
 
 
 def _goods(head: int, side: Goods) -> Iterator[int]:
     """Picks in rising order, then done."""
-    yield from sorted({head + lot for lot in side.lots} | {head + CHANCE_GOOD + DECKS.index(card) for card in side.cards})
+    yield from sorted(
+        {head + lot for lot in side.lots}
+        | {head + CHANCE_GOOD + DECKS.index(card) for card in side.cards}
+    )
     yield head + GOODS_DONE
 
 
@@ -91,7 +113,9 @@ def _cash(dollars: int) -> Iterator[int]:
     """Notes in falling order: given, or asked for if the sum is negative."""
     left = abs(dollars)
     if left // NOTES[0] > _MOST_NOTES:
-        raise RefusedError(MOVED_ON, f"${left:,} is too much for an offer: ${_MOST_NOTES * NOTES[0]:,} at most.")
+        raise RefusedError(
+            MOVED_ON, f"${left:,} is too much for an offer: ${_MOST_NOTES * NOTES[0]:,} at most."
+        )
     for number, note in enumerate(NOTES):
         count, left = divmod(left, note)
         yield from [A_CASH + 1 + number + (0 if dollars > 0 else len(NOTES))] * count
@@ -100,7 +124,10 @@ def _cash(dollars: int) -> Iterator[int]:
 def _why_not(game: Game, action: int) -> str:
     """Why a pick is not legal, in words that fit a whole offer."""
     if action == A_CASH:
-        return "This offer can't be made: it was refused in this turn already, or a side lacks the cash for it and for the mortgage fees."
+        return (
+            "This offer can't be made: it was refused in this turn already, or a side lacks the"
+            " cash for it and for the mortgage fees."
+        )
     if action == A_ASK + GOODS_DONE or action == A_GIVE + GOODS_DONE:
         return "An offer needs a lot or a card, and by these rules perhaps one of each side."
     if action > A_CASH and game.decision == agenda.CASH:
@@ -113,21 +140,30 @@ def _is_legal(game: Game, action: int) -> bool:
 
 
 def bids(game: Game, dollars: int) -> list[int]:
-    """The actions that bid so many dollars: one raise in an open auction; in a sealed one the notes of the maximum, and done.
+    """The actions that bid so many dollars: one raise in an open auction.
+
+    In a sealed one, the notes of the maximum, and done.
 
     Raises:
-        RefusedError: No auction is running, or this bid can't be made; the message names those that can.
+        RefusedError: No auction is running, or this bid can't be made; the message names those that
+            can.
     """
     if game.decision == agenda.BID:
         totals = open_bids(game)
         if dollars not in totals:
-            raise RefusedError(MOVED_ON, f"A bid of ${dollars:,} can't be made now. {_nearest(dollars, list(totals))}")
+            raise RefusedError(
+                MOVED_ON,
+                f"A bid of ${dollars:,} can't be made now. {_nearest(dollars, list(totals))}",
+            )
         return [totals[dollars]]
     if game.decision != agenda.SEALED_BID:
         raise RefusedError(MOVED_ON, "There is no auction now.")
     so_far, most = int(game.sealed[game.player]), facts.bid_limit(game)
     if not so_far <= dollars <= most or dollars // NOTES[0] > _MOST_NOTES:
-        raise RefusedError(MOVED_ON, f"Your maximum can be ${so_far:,} to ${max(so_far, most):,}, not ${dollars:,}.")
+        raise RefusedError(
+            MOVED_ON,
+            f"Your maximum can be ${so_far:,} to ${max(so_far, most):,}, not ${dollars:,}.",
+        )
     made, left = [], dollars - so_far
     for number, note in enumerate(NOTES):
         count, left = divmod(left, note)
@@ -136,23 +172,34 @@ def bids(game: Game, dollars: int) -> list[int]:
 
 
 def _nearest(dollars: int, totals: list[int]) -> str:
-    """The bids next to one that can't be made, and all: an open auction goes up by one of the raises."""
+    """The bids next to one that can't be made, and all.
+
+    An open auction goes up by one of the raises.
+    """
     if not totals:
         return "You can only fold."
-    below, above = [total for total in totals if total < dollars], [total for total in totals if total > dollars]
+    below, above = (
+        [total for total in totals if total < dollars],
+        [total for total in totals if total > dollars],
+    )
     near = [f"${total:,}" for total in (*below[-1:], *above[:1])]
     return (
-        f"The nearest {'is' if len(near) == 1 else 'are'} {' and '.join(near)}; possible: {', '.join(f'${total:,}' for total in totals)}."
+        f"The nearest {'is' if len(near) == 1 else 'are'} {' and '.join(near)}; possible:"
+        f" {', '.join(f'${total:,}' for total in totals)}."
     )
 
 
 def open_bids(game: Game) -> dict[int, int]:
     """The bids that can be made in an open auction: the action by its total in dollars."""
     base = facts.bid_base(game)
-    return {base + dollars: A_BID + 1 + number for number, dollars in enumerate(RAISES) if _is_legal(game, A_BID + 1 + number)}
+    return {
+        base + dollars: A_BID + 1 + number
+        for number, dollars in enumerate(RAISES)
+        if _is_legal(game, A_BID + 1 + number)
+    }
 
 
-# --- what an offer would do -----------------------------------------------------------------------------------------------
+# --- what an offer would do
 
 
 def preview(game: Game, to: int, give: Goods, ask: Goods, names: Names) -> dict[str, Any]:
@@ -170,7 +217,10 @@ def preview(game: Game, to: int, give: Goods, ask: Goods, names: Names) -> dict[
 
 
 def exchanged(game: Game, to: int, give: Goods, ask: Goods) -> Game:
-    """A copy in which the goods have changed hands, and nothing else has happened: to look at, not to play on."""
+    """A copy in which the goods have changed hands, and nothing else has happened.
+
+    It is to look at, not to play on.
+    """
     after, giver = core.clone(game), int(game.player)
     for side, source, target in ((give, giver, to), (ask, to, giver)):
         lots = sum(1 << lot for lot in set(side.lots)) & int(game.lots[source])
@@ -196,4 +246,8 @@ def _side(before: Game, after: Game, seat: int) -> dict[str, Any]:
 
 
 def _complete(game: Game, seat: int) -> set[int]:
-    return {group for group, lots in enumerate(board.GROUP_LOTS) if int(game.lots[seat]) & int(lots) == int(lots)}
+    return {
+        group
+        for group, lots in enumerate(board.GROUP_LOTS)
+        if int(game.lots[seat]) & int(lots) == int(lots)
+    }

@@ -1,4 +1,7 @@
-"""Who may sit at a table: policies by name, and saved ones of one folder. A client never names a path."""
+"""The policies that may sit at a table: those by name, and saved ones of one folder.
+
+A client never names a path.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +32,23 @@ class Catalogue:
         self._plays_on: dict[str, bool] = {}
 
     def _saved(self) -> dict[str, Path]:
-        """The saved policies by name. The folder is listed: whatever lies elsewhere has no name here."""
+        """The saved policies by name.
+
+        The folder is listed: whatever lies elsewhere has no name here.
+        """
         if self._folder is None:
             return {}
         return {
-            SAVED + path.name: path for path in sorted(self._folder.glob(f"*{files.SUFFIX}")) if path.is_file() and not path.is_symlink()
+            SAVED + path.name: path
+            for path in sorted(self._folder.glob(f"*{files.SUFFIX}"))
+            if path.is_file() and not path.is_symlink()
         }
 
     def names(self) -> list[str]:
         """All names."""
-        return [name for name in names.names() if name not in _AT_THE_TERMINAL] + list(self._saved())
+        return [name for name in names.names() if name not in _AT_THE_TERMINAL] + list(
+            self._saved()
+        )
 
     def make(self, name: str) -> Policy:
         """A policy by name.

@@ -1,4 +1,7 @@
-"""Stored games, frame by frame: any moment of a game that was played here or uploaded, and what stands out in it."""
+"""Stored games, frame by frame.
+
+A frame is any moment of a game that was played here or uploaded, and what stands out in it.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,11 @@ class Recording:
             RefusedError: It was played by other rules.
         """
         if row.about["versions"] != VERSIONS:
-            raise RefusedError(MOVED_ON, "This game was played by another version of monopoly-env: it can't be replayed here.")
+            raise RefusedError(
+                MOVED_ON,
+                "This game was played by another version of monopoly-env: it can't be replayed"
+                " here.",
+            )
         played = storage.actions(row) if row.actions is None else row.actions
         self._sealed = len(played)
         if row.kind == "live":
@@ -47,8 +54,10 @@ class Recording:
         self.row, self.names = row, tuple(row.status["names"])
         reseeds = tuple((at, seed) for at, seed in row.about["reseeds"] if at <= len(played))
         self.replay = Replay(
-            Rules.from_dict(row.about["rules"]), row.about["seed"], len(self.names), self.names, np.frombuffer(played, np.uint8),
-            row.about["turn_limit"], talk=replays.talk_of(row.about.get("talk", ())), reseeds=reseeds,
+            Rules.from_dict(row.about["rules"]), row.about["seed"], len(self.names), self.names,
+            np.frombuffer(played, np.uint8),
+            row.about["turn_limit"], talk=replays.talk_of(row.about.get("talk", ())),
+            reseeds=reseeds,
         )  # fmt: skip
         if row.start is None:
             first = replays.start(self.replay)
@@ -77,10 +86,18 @@ class Recording:
 
     def _at(self, number: int) -> Game:
         if not 0 <= number <= self.version:
-            why = " The bids after it are sealed until all of them are opened." if self._sealed else ""
-            raise RefusedError(UNKNOWN, f"The game has the frames 0 to {self.version}, not {number}.{why}")
+            why = (
+                " The bids after it are sealed until all of them are opened."
+                if self._sealed
+                else ""
+            )
+            raise RefusedError(
+                UNKNOWN, f"The game has the frames 0 to {self.version}, not {number}.{why}"
+            )
         while len(self._kept) <= number // _EVERY:
-            self._kept.append(self._play(core.clone(self._kept[-1]), (len(self._kept) - 1) * _EVERY, _EVERY))
+            self._kept.append(
+                self._play(core.clone(self._kept[-1]), (len(self._kept) - 1) * _EVERY, _EVERY)
+            )
         start = number - number % _EVERY
         return self._play(core.clone(self._kept[number // _EVERY]), start, number - start)
 
@@ -103,7 +120,9 @@ class Recording:
             return None
         game, action = self._at(number - 1), int(self.replay.actions[number - 1])
         seat, turn, text = int(game.player), int(game.turns), actions.describe(action, game)
-        sentences = replays.said(self.replay, game, number - 1, self.names) + narrate.step(game, action, self.names)
+        sentences = replays.said(self.replay, game, number - 1, self.names) + narrate.step(
+            game, action, self.names
+        )
         before = core.clone(game)
         replays.settle(self.replay, game, number - 1)
         sentences += narrate.compare(before, game, self.names)
@@ -121,9 +140,14 @@ class Recording:
             RefusedError: The game is not over, or it began at a position.
         """
         if self.row.kind == "live" and not self.row.status["over"]:
-            raise RefusedError(MOVED_ON, "The game is not over: its file would tell what is to come.")
+            raise RefusedError(
+                MOVED_ON, "The game is not over: its file would tell what is to come."
+            )
         if self.row.start is not None:
-            raise RefusedError(MOVED_ON, "This game began at a position: a replay file holds games from their start only.")
+            raise RefusedError(
+                MOVED_ON,
+                "This game began at a position: a replay file holds games from their start only.",
+            )
         with tempfile.TemporaryDirectory() as folder:
             return replays.save(Path(folder) / f"game{replays.SUFFIX}", [self.replay]).read_bytes()
 
@@ -134,9 +158,19 @@ class Recording:
             RefusedError: The game is too long.
         """
         if self.version > MOST_INDEXED:
-            raise RefusedError(MOVED_ON, f"The game has {self.version:,} decisions: an index is made of {MOST_INDEXED:,} at most.")
+            raise RefusedError(
+                MOVED_ON,
+                f"The game has {self.version:,} decisions: an index is made of {MOST_INDEXED:,} at"
+                " most.",
+            )
         game = core.clone(self._kept[0])
-        told: dict[str, Any] = {"version": self.version, "turns": [], "seats": [], "decisions": [], "marks": []}
+        told: dict[str, Any] = {
+            "version": self.version,
+            "turns": [],
+            "seats": [],
+            "decisions": [],
+            "marks": [],
+        }
         for number in range(self.version + 1):
             told["turns"].append(int(game.turns))
             told["seats"].append(int(game.player) if game.decision else -1)
@@ -146,12 +180,15 @@ class Recording:
                 replays.step(self.replay, game, number)
                 action = int(self.replay.actions[number])
                 told["marks"] += [
-                    {"frame": number + 1, "kind": kind, "text": text} for kind, text in _marks(before, action, game, self.names)
+                    {"frame": number + 1, "kind": kind, "text": text}
+                    for kind, text in _marks(before, action, game, self.names)
                 ]
         return told
 
 
-def _marks(before: Game, action: int, after: Game, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _marks(
+    before: Game, action: int, after: Game, names: tuple[str, ...]
+) -> Iterator[tuple[str, str]]:
     """What stands out in one step."""
     if before.decision == agenda.REPLY and action == actions.A_REPLY + 1:
         yield "trade", f"{names[before.offer_from]} and {names[before.offer_to]} trade"
@@ -172,11 +209,13 @@ def _marks(before: Game, action: int, after: Game, names: tuple[str, ...]) -> It
         yield "over", f"{' and '.join(winners)} won"
 
 
-# --- uploads --------------------------------------------------------------------------------------------------------------
+# --- uploads
 
 
 def uploaded(data: bytes, most: int) -> tuple[list[Replay], int]:
-    """The games of a file that a client sent, played back, and how many were left out. The file is data: nothing in it is run.
+    """The games of a file that a client sent, played back, and how many were left out.
+
+    The file is data: nothing in it is run.
 
     Raises:
         FormatError: It holds no games of this version, or one of them can't be played back.
@@ -198,13 +237,23 @@ def kept(replay: Replay, game_id: str) -> Stored:
     """An uploaded game, to be kept."""
     end = replays.final(replay)
     about = {
-        "rules": replay.rules.changed(), "seed": replay.seed, "turn_limit": replay.turn_limit, "versions": VERSIONS,
-        "title": "", "seats": [], "watch": "", "key": hidden.new_key(), "speed": 0.0, "paused": True,
+        "rules": replay.rules.changed(), "seed": replay.seed, "turn_limit": replay.turn_limit,
+        "versions": VERSIONS,
+        "title": "", "seats": [], "watch": "", "key": hidden.new_key(), "speed": 0.0,
+        "paused": True,
         "talk": replays.talk_data(replay.talk), "reseeds": replay.reseeds,
     }  # fmt: skip
     names = [_readable(name) or f"Player {seat + 1}" for seat, name in enumerate(replay.names)]
     return Stored(
-        game_id, "replay", about, status(end, names), len(replay.actions), data_of(end), _NO_MEMORY, None, replay.actions.tobytes()
+        game_id,
+        "replay",
+        about,
+        status(end, names),
+        len(replay.actions),
+        data_of(end),
+        _NO_MEMORY,
+        None,
+        replay.actions.tobytes(),
     )
 
 

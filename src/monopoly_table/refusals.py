@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, PositionError, RulesError
+from monopoly_env.errors import (
+    ConfigurationError,
+    FormatError,
+    MonopolyError,
+    PositionError,
+    RulesError,
+)
 
 WRONG, NO_TOKEN, NOT_YOURS, UNKNOWN, MOVED_ON = 400, 401, 403, 404, 409
 TOO_SLOW, TOO_LARGE, IMPOSSIBLE, TOO_MANY, BUSY = 408, 413, 422, 429, 503
 
-_STATUS: Final = ((PositionError, IMPOSSIBLE), (RulesError, IMPOSSIBLE), (FormatError, IMPOSSIBLE), (MonopolyError, WRONG))
+_STATUS: Final = (
+    (PositionError, IMPOSSIBLE),
+    (RulesError, IMPOSSIBLE),
+    (FormatError, IMPOSSIBLE),
+    (MonopolyError, WRONG),
+)
 
 
 class RefusedError(ConfigurationError):

@@ -1,7 +1,9 @@
-"""A whole game judged: luck, skill, accuracy and the worst mistakes. A first version comes soon, from few playouts, then better ones.
+"""A whole game judged: luck, skill, accuracy and the worst mistakes.
 
-Only choices that the policy who plays on would not make itself can cost anything; between them luck adds up by itself. So those are
-looked at, and as many others as a curve needs.
+A first version comes soon, from few playouts, then better ones.
+
+Only choices that the policy who plays on would not make itself can cost anything; between them luck
+adds up by itself. So those are looked at, and as many others as a curve needs.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from monopoly_env.policy.protocol import MEMORY, Decisions
 from monopoly_table.analysis import Message, Policies, about, told
 
 _SOON: Final = 4000  # playouts of the first version, of all decisions together
-_FEWEST, _MORE = 4, 3  # playouts of each decision at first; how many times as many in the next version
+# Playouts of each decision at first; how many times as many in the next version
+_FEWEST, _MORE = 4, 3
 _ASKED: Final = 4  # times
 _POINTS: Final = 80  # of the curve, besides the contested decisions
 _STEP: Final = 128  # playouts of a step before the actions
@@ -34,11 +37,19 @@ _SUSPECTS: Final = 8  # decisions that are looked at closely to find the worst
 _CLOSELY: Final = 300  # playouts of the best of their actions
 _LOOK: Final = 1.5  # seconds after which such a look ends
 _LOOKING: Final = 0.1  # the part of the progress that is for those looks
-FORMULA: Final = "Lichess accuracy (a loss of x percent scores 103.1668 exp(-0.04354 x) - 3.1669) on shares of the win"
+FORMULA: Final = (
+    "Lichess accuracy (a loss of x percent scores 103.1668 exp(-0.04354 x) - 3.1669) on shares of"
+    " the win"
+)
 
 
 def report(
-    games: Games, chosen: NDArray[np.int64], last: Game, names: Sequence[str], playouts: int, policies: Policies
+    games: Games,
+    chosen: NDArray[np.int64],
+    last: Game,
+    names: Sequence[str],
+    playouts: int,
+    policies: Policies,
 ) -> Iterator[Message]:
     """Judge a game, version after version.
 
@@ -62,7 +73,9 @@ def report(
     for count in versions:
         for part in _parts(len(choices), count - done):
             tally.play(part, slice(done, count), policies)
-            yield _progress((1 - _LOOKING) * (done + (count - done) * part.stop / len(choices)) / playouts)
+            yield _progress(
+                (1 - _LOOKING) * (done + (count - done) * part.stop / len(choices)) / playouts
+            )
         done = count
         judged, suspects = _judge(tally, last, names, done, policies)
         if done < playouts:
@@ -71,7 +84,9 @@ def report(
     for looked, number in enumerate(suspects, 1):
         mistakes += _mistakes(games, chosen, number, policies)
         yield _progress(1 - _LOOKING + _LOOKING * looked / len(suspects))
-    mistakes = sorted((one for one in mistakes if one["clear"]), key=lambda one: -one["cost"])[:_MISTAKES]
+    mistakes = sorted((one for one in mistakes if one["clear"]), key=lambda one: -one["cost"])[
+        :_MISTAKES
+    ]
     yield judged | _progress(1.0) | {"mistakes": mistakes, "done": True}
 
 
@@ -82,7 +97,8 @@ class _Choice:
     Attributes:
         start: The first of them.
         end: The last.
-        contested: Whether the policy that plays on might choose otherwise. What it chooses itself costs nothing: the same playouts follow.
+        contested: Whether the policy that plays on might choose otherwise. What it chooses itself
+            costs nothing: the same playouts follow.
     """
 
     start: int
@@ -92,11 +108,17 @@ class _Choice:
 
 def _choices(games: Games, chosen: NDArray[np.int64], policies: Policies) -> list[_Choice]:
     """The contested choices, and as many others as a curve needs."""
-    starts = np.flatnonzero(~np.isin(games["decision"], actions.OFFERING) | (np.arange(len(games)) == 0))
+    starts = np.flatnonzero(
+        ~np.isin(games["decision"], actions.OFFERING) | (np.arange(len(games)) == 0)
+    )
     ends = np.append(starts[1:], len(games)) - 1
     contested = (ends > starts) | _differs(games[starts], chosen[starts], policies)
-    every = np.union1d(np.flatnonzero(contested), np.linspace(0, len(starts) - 1, _POINTS).astype(np.int64))
-    return [_Choice(int(starts[number]), int(ends[number]), bool(contested[number])) for number in every]
+    every = np.union1d(
+        np.flatnonzero(contested), np.linspace(0, len(starts) - 1, _POINTS).astype(np.int64)
+    )
+    return [
+        _Choice(int(starts[number]), int(ends[number]), bool(contested[number])) for number in every
+    ]
 
 
 def _differs(games: Games, chosen: NDArray[np.int64], policies: Policies) -> NDArray[np.bool_]:
@@ -107,7 +129,9 @@ def _differs(games: Games, chosen: NDArray[np.int64], policies: Policies) -> NDA
         for draw in range(_ASKED if len(mine) else 0):
             asked = games[mine].copy()
             asked["policy_draws"] += draw
-            differs[mine] |= answers(policy, Decisions(asked, np.zeros((len(mine), MEMORY)))) != chosen[mine]
+            differs[mine] |= (
+                answers(policy, Decisions(asked, np.zeros((len(mine), MEMORY)))) != chosen[mine]
+            )
     return differs
 
 
@@ -128,7 +152,9 @@ def _versions(decisions: int, playouts: int) -> list[int]:
 class _Tally:
     """What the playouts of some choices said."""
 
-    def __init__(self, games: Games, chosen: NDArray[np.int64], choices: Sequence[_Choice], playouts: int) -> None:
+    def __init__(
+        self, games: Games, chosen: NDArray[np.int64], choices: Sequence[_Choice], playouts: int
+    ) -> None:
         self.games, self.chosen = games, chosen
         self.starts = np.array([choice.start for choice in choices])
         self.ends = np.array([choice.end for choice in choices])
@@ -138,23 +164,43 @@ class _Tally:
 
     def play(self, part: slice, playouts: slice, policies: Policies) -> None:
         """Play some choices out some more times, before and, where it may differ, after them."""
-        starts, ends, count = self.games[self.starts[part]], self.ends[part], playouts.stop - playouts.start
+        starts, ends, count = (
+            self.games[self.starts[part]],
+            self.ends[part],
+            playouts.stop - playouts.start,
+        )
         before = rollout(starts, list(policies), count, first=playouts.start).shares
         after, these = before.copy(), np.flatnonzero(self.contested[part])
         if len(these):
             last, taken = self.games[ends[these]], self.chosen[ends[these]]
-            after[these] = rollout(last, list(policies), count, actions=taken, first=playouts.start).shares
+            after[these] = rollout(
+                last, list(policies), count, actions=taken, first=playouts.start
+            ).shares
         self.before[part] += before.sum(axis=1, dtype=np.float64)
         self.after[part] += after.sum(axis=1, dtype=np.float64)
-        self.lost[part, playouts] = (before - after)[np.arange(len(starts)), :, starts["player"].astype(np.int64)]
+        self.lost[part, playouts] = (before - after)[
+            np.arange(len(starts)), :, starts["player"].astype(np.int64)
+        ]
 
     def history(self, final: NDArray[np.float64], count: int) -> History:
         """The course of the game after so many playouts."""
-        return History(self.games[self.starts], self.chosen[self.starts], self.before / count, self.after / count, final)
+        return History(
+            self.games[self.starts],
+            self.chosen[self.starts],
+            self.before / count,
+            self.after / count,
+            final,
+        )
 
     def clear_loss(self, count: int) -> NDArray[np.float64]:
-        """(D,), what each choice lost; 0 unless it is clear by more than the interval, so that noise does not count as a mistake."""
-        intervals = np.array([mean_interval(lost.astype(np.float64)) for lost in self.lost[:, :count]])
+        """(D,), the loss of each choice.
+
+        It is 0 unless it is clear by more than the interval, so that noise does not count as a
+        mistake.
+        """
+        intervals = np.array(
+            [mean_interval(lost.astype(np.float64)) for lost in self.lost[:, :count]]
+        )
         return np.where(intervals[:, 1] > 0, intervals[:, 0], 0.0)
 
 
@@ -162,54 +208,92 @@ def _progress(progress: float) -> Message:
     return {"type": "report", "progress": round(progress, 4), "done": False}
 
 
-def _judge(tally: _Tally, last: Game, names: Sequence[str], playouts: int, policies: Policies) -> tuple[Message, list[int]]:
+def _judge(
+    tally: _Tally, last: Game, names: Sequence[str], playouts: int, policies: Policies
+) -> tuple[Message, list[int]]:
     """What is known by now of the whole game, and the decisions that may be mistakes."""
     course = tally.history(final_shares(last, list(policies), playouts), playouts)
     loss = np.zeros(len(tally.games))
     loss[tally.starts] = tally.clear_loss(playouts)
-    suspects = [int(tally.starts[number]) for number in course.costly(_SUSPECTS) if loss[tally.starts[number]] > 0]
-    points = zip(tally.starts.tolist(), course.games["turns"].tolist(), course.before.tolist(), strict=True)
-    decided = ~np.isin(tally.games["decision"], actions.OFFERING)  # the picks of an offer are one choice
+    suspects = [
+        int(tally.starts[number])
+        for number in course.costly(_SUSPECTS)
+        if loss[tally.starts[number]] > 0
+    ]
+    points = zip(
+        tally.starts.tolist(), course.games["turns"].tolist(), course.before.tolist(), strict=True
+    )
+    # The picks of an offer are one choice
+    decided = ~np.isin(tally.games["decision"], actions.OFFERING)
     judged = {
-        "formula": FORMULA, "playouts": playouts,
-        "players": [_player(course, seat, name, loss[decided & (tally.games["player"] == seat)]) for seat, name in enumerate(names)],
-        "curve": [{"version": version, "turn": turn, "shares": shares} for version, turn, shares in points],
-        "mistakes": [_suspicion(tally.games, tally.chosen, number, loss) for number in suspects[:_MISTAKES]],
-    }  # fmt: skip
+        "formula": FORMULA,
+        "playouts": playouts,
+        "players": [
+            _player(course, seat, name, loss[decided & (tally.games["player"] == seat)])
+            for seat, name in enumerate(names)
+        ],
+        "curve": [
+            {"version": version, "turn": turn, "shares": shares} for version, turn, shares in points
+        ],
+        "mistakes": [
+            _suspicion(tally.games, tally.chosen, number, loss) for number in suspects[:_MISTAKES]
+        ],
+    }
     return judged | about(policies, 0.0), suspects
 
 
 def _accuracy(loss: float) -> float:
-    return float(np.clip(103.1668100711649 * np.exp(-0.04354415386753951 * 100 * loss) - 3.166924740191411, 0, 100))
+    return float(
+        np.clip(
+            103.1668100711649 * np.exp(-0.04354415386753951 * 100 * loss) - 3.166924740191411,
+            0,
+            100,
+        )
+    )
 
 
 def _player(course: History, seat: int, name: str, loss: NDArray[np.float64]) -> Message:
     scores = [_accuracy(float(lost)) for lost in loss]
     own = float(course.own[course.player == seat].sum())
     return {
-        "seat": seat, "name": name, "decisions": len(scores), "accuracy": float(np.mean(scores)) if scores else None,
-        "luck": float(course.luck[:, seat].sum()), "skill": own, "others": float(course.choice[:, seat].sum()) - own,
+        "seat": seat, "name": name, "decisions": len(scores),
+        "accuracy": float(np.mean(scores)) if scores else None,
+        "luck": float(course.luck[:, seat].sum()), "skill": own,
+        "others": float(course.choice[:, seat].sum()) - own,
         "first": float(course.before[0, seat]), "final": float(course.final[seat]),
     }  # fmt: skip
 
 
-def _suspicion(games: Games, chosen: NDArray[np.int64], number: int, loss: NDArray[np.float64]) -> Message:
+def _suspicion(
+    games: Games, chosen: NDArray[np.int64], number: int, loss: NDArray[np.float64]
+) -> Message:
     """A decision that seems to be a mistake; what would have been better is not known yet."""
     game, action = games[number], int(chosen[number])
     return {
-        "version": number, "seat": int(game["player"]), "turn": int(game["turns"]), "action": action,
-        "text": actions.describe(action, game), "cost": float(loss[number]), "clear": False, "best": None, "chosen": None,
+        "version": number, "seat": int(game["player"]), "turn": int(game["turns"]),
+        "action": action,
+        "text": actions.describe(action, game), "cost": float(loss[number]), "clear": False,
+        "best": None, "chosen": None,
     }  # fmt: skip
 
 
-def _mistakes(games: Games, chosen: NDArray[np.int64], number: int, policies: Policies) -> list[Message]:
-    """A decision looked at closely: what was chosen, and what would have been best. Nothing of an offer that was never finished."""
+def _mistakes(
+    games: Games, chosen: NDArray[np.int64], number: int, policies: Policies
+) -> list[Message]:
+    """A decision looked at closely: what was chosen, and what would have been best.
+
+    Of an offer that was never finished, there is nothing.
+    """
     game, move = games[number], move_at(games, chosen, number)
     if move is None:
         return []
-    compared = compare_actions(game, [move, *moves_of(game)], list(policies), _CLOSELY, seconds=_LOOK)
+    compared = compare_actions(
+        game, [move, *moves_of(game)], list(policies), _CLOSELY, seconds=_LOOK
+    )
     taken = compared.of(move)
     return [{
-        "version": number, "seat": int(game.player), "turn": int(game.turns), "action": taken.action, "text": taken.text,
-        "cost": -taken.difference, "clear": taken.difference_high < 0, "best": told(compared.best), "chosen": told(taken),
+        "version": number, "seat": int(game.player), "turn": int(game.turns),
+        "action": taken.action, "text": taken.text,
+        "cost": -taken.difference, "clear": taken.difference_high < 0, "best": told(compared.best),
+        "chosen": told(taken),
     }]  # fmt: skip

@@ -1,4 +1,7 @@
-"""Rooms: the tables that somebody looks at. A room lets its clients act one after another, and tells all of them what happened."""
+"""Rooms: the tables that somebody looks at.
+
+A room lets its clients act one after another, and tells all of them what happened.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,10 @@ class Client:
         self.waiting: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(_MOST_WAITING)
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send a message, later. A client that is too far behind is let go: it comes back and gets the whole state."""
+        """Send a message, later. A client that is too far behind is let go.
+
+        It comes back and gets the whole state.
+        """
         try:
             self.waiting.put_nowait(message)
         except asyncio.QueueFull:
@@ -77,12 +83,14 @@ class Room:
             client.let_go()
         self._driver.cancel()
 
-    # --- coming and going -----------------------------------------------------------------------------------------------
+    # --- coming and going
 
     async def enter(self, client: Client, version: int | None, digest: str | None) -> None:
         """A client comes, perhaps back: it gets what it missed."""
         async with self.lock:
-            missed = None if version is None or digest is None else self.table.since(version, digest)
+            missed = (
+                None if version is None or digest is None else self.table.since(version, digest)
+            )
             self.clients.add(client)
             await self.run(lambda: self._take_places(client))
             view, board = await self.run(self._shown)
@@ -95,7 +103,9 @@ class Room:
 
     def _take_places(self, client: Client) -> None:
         """A guest who comes by the link of a seat has it from now on."""
-        mine = [] if client.rights.host else [self.table.seats[seat] for seat in client.rights.seats]
+        mine = (
+            [] if client.rights.host else [self.table.seats[seat] for seat in client.rights.seats]
+        )
         if any(not seat.taken for seat in mine):
             for seat in mine:
                 seat.taken = True
@@ -108,14 +118,21 @@ class Room:
             async with self.lock:
                 await self._announce(self.table.version, [])
 
-    # --- messages -------------------------------------------------------------------------------------------------------
+    # --- messages
 
     async def handle(self, client: Client, message: Any) -> None:
         """Do what a client asks for, or tell it why not."""
         try:
             answer = await _HANDLERS[type(message)](self, client, message)
         except MonopolyError as error:
-            client.send({"type": "refused", "id": message.id, "error": str(error), "version": self.table.version})
+            client.send(
+                {
+                    "type": "refused",
+                    "id": message.id,
+                    "error": str(error),
+                    "version": self.table.version,
+                }
+            )
         else:
             client.send(answer or {"type": "done", "id": message.id})
         self._wake.set()
@@ -130,7 +147,11 @@ class Room:
 
     async def _offer(self, client: Client, message: messages.Offer) -> None:
         table = self.table
-        await self._move(client, message, lambda: offers.picks(table.game, message.to, message.give, message.ask, table.names))
+        await self._move(
+            client,
+            message,
+            lambda: offers.picks(table.game, message.to, message.give, message.ask, table.names),
+        )
 
     async def _bid(self, client: Client, message: messages.Bid) -> None:
         await self._move(client, message, lambda: offers.bids(self.table.game, message.dollars))
@@ -148,7 +169,11 @@ class Room:
     async def _preview(self, _: Client, message: messages.Preview) -> dict[str, Any]:
         table = self.table
         async with self.lock:
-            told = await self.run(lambda: offers.preview(table.game, message.to, message.give, message.ask, table.names))
+            told = await self.run(
+                lambda: offers.preview(
+                    table.game, message.to, message.give, message.ask, table.names
+                )
+            )
         return {"type": "preview", "id": message.id, **told}
 
     async def _undo(self, client: Client, message: messages.Undo) -> None:
@@ -191,15 +216,20 @@ class Room:
         return token
 
     def _renew_rights(self) -> None:
-        """Seats have changed hands: a host plays all persons, a guest who lost the seat looks on."""
+        """Seats have changed hands.
+
+        A host plays all persons, a guest who lost the seat looks on.
+        """
         kinds = [seat.kind for seat in self.table.seats]
         for client in self.clients:
-            own = (seat for seat, kind in enumerate(kinds) if kind == "person") if client.rights.host else (
-                seat for seat in client.rights.seats if kinds[seat] == GUEST
-            )  # fmt: skip
+            own = (
+                (seat for seat, kind in enumerate(kinds) if kind == "person")
+                if client.rights.host
+                else (seat for seat in client.rights.seats if kinds[seat] == GUEST)
+            )
             client.rights = Rights(client.rights.host, tuple(own))
 
-    # --- policies -------------------------------------------------------------------------------------------------------
+    # --- policies
 
     async def _drive(self) -> None:
         """Let policies play as long as somebody looks."""
@@ -212,7 +242,11 @@ class Room:
 
     @property
     def _policies_play(self) -> bool:
-        return bool(self.clients) and self.table.waits_for_policy and not self.table.row.about["paused"]
+        return (
+            bool(self.clients)
+            and self.table.waits_for_policy
+            and not self.table.row.about["paused"]
+        )
 
     async def _let_play(self) -> bool:
         """Let policies play; whether something was told."""
@@ -238,7 +272,7 @@ class Room:
                 await self._wake.wait()
             self._wake.clear()
 
-    # --- what clients see -----------------------------------------------------------------------------------------------
+    # --- what clients see
 
     def _shown(self) -> tuple[dict[str, Any], str]:
         return self.table.view(), views.picture(hidden.seen(self.table.game))
@@ -253,14 +287,30 @@ class Room:
         view, board = await self.run(self._shown)
         self._tell(version, steps, view, board)
 
-    def _tell(self, version: int, steps: Sequence[Step], view: dict[str, Any], board: str, but: Client | None = None) -> None:
+    def _tell(
+        self,
+        version: int,
+        steps: Sequence[Step],
+        view: dict[str, Any],
+        board: str,
+        but: Client | None = None,
+    ) -> None:
         for client in list(self.clients):
             if client is not but:
                 client.send(self._events(client, version, steps, view, board))
 
-    def _events(self, client: Client, version: int, steps: Sequence[Step], view: dict[str, Any], board: str) -> dict[str, Any]:
+    def _events(
+        self, client: Client, version: int, steps: Sequence[Step], view: dict[str, Any], board: str
+    ) -> dict[str, Any]:
         told = self._told(client, steps)
-        return {"type": "events", "from": version, "steps": told, "view": self._personal(client, view), "board": board, "undone": False}
+        return {
+            "type": "events",
+            "from": version,
+            "steps": told,
+            "view": self._personal(client, view),
+            "board": board,
+            "undone": False,
+        }
 
     def _state(self, client: Client, view: dict[str, Any], board: str) -> dict[str, Any]:
         log = self._told(client, [step for step in self.table.log if step.sentences])
@@ -269,12 +319,25 @@ class Room:
     def _told(self, client: Client, steps: Sequence[Step]) -> list[dict[str, Any]]:
         """Steps as one client may see them."""
         secret, mine = self.table.secret, client.rights.seats
-        return [hidden.hidden_step(step.told()) if step.version in secret and step.seat not in mine else step.told() for step in steps]
+        return [
+            (
+                hidden.hidden_step(step.told())
+                if step.version in secret and step.seat not in mine
+                else step.told()
+            )
+            for step in steps
+        ]
 
     def _personal(self, client: Client, view: dict[str, Any]) -> dict[str, Any]:
         """The view with what one client may do."""
-        seats, here = client.rights.seats, {seat for each in self.clients for seat in each.rights.seats}
-        players = [player | {"connected": player["kind"] == "policy" or player["seat"] in here} for player in view["players"]]
+        seats, here = (
+            client.rights.seats,
+            {seat for each in self.clients for seat in each.rights.seats},
+        )
+        players = [
+            player | {"connected": player["kind"] == "policy" or player["seat"] in here}
+            for player in view["players"]
+        ]
         bidding = hidden.sealed_lot(self.table.game) is not None
         if bidding and int(self.table.game.player) not in seats:
             subject = words.subject(hidden.seen(self.table.game), self.table.names)
@@ -292,9 +355,15 @@ def _check_host(client: Client, what: str) -> None:
 
 def _take(table: Table, seat: int, name: str) -> str:
     """A guest sits down."""
-    free = [number for number, each in enumerate(table.seats) if each.kind == GUEST and not each.taken]
+    free = [
+        number for number, each in enumerate(table.seats) if each.kind == GUEST and not each.taken
+    ]
     if seat not in free:
-        told = f"Free: {', '.join(PLAYERS[number] for number in free)}." if free else "No seat is free: you can watch."
+        told = (
+            f"Free: {', '.join(PLAYERS[number] for number in free)}."
+            if free
+            else "No seat is free: you can watch."
+        )
         raise RefusedError(MOVED_ON, f"Seat {PLAYERS[seat]} is taken or not for guests. {told}")
     chosen = table.seats[seat]
     chosen.taken, chosen.name, chosen.token = True, name or chosen.name, secrets.token_urlsafe(16)
@@ -316,7 +385,9 @@ def typed(table: Table, text: str) -> int:
     try:
         return actions.parse(text, table.game)
     except ConfigurationError as error:
-        raise ConfigurationError(f"Unknown action {text!r}. {nearest(text, [choice['text'] for choice in legal])}") from error
+        raise ConfigurationError(
+            f"Unknown action {text!r}. {nearest(text, [choice['text'] for choice in legal])}"
+        ) from error
 
 
 _HANDLERS: Final[dict[type, Callable[[Room, Client, Any], Any]]] = {
@@ -337,7 +408,8 @@ class Rooms:
     def __init__(self, storage: Storage, catalogue: Catalogue, run: Runner) -> None:
         self.storage, self.catalogue, self.run = storage, catalogue, run
         self._rooms: OrderedDict[str, Room] = OrderedDict()
-        self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # while a game is read or removed, others wait
+        # While a game is read or removed, others wait
+        self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def __len__(self) -> int:
         return len(self._rooms)
@@ -370,7 +442,10 @@ class Rooms:
     def _make_place(self) -> None:
         idle = [game for game, room in self._rooms.items() if room.is_idle]
         if len(self._rooms) >= MOST_ROOMS and not idle:
-            raise RefusedError(TOO_MANY, f"{MOST_ROOMS} games are being looked at, more than this server takes: close one.")
+            raise RefusedError(
+                TOO_MANY,
+                f"{MOST_ROOMS} games are being looked at, more than this server takes: close one.",
+            )
         while len(self._rooms) >= MOST_ROOMS and idle:
             self._rooms.pop(idle.pop(0)).close()
 

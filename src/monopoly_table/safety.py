@@ -1,7 +1,8 @@
 """What keeps strangers out: hosts and origins, headers, sizes, rates and tokens.
 
-The server is meant for one machine or one room of friends. A page of another site that runs in the same browser must not reach it: such a
-page can't set our `Host` (a name that it controls is not ours) nor hide its `Origin`, and does not know the token.
+The server is meant for one machine or one room of friends. A page of another site that runs in the
+same browser must not reach it: such a page can't set our `Host` (a name that it controls is not
+ours) nor hide its `Origin`, and does not know the token.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ _PATIENCE: Final = 30.0  # seconds in which the body of a request must have come
 
 HEADERS: Final = {
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
+        " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -64,14 +65,18 @@ class Bucket:
 
 
 class Guard:
-    """The outermost layer: refuses foreign hosts and origins, large bodies and floods, and adds the headers."""
+    """The outermost layer: it refuses foreign hosts and origins, large bodies and floods.
+
+    It also adds the headers.
+    """
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str], rate: float, burst: int) -> None:
         """Guard an application.
 
         Args:
             app: The application.
-            hosts: Names under which the server may be called, besides `localhost` and plain addresses.
+            hosts: Names under which the server may be called, besides `localhost` and plain
+                addresses.
             rate: Requests a second and address.
             burst: Requests at once.
         """
@@ -97,18 +102,30 @@ class Guard:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_ours(host):
-            return RefusedError(NOT_YOURS, f"This server is not called {host[:80]!r}. Name it by --host-name, or use its address.")
+            return RefusedError(
+                NOT_YOURS,
+                f"This server is not called {host[:80]!r}. Name it by --host-name, or use its"
+                " address.",
+            )
         if origin is not None and _address(origin) != host:
-            return RefusedError(NOT_YOURS, f"Requests from {origin[:80]!r} are refused: open the page of this server.")
+            return RefusedError(
+                NOT_YOURS,
+                f"Requests from {origin[:80]!r} are refused: open the page of this server.",
+            )
         if not self._has_room((scope.get("client") or ("",))[0]):
             return RefusedError(TOO_MANY, "Too many requests: wait a second.")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > _DIGITS or int(length) > _most(scope):
-            return RefusedError(TOO_LARGE, f"The request is too large: {_most(scope) >> 10:,} KiB at most.")
+            return RefusedError(
+                TOO_LARGE, f"The request is too large: {_most(scope) >> 10:,} KiB at most."
+            )
         return None
 
     def _is_ours(self, host: str) -> bool:
-        """Whether a `Host` is an address or one of our names. Names of others may have been pointed at this machine."""
+        """Whether a `Host` is an address or one of our names.
+
+        Names of others may have been pointed at this machine.
+        """
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
@@ -147,10 +164,13 @@ def _bounded(receive: Receive, most: int) -> Receive:
     async def bounded() -> Message:
         nonlocal seen, more
         try:
-            async with asyncio.timeout_at(end if more else None):  # then it waits for the client to leave
+            # Then it waits for the client to leave
+            async with asyncio.timeout_at(end if more else None):
                 message = await receive()
         except TimeoutError as error:
-            raise HTTPException(TOO_SLOW, f"The request did not come whole in {_PATIENCE:.0f} seconds.") from error
+            raise HTTPException(
+                TOO_SLOW, f"The request did not come whole in {_PATIENCE:.0f} seconds."
+            ) from error
         seen, more = seen + len(message.get("body", b"")), message.get("more_body", False)
         if seen > most:
             raise HTTPException(TOO_LARGE, f"The request is too large: {most >> 10:,} KiB at most.")
@@ -177,11 +197,13 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: RefusedEr
         return
     body = json.dumps({"error": str(refusal)}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await _with_headers(send)({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await _with_headers(send)(
+        {"type": "http.response.start", "status": refusal.status, "headers": headers}
+    )
     await send({"type": "http.response.body", "body": body})
 
 
-# --- tokens ---------------------------------------------------------------------------------------------------------------
+# --- tokens
 
 
 @dataclass(frozen=True)
@@ -215,8 +237,12 @@ def rights(token: str, host: str, row: Stored, seats: Any) -> Rights:
         RefusedError: The token is missing or belongs elsewhere.
     """
     if same(token, host):
-        return Rights(True, tuple(number for number, seat in enumerate(seats) if seat.kind == "person"))
+        return Rights(
+            True, tuple(number for number, seat in enumerate(seats) if seat.kind == "person")
+        )
     own = tuple(number for number, seat in enumerate(seats) if same(token, seat.token))
     if not own and not same(token, row.about["watch"]):
-        raise RefusedError(NO_TOKEN, "The token in your link does not fit this game: ask the host for a new link.")
+        raise RefusedError(
+            NO_TOKEN, "The token in your link does not fit this game: ask the host for a new link."
+        )
     return Rights(False, own)

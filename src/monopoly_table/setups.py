@@ -33,7 +33,10 @@ def rules_in(game: Game) -> Rules:
 
 def presets() -> dict[str, Any]:
     """Every preset and every option, as clients read them."""
-    return {"presets": PRESETS, "options": [_option(option) for option in dataclasses.fields(Rules)]}
+    return {
+        "presets": PRESETS,
+        "options": [_option(option) for option in dataclasses.fields(Rules)],
+    }
 
 
 def _option(option: dataclasses.Field[Any]) -> dict[str, Any]:
@@ -55,11 +58,21 @@ def build(setup: Position) -> Game:
         turn=setup.turn,
         streak=setup.streak,
         pot=setup.pot,
-        cash={seat: player.cash for seat, player in enumerate(players) if player.cash is not None and not player.bankrupt},
+        cash={
+            seat: player.cash
+            for seat, player in enumerate(players)
+            if player.cash is not None and not player.bankrupt
+        },
         lots={seat: player.lots for seat, player in enumerate(players)},
         positions={seat: player.square for seat, player in enumerate(players)},
-        jail={seat: player.jail for seat, player in enumerate(players) if player.jail is not None and not player.bankrupt},
-        jail_cards={seat: player.jail_cards for seat, player in enumerate(players) if player.jail_cards},
+        jail={
+            seat: player.jail
+            for seat, player in enumerate(players)
+            if player.jail is not None and not player.bankrupt
+        },
+        jail_cards={
+            seat: player.jail_cards for seat, player in enumerate(players) if player.jail_cards
+        },
         bankrupt=[seat for seat, player in enumerate(players) if player.bankrupt],
         mortgaged=setup.mortgaged,
         buildings={building.lot: building.level for building in setup.buildings},
@@ -70,7 +83,10 @@ def build(setup: Position) -> Game:
 
 
 def described(game: Game) -> dict[str, Any]:
-    """A position as it could have been set up: what lies on the board, before the throw of the seat on turn."""
+    """A position as it could have been set up.
+
+    That is what lies on the board, before the throw of the seat on turn.
+    """
     rules = rules_in(game)
     mortgaged = lots_of(game.mortgaged)
     return {
@@ -80,8 +96,14 @@ def described(game: Game) -> dict[str, Any]:
         "streak": 0,
         "pot": int(game.pot),
         "players": [_player(game, seat) for seat in range(game.num_players)],
-        "buildings": [{"lot": lot, "level": int(game.level[lot])} for lot in range(NUM_STREETS) if game.level[lot]],
-        "mortgaged": [lot for lot in mortgaged if any(int(owned) >> lot & 1 for owned in game.lots)],
+        "buildings": [
+            {"lot": lot, "level": int(game.level[lot])}
+            for lot in range(NUM_STREETS)
+            if game.level[lot]
+        ],
+        "mortgaged": [
+            lot for lot in mortgaged if any(int(owned) >> lot & 1 for owned in game.lots)
+        ],
         "throws": [],
         "chance": [],
         "community_chest": [],
@@ -93,7 +115,9 @@ def _player(game: Game, seat: int) -> dict[str, Any]:
         "cash": max(0, int(game.cash[seat])),
         "square": int(game.position[seat]),
         "jail": int(game.jail[seat]) - 1 if game.jail[seat] else None,
-        "jail_cards": [deck for number, deck in enumerate(DECKS) if int(game.jail_cards[seat]) >> number & 1],
+        "jail_cards": [
+            deck for number, deck in enumerate(DECKS) if int(game.jail_cards[seat]) >> number & 1
+        ],
         "lots": lots_of(game.lots[seat]),
         "bankrupt": bool(game.place[seat]),
     }

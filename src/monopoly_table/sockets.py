@@ -1,4 +1,7 @@
-"""The two sockets: one plays at a table, the other analyses. docs/protocol.md lists their messages."""
+"""The two sockets: one plays at a table, the other analyses.
+
+docs/protocol.md lists their messages.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,9 @@ def _counted(serve: _Serve) -> _Serve:
         try:
             if house.sockets > house.settings.sockets:
                 most = house.settings.sockets
-                raise RefusedError(TOO_MANY, f"The server takes {most} connections at once: close some tabs.")
+                raise RefusedError(
+                    TOO_MANY, f"The server takes {most} connections at once: close some tabs."
+                )
             await serve(socket, house, *about)
         except WebSocketDisconnect:
             pass
@@ -86,7 +91,9 @@ async def _write(socket: WebSocket, client: Client) -> None:
     """Send what a client is told, in order."""
     while (message := await client.waiting.get()) is not None:
         await socket.send_text(json.dumps(message))
-    raise RefusedError(UNKNOWN, "The game was removed, or your connection is too slow: open it again.")
+    raise RefusedError(
+        UNKNOWN, "The game was removed, or your connection is too slow: open it again."
+    )
 
 
 @_counted
@@ -120,7 +127,9 @@ async def _analyse(socket: WebSocket, house: House, token: str, message: Any) ->
         while (step := await house.think(lambda: next(steps, None), token)) is not None:
             await socket.send_text(json.dumps(step | {"id": message.id}))
     except MonopolyError as error:
-        await socket.send_text(json.dumps({"type": "refused", "id": message.id, "error": str(error)}))
+        await socket.send_text(
+            json.dumps({"type": "refused", "id": message.id, "error": str(error)})
+        )
     except (WebSocketDisconnect, RuntimeError):
         return  # nobody listens any more
 
@@ -132,13 +141,14 @@ async def _stop(job: asyncio.Task[None] | None) -> None:
             await job
 
 
-# --- what both have in common ---------------------------------------------------------------------------------------------
+# --- what both have in common
 
 
 async def _close(socket: WebSocket, code: int, reason: str) -> None:
     if socket.application_state is WebSocketState.CONNECTED:
         with suppress(RuntimeError, WebSocketDisconnect):
-            await socket.close(code, reason.encode()[:120].decode(errors="ignore"))  # as many bytes as the protocol has
+            # As many bytes as the protocol has
+            await socket.close(code, reason.encode()[:120].decode(errors="ignore"))
 
 
 async def _hello(socket: WebSocket) -> Any:

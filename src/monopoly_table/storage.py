@@ -1,7 +1,10 @@
-"""The file in which all games rest: one SQLite database. What a client was told is in it already, so a crash loses nothing.
+"""The file in which all games rest: one SQLite database.
 
-A game is a row of `games` with its position, and a row of `moves` for each decision. An uploaded game keeps its actions in one block.
-Every row ends in a digest of what stands in it: a row that the disk has changed is refused.
+What a client was told is in it already, so a crash loses nothing.
+
+A game is a row of `games` with its position, and a row of `moves` for each decision. An uploaded
+game keeps its actions in one block. Every row ends in a digest of what stands in it: a row that the
+disk has changed is refused.
 """
 
 from __future__ import annotations
@@ -131,27 +134,41 @@ class Storage:
         """
         self.path = folder / FILE
         self._lock = threading.RLock()
-        self._owner = FileLock(folder / "table.lock", timeout=0)  # the system frees it if the server is killed
+        # The system frees it if the server is killed
+        self._owner = FileLock(folder / "table.lock", timeout=0)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._owner.acquire()
             self.path.touch(mode=0o600)  # it holds tokens
-            self._database = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
+            self._database = sqlite3.connect(
+                self.path, check_same_thread=False, isolation_level=None
+            )
         except Timeout as error:
-            told = f"Another server uses the folder {str(folder)!r}. Open its link, or give this one a folder of its own by --data."
+            told = (
+                f"Another server uses the folder {str(folder)!r}. Open its link, or give this one a"
+                " folder of its own by --data."
+            )
             raise ConfigurationError(told) from error
         except (OSError, sqlite3.OperationalError) as error:
             raise ConfigurationError(
-                f"The folder {str(folder)!r} can't be used for games ({error}). Name another one by --data."
+                f"The folder {str(folder)!r} can't be used for games ({error}). Name another one by"
+                " --data."
             ) from error
         try:
             self._prepare()
         except sqlite3.DatabaseError as error:
             self.close()
-            raise FormatError(f"{str(self.path)!r} holds no games: {error}. Name another folder by --data.") from error
+            raise FormatError(
+                f"{str(self.path)!r} holds no games: {error}. Name another folder by --data."
+            ) from error
 
     def _prepare(self) -> None:
-        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "busy_timeout=5000"):
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=NORMAL",
+            "foreign_keys=ON",
+            "busy_timeout=5000",
+        ):
             self._database.execute(f"PRAGMA {pragma}")
         version = self._database.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, _VERSION):
@@ -209,12 +226,17 @@ class Storage:
         return [row[:-1] for row in rows]
 
     def secret(self, name: str) -> str:
-        """A secret of this folder, made when it is asked for first: links stay valid after a restart."""
+        """A secret of this folder, made when it is asked for first.
+
+        Links stay valid after a restart.
+        """
         with self._writing() as database:
-            database.execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", (name, secrets.token_urlsafe(16)))
+            database.execute(
+                "INSERT OR IGNORE INTO settings VALUES (?, ?)", (name, secrets.token_urlsafe(16))
+            )
         return str(self._rows("SELECT value FROM settings WHERE name = ?", name)[0][0])
 
-    # --- games ----------------------------------------------------------------------------------------------------------
+    # --- games
 
     def add(self, games: Sequence[Stored]) -> None:
         """Keep new games, all or none."""
@@ -247,9 +269,11 @@ class Storage:
         with self._writing() as database:
             database.execute("DELETE FROM games WHERE id = ?", (game,))
 
-    # --- what happens in a game ---------------------------------------------------------------------------------------------
+    # --- what happens in a game
 
-    def save(self, game: Stored, steps: Sequence[Step] = (), before: Snapshot | None = None) -> None:
+    def save(
+        self, game: Stored, steps: Sequence[Step] = (), before: Snapshot | None = None
+    ) -> None:
         """Keep what has changed in a game.
 
         Args:
@@ -262,7 +286,17 @@ class Storage:
             for number, step in enumerate(steps):
                 kept = (before.record, before.memory) if before and number == 0 else (None, None)
                 told = json.dumps([step.text, *step.sentences])
-                row = (game.id, step.version, step.seat, step.action, told, step.digest, step.turn, step.first, *kept)
+                row = (
+                    game.id,
+                    step.version,
+                    step.seat,
+                    step.action,
+                    told,
+                    step.digest,
+                    step.turn,
+                    step.first,
+                    *kept,
+                )
                 _insert(database, "moves", row)
             self._update(database, game)
 
@@ -279,17 +313,25 @@ class Storage:
         """Keep a game that went back to an earlier version, and forget the decisions after it."""
         game.updated = time.time()
         with self._writing() as database:
-            database.execute("DELETE FROM moves WHERE game = ? AND version > ?", (game.id, game.version))
+            database.execute(
+                "DELETE FROM moves WHERE game = ? AND version > ?", (game.id, game.version)
+            )
             self._update(database, game)
 
     def snapshot(self, game: str, version: int) -> Snapshot | None:
         """The position at a version, if it may be gone back to."""
-        rows = self._intact("SELECT * FROM moves WHERE game = ? AND version = ? AND record IS NOT NULL", game, version + 1)
+        rows = self._intact(
+            "SELECT * FROM moves WHERE game = ? AND version = ? AND record IS NOT NULL",
+            game,
+            version + 1,
+        )
         return Snapshot(*rows[0][-2:]) if rows else None
 
     def steps(self, game: str, last: int) -> list[Step]:
         """The last decisions of a game."""
-        rows = self._intact("SELECT * FROM moves WHERE game = ? ORDER BY version DESC LIMIT ?", game, last)
+        rows = self._intact(
+            "SELECT * FROM moves WHERE game = ? ORDER BY version DESC LIMIT ?", game, last
+        )
         return [_step(row) for row in reversed(rows)]
 
     def actions(self, game: Stored) -> bytes:
@@ -301,7 +343,10 @@ class Storage:
         query = "SELECT * FROM moves WHERE game = ? AND version <= ? ORDER BY version"
         rows = self._intact(query, game.id, game.version)
         if len(rows) != game.version:
-            raise FormatError(f"The file of games is damaged: it holds {len(rows):,} of {game.version:,} decisions.")
+            raise FormatError(
+                f"The file of games is damaged: it holds {len(rows):,} of {game.version:,}"
+                " decisions."
+            )
         return bytes(_step(row).action for row in rows)
 
 

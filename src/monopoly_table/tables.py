@@ -1,4 +1,7 @@
-"""A table: one game that is being played, the only truth about it. What happens is kept in the file before anybody hears of it."""
+"""A table: one game that is being played, the only truth about it.
+
+What happens is kept in the file before anybody hears of it.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,9 @@ class Seat:
 
     def called(self, seat: int) -> str:
         """The name that everybody sees."""
-        return self.name or (f"{self.policy} {PLAYERS[seat]}" if self.kind == POLICY else f"Player {PLAYERS[seat]}")
+        return self.name or (
+            f"{self.policy} {PLAYERS[seat]}" if self.kind == POLICY else f"Player {PLAYERS[seat]}"
+        )
 
 
 def record(data: bytes) -> Game:
@@ -70,7 +75,9 @@ def data_of(game: Game) -> bytes:
     return core.batch_of(game).tobytes()
 
 
-def opened(seats: Sequence[Seat], start: Game, about: dict[str, Any], from_position: bool) -> Stored:
+def opened(
+    seats: Sequence[Seat], start: Game, about: dict[str, Any], from_position: bool
+) -> Stored:
     """A new game, to be kept."""
     key = hidden.new_key()
     kept = about | {
@@ -84,18 +91,41 @@ def opened(seats: Sequence[Seat], start: Game, about: dict[str, Any], from_posit
     memory = np.zeros((len(seats), 1, MEMORY)).tobytes()
     data = data_of(start)
     names = [seat.called(number) for number, seat in enumerate(seats)]
-    return Stored("g" + secrets.token_hex(6), "live", kept, status(start, names), 0, data, memory, data if from_position else None)
+    return Stored(
+        "g" + secrets.token_hex(6),
+        "live",
+        kept,
+        status(start, names),
+        0,
+        data,
+        memory,
+        data if from_position else None,
+    )
 
 
 def status(game: Game, names: Sequence[str]) -> dict[str, Any]:
     """What the list of games shows of one."""
-    winners = [seat for seat in range(game.num_players) if core.is_over(game) and game.place[seat] == 1]
-    return {"names": list(names), "turns": int(game.turns), "over": core.is_over(game), "winners": winners}
+    winners = [
+        seat for seat in range(game.num_players) if core.is_over(game) and game.place[seat] == 1
+    ]
+    return {
+        "names": list(names),
+        "turns": int(game.turns),
+        "over": core.is_over(game),
+        "winners": winners,
+    }
 
 
 def empty_replay(about: dict[str, Any], players: int) -> Replay:
     """The rules of a game, its seed and its turn limit."""
-    return Replay(Rules.from_dict(about["rules"]), about["seed"], players, ("",) * players, np.zeros(0, np.uint8), about["turn_limit"])
+    return Replay(
+        Rules.from_dict(about["rules"]),
+        about["seed"],
+        players,
+        ("",) * players,
+        np.zeros(0, np.uint8),
+        about["turn_limit"],
+    )
 
 
 class Table:
@@ -108,7 +138,10 @@ class Table:
             RefusedError: It was played by other rules.
         """
         if row.about["versions"] != VERSIONS:
-            raise RefusedError(MOVED_ON, "This game was played by another version of monopoly-env: it can't go on here.")
+            raise RefusedError(
+                MOVED_ON,
+                "This game was played by another version of monopoly-env: it can't go on here.",
+            )
         self.row, self.storage, self.catalogue = row, storage, catalogue
         self.game = record(row.record)
         self.seats = [Seat(**seat) for seat in row.about["seats"]]
@@ -120,7 +153,7 @@ class Table:
         self._policies: dict[str, Policy] = {}
         self._patience = (0, 0)  # a turn, and how often policies decided in it
 
-    # --- what it is -----------------------------------------------------------------------------------------------------
+    # --- what it is
 
     @property
     def version(self) -> int:
@@ -140,7 +173,11 @@ class Table:
     @property
     def waits_for_policy(self) -> bool:
         """Whether a policy is to move and can."""
-        return not core.is_over(self.game) and self.seats[self.game.player].kind == POLICY and self.stalled is None
+        return (
+            not core.is_over(self.game)
+            and self.seats[self.game.player].kind == POLICY
+            and self.stalled is None
+        )
 
     @property
     def secret(self) -> set[int]:
@@ -155,11 +192,18 @@ class Table:
         told = views.view(seen, self.names, self.version, self.row.id, self.digest)
         for player, seat in zip(told["players"], self.seats, strict=True):
             player["kind"], player["policy"] = seat.kind, seat.policy
-        told["speed"], told["paused"], told["stalled"] = self.row.about["speed"], self.row.about["paused"], self.stalled
+        told["speed"], told["paused"], told["stalled"] = (
+            self.row.about["speed"],
+            self.row.about["paused"],
+            self.stalled,
+        )
         return told
 
     def since(self, version: int, digest: str) -> list[Step] | None:
-        """The steps since a position that a client has seen; None if it is not one of this game, or too old."""
+        """The steps since a position that a client has seen.
+
+        None if it is not one of this game, or too old.
+        """
         if version == self.version and digest == self.digest:
             return []
         known = list(self.log)
@@ -170,7 +214,7 @@ class Table:
                 return known[number + 1 :]
         return None
 
-    # --- people ---------------------------------------------------------------------------------------------------------
+    # --- people
 
     def check(self, version: int, digest: str) -> None:
         """Raise unless a message is about the position as it is.
@@ -179,7 +223,11 @@ class Table:
             RefusedError: The game has moved on.
         """
         if (version, digest) != (self.version, self.digest):
-            raise RefusedError(MOVED_ON, f"The game has moved on: it is at decision {self.version}, not {version}. Nothing was done.")
+            raise RefusedError(
+                MOVED_ON,
+                f"The game has moved on: it is at decision {self.version}, not {version}. Nothing"
+                " was done.",
+            )
 
     def check_turn(self, seats: Sequence[int]) -> None:
         """Raise unless one of these seats is asked.
@@ -190,7 +238,9 @@ class Table:
         if core.is_over(self.game):
             raise RefusedError(MOVED_ON, "The game is over.")
         if int(self.game.player) not in seats:
-            raise RefusedError(NOT_YOURS, f"It is {self.names[self.game.player]}'s decision, not yours.")
+            raise RefusedError(
+                NOT_YOURS, f"It is {self.names[self.game.player]}'s decision, not yours."
+            )
 
     def carry_out(self, chosen: Sequence[int]) -> list[Step]:
         """Carry out a person's actions, all or none.
@@ -227,7 +277,8 @@ class Table:
         if version is None or snapshot is None:
             raise RefusedError(
                 MOVED_ON,
-                "There is no decision to take back: no person has decided yet, or sealed bids have been opened since.",
+                "There is no decision to take back: no person has decided yet, or sealed bids have"
+                " been opened since.",
             )
         game, seed = record(snapshot.record), hidden.new_seed()
         core.reseed(game, seed, shuffle=True)
@@ -246,12 +297,15 @@ class Table:
         self.log = deque(self.storage.steps(self.row.id, LOG), LOG)
         self.stalled = None
 
-    # --- policies -------------------------------------------------------------------------------------------------------
+    # --- policies
 
     def play(self, seconds: float, until_event: bool) -> list[Step]:
-        """Let policies decide until a person is asked, the time is over or, if that is wanted, something happens that is told.
+        """Let policies decide until a person is asked or the time is over.
 
-        A policy that fails stalls the game: it stays as it is until the seat is given to another player.
+        If that is wanted, they also stop when something happens that is told.
+
+        A policy that fails stalls the game: it stays as it is until the seat is given to another
+        player.
         """
         end, before, first = time.monotonic() + seconds, self._snapshot(), self.version
         steps: list[Step] = []
@@ -281,7 +335,11 @@ class Table:
             action = int(answers(self._policy(seat), Decisions(asked, memory, history=history))[0])
             core.check_step(self.game, action)
             if self._patience[1] > PATIENCE:
-                raise RefusedError(MOVED_ON, f"{self.names[seat]} made {PATIENCE:,} decisions in one turn and never came to an end of it.")
+                raise RefusedError(
+                    MOVED_ON,
+                    f"{self.names[seat]} made {PATIENCE:,} decisions in one turn and never came to"
+                    " an end of it.",
+                )
         except MonopolyError as error:
             self.stall(error)
             return None
@@ -292,7 +350,10 @@ class Table:
     def stall(self, error: Exception) -> None:
         """Stop the game: the policy to move failed."""
         seat, told = int(self.game.player), hidden.without_seed(str(error), self.game)
-        self.stalled = {"seat": seat, "error": f"{told[:500]} The game is kept: give the seat to another player."}
+        self.stalled = {
+            "seat": seat,
+            "error": f"{told[:500]} The game is kept: give the seat to another player.",
+        }
 
     def _policy(self, seat: int) -> Policy:
         """The policy that plays a seat."""
@@ -302,13 +363,18 @@ class Table:
         return self._policies[name]
 
     def _let_watch(self) -> None:
-        """Let policies look at the turn that has begun. One that can't be made stalls the game when it is asked, not here."""
+        """Let policies look at the turn that has begun.
+
+        One that can't be made stalls the game when it is asked, not here.
+        """
         for number, seat in enumerate(self.seats):
             if seat.kind == POLICY and self.game.place[number] == 0:
                 with suppress(MonopolyError):
-                    self._policy(number).watch(core.batch_of(self.game).copy(), np.array([number]), self.memory[number])
+                    self._policy(number).watch(
+                        core.batch_of(self.game).copy(), np.array([number]), self.memory[number]
+                    )
 
-    # --- who plays, how fast --------------------------------------------------------------------------------------------
+    # --- who plays, how fast
 
     def pace(self, speed: float | None, paused: bool | None) -> None:
         """Change the seconds between moves of policies, or hold them."""
@@ -326,10 +392,14 @@ class Table:
             ConfigurationError: There is no such policy, or it does not play at tables of this size.
         """
         if not 0 <= seat < len(self.seats):
-            raise RefusedError(MOVED_ON, f"There is no seat {seat}: the seats are 0 to {len(self.seats) - 1}.")
+            raise RefusedError(
+                MOVED_ON, f"There is no seat {seat}: the seats are 0 to {len(self.seats) - 1}."
+            )
         old = self.seats[seat]
         if kind == PERSON and hidden.sealed_lot(self.game) is not None:
-            raise RefusedError(MOVED_ON, "Sealed bids are being made: take the seat when they are open.")
+            raise RefusedError(
+                MOVED_ON, "Sealed bids are being made: take the seat when they are open."
+            )
         if kind == POLICY:
             given = self.catalogue.make(policy or "")
             given.check_table(len(self.seats))
@@ -347,13 +417,17 @@ class Table:
         self._note()
         self._keep([], None)
 
-    # --- one step, and the file -----------------------------------------------------------------------------------------
+    # --- one step, and the file
 
     def _step(self, action: int, first: int) -> Step:
         """Carry out one action."""
         if self.version == 0:
             self._let_watch()
-        seat, turn, text = int(self.game.player), int(self.game.turns), actions.describe(action, self.game)
+        seat, turn, text = (
+            int(self.game.player),
+            int(self.game.turns),
+            actions.describe(action, self.game),
+        )
         lot = hidden.sealed_lot(self.game)
         sentences = narrate.step(self.game, action, self.names)
         before = core.clone(self.game)

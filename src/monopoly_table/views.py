@@ -1,4 +1,7 @@
-"""A position as clients read it: everything on the table, the open question and its answers, in JSON."""
+"""A position as clients read it.
+
+It is everything on the table, the open question and its answers, in JSON.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,13 @@ from monopoly_table import choices, facts
 _OFFERING: Final = ("trade_ask", "trade_give", "trade_cash", "reply")
 
 
-def view(game: Game, names: Sequence[str], version: int, game_id: str = "", digest: str = "") -> dict[str, Any]:
-    """A position in JSON, as docs/protocol.md describes it. What depends on the client or on the table is empty."""
+def view(
+    game: Game, names: Sequence[str], version: int, game_id: str = "", digest: str = ""
+) -> dict[str, Any]:
+    """A position in JSON, as docs/protocol.md describes it.
+
+    What depends on the client or on the table is empty.
+    """
     rules = Rules.from_record(game.rules)
     over = core.is_over(game)
     return {
@@ -75,7 +83,11 @@ def _players(game: Game, names: Sequence[str]) -> list[dict[str, Any]]:
             "square": int(game.position[seat]),
             "where": _where(game, seat),
             "jail": int(game.jail[seat]) - 1 if game.jail[seat] else None,
-            "jail_cards": [deck for number, deck in enumerate(DECKS) if int(game.jail_cards[seat]) >> number & 1],
+            "jail_cards": [
+                deck
+                for number, deck in enumerate(DECKS)
+                if int(game.jail_cards[seat]) >> number & 1
+            ],
             "lots": board.lots_of(game.lots[seat]),
             "place": int(game.place[seat]),
             "out": bool(game.place[seat] > 1),
@@ -149,20 +161,29 @@ def _auction(game: Game) -> dict[str, Any] | None:
         "name": words.lot_name(game, lot),
         "bid": int(game.auction_bid),
         "leader": None if game.auction_leader == NOBODY else int(game.auction_leader),
-        "bidders": [seat for seat in range(game.num_players) if int(game.auction_bidders) >> seat & 1],
+        "bidders": [
+            seat for seat in range(game.num_players) if int(game.auction_bidders) >> seat & 1
+        ],
         "sealed": bool(game.decision == agenda.SEALED_BID),
         "most": facts.bid_limit(game),
     }
 
 
 def may_offer(game: Game) -> list[int]:
-    """The seats to which the player to move may make an offer now; in a reply, the counter-offer goes to the one who offered."""
+    """The seats to which the player to move may make an offer now.
+
+    In a reply, the counter-offer goes to the one who offered.
+    """
     if game.decision == agenda.REPLY:
-        return [int(game.offer_from)] if int(game.legal[_COUNTER >> 5]) >> (_COUNTER & 31) & 1 else []
+        return (
+            [int(game.offer_from)] if int(game.legal[_COUNTER >> 5]) >> (_COUNTER & 31) & 1 else []
+        )
     return [
         (int(game.player) + offset) % int(game.num_players)
         for offset in range(1, int(game.num_players))
-        if int(game.legal[(actions.A_TRADE + offset - 1) >> 5]) >> ((actions.A_TRADE + offset - 1) & 31) & 1
+        if int(game.legal[(actions.A_TRADE + offset - 1) >> 5])
+        >> ((actions.A_TRADE + offset - 1) & 31)
+        & 1
     ]
 
 

@@ -1,6 +1,9 @@
-"""Pente as a reinforcement-learning environment: a second, small game in the shape of `monopoly_env`.
+"""Pente as a reinforcement-learning environment.
 
-docs/pente.md is a tour. Importing compiles nothing. It registers the environment with Gymnasium and PettingZoo.
+It is a second, small game in the shape of `monopoly_env`.
+
+docs/pente.md is a tour. Importing compiles nothing. It registers the environment with Gymnasium and
+PettingZoo.
 """
 
 from __future__ import annotations
@@ -95,7 +98,8 @@ if GYMNASIUM_ID not in gymnasium.registry:
 if PETTINGZOO_ID not in pettingzoo.aec_registry:
     pettingzoo.register("aec", PETTINGZOO_ID, "pente_env.pente_v0:env")
 
-# Loaded on first use, so that `import pente_env` stays quick: name -> (module, attribute). None stands for the module itself.
+# Loaded on first use, so that `import pente_env` stays quick: name -> (module, attribute). None
+# stands for the module itself.
 _LAZY: dict[str, tuple[str, str | None]] = {
     "Player": ("pente_env.player", "Player"),
     "VectorPente": ("pente_env.vector", "VectorPente"),

@@ -28,9 +28,17 @@ def _write_mask(games: Games, mask: Any) -> None:
 
 
 class PenteAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo ships no types
-    """A PettingZoo environment; `pente_v0` documents observations, actions, rewards and arguments."""
+    """A PettingZoo environment.
 
-    metadata: dict[str, Any] = {"name": "pente_v0", "render_modes": list(INSTALLED_MODES), "is_parallelizable": False, "render_fps": 2}  # noqa: RUF012
+    `pente_v0` documents observations, actions, rewards and arguments.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012
+        "name": "pente_v0",
+        "render_modes": list(INSTALLED_MODES),
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
 
     def __init__(
         self,
@@ -55,7 +63,10 @@ class PenteAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZ
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self.action_spaces = {agent: spaces.Discrete(points) for agent in self.possible_agents}
         mask = spaces.Box(0, 1, (points,), np.int8)
-        self.observation_spaces = {agent: spaces.Dict({"observation": seen, "action_mask": mask}) for agent in self.possible_agents}
+        self.observation_spaces = {
+            agent: spaces.Dict({"observation": seen, "action_mask": mask})
+            for agent in self.possible_agents
+        }
         self.state_space = seen
         self._games: Games = empty_games(0)  # none before the first reset
 
@@ -78,8 +89,12 @@ class PenteAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZ
             raise ConfigurationError("No game has begun: call reset() first.")
         return self._games[0]
 
-    def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
-        """As in PettingZoo: observation, reward, termination, truncation and info of the agent to move.
+    def last(
+        self, observe: bool = True
+    ) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
+        """Observation, reward, termination, truncation and info of the agent to move.
+
+        They are as in PettingZoo.
 
         Raises:
             GameOverError: All agents are out.
@@ -92,8 +107,10 @@ class PenteAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZ
         """Start a game.
 
         Args:
-            seed: 0 to 2**64 - 1, of the game: for players that draw random numbers from it. The rules leave nothing to chance.
-            options: There are none; the argument is ignored, as PettingZoo's own test of environments demands.
+            seed: 0 to 2**64 - 1, of the game: for players that draw random numbers from it. The
+                rules leave nothing to chance.
+            options: There are none; the argument is ignored, as PettingZoo's own test of
+                environments demands.
 
         Raises:
             ConfigurationError: The seed is out of range.
@@ -113,15 +130,18 @@ class PenteAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZ
         """Put a stone of `agent_selection`. None removes an agent that is terminated.
 
         Raises:
-            IllegalActionError: The point is not legal (with `illegal="raise"`), or not on the board. The message lists those that are;
-                nothing has changed.
-            ConfigurationError: The action is not a whole number, or is not None for an agent that is out.
+            IllegalActionError: The point is not legal (with `illegal="raise"`), or not on the
+                board. The message lists those that are; nothing has changed.
+            ConfigurationError: The action is not a whole number, or is not None for an agent that
+                is out.
             GameOverError: All agents are out, or `reset` was never called.
         """
         agent = self._to_move()
         if self.terminations[agent]:
             if action is not None:
-                raise ConfigurationError(f"{agent} is out: its action must be None, not {shortened(action)}.")
+                raise ConfigurationError(
+                    f"{agent} is out: its action must be None, not {shortened(action)}."
+                )
             self._was_dead_step(None)
             return
         game, point = self.game, chosen_point(self._games, action, self.illegal)
@@ -150,15 +170,22 @@ class PenteAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZ
         """Pay the agents and end the game for all."""
         for agent, seat in self._seat_of.items():
             if winner != NOBODY:
-                self.rewards[agent] = 1.0 if seat == winner else -1.0 / (len(self.possible_agents) - 1)
+                self.rewards[agent] = (
+                    1.0 if seat == winner else -1.0 / (len(self.possible_agents) - 1)
+                )
             self._cumulative_rewards[agent] += self.rewards[agent]
             self.terminations[agent] = True
         self._deads_step_first()
 
     def observe(self, agent: str) -> Observation:
-        """The observation of an agent, in new arrays. Only the agent to move has legal actions in its mask."""
+        """The observation of an agent, in new arrays.
+
+        Only the agent to move has legal actions in its mask.
+        """
         if agent not in self._seat_of:
-            raise ConfigurationError(f"There is no agent {shortened(agent)}. {nearest(agent, self._seat_of)}")
+            raise ConfigurationError(
+                f"There is no agent {shortened(agent)}. {nearest(agent, self._seat_of)}"
+            )
         game, seat = self.game, self._seat_of[agent]
         mask = np.zeros(self.rules.size**2, np.int8)
         if seat == game.player and not self.terminations.get(agent, True):
@@ -174,7 +201,10 @@ class PenteAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZ
         return observe_known(self._games, np.array([seat]), self.encoding)[0]
 
     def render(self) -> Any:
-        """The game as `render_mode` says: text (`ansi`), a drawing (`svg`) or its pixels (`rgb_array`); `human` prints the text."""
+        """The game as `render_mode` says: text (`ansi`), a drawing (`svg`) or its pixels.
+
+        The pixels are `rgb_array`; `human` prints the text.
+        """
         return render(self.game, self.render_mode)
 
     def close(self) -> None:

@@ -24,7 +24,18 @@ from monopoly_env.kernels import entry
 from monopoly_env.philox import count_seeds, split_seeds
 from monopoly_env.records import as_batch, check_games
 from pente_env import lines, moves
-from pente_env.game import ENDINGS, GAME, MAX_PLAYERS, MIN_PLAYERS, NOBODY, PAD, RUNNING, Game, Games, empty_games
+from pente_env.game import (
+    ENDINGS,
+    GAME,
+    MAX_PLAYERS,
+    MIN_PLAYERS,
+    NOBODY,
+    PAD,
+    RUNNING,
+    Game,
+    Games,
+    empty_games,
+)
 from pente_env.rules import Rules
 
 COLUMNS: Final = "ABCDEFGHJKLMNOPQRST"  # without I, as on the boards of pente.org
@@ -42,7 +53,10 @@ def _start_games(games: Any, num_players: int, seeds: Any) -> None:
 
 @entry()
 def _put(games: Any, point: int) -> int:
-    """Put a stone in the first of these games; _ILLEGAL or _UNSOUND, and nothing has changed, if that can't be."""
+    """Put a stone in the first of these games.
+
+    If that can't be, _ILLEGAL or _UNSOUND is returned, and nothing has changed.
+    """
     if not moves.is_sound(games[0]):
         return _UNSOUND
     if not moves.is_legal(games[0], point):
@@ -85,10 +99,12 @@ def batch_of(game: Game, write: bool = True) -> Games:
 
     Args:
         game: A game.
-        write: Whether it will be written. The array then shares its memory; otherwise that of a read-only game is copied.
+        write: Whether it will be written. The array then shares its memory; otherwise that of a
+            read-only game is copied.
 
     Raises:
-        ConfigurationError: It is not a record of the dtype `GAME`, or it is to be written and is read-only.
+        ConfigurationError: It is not a record of the dtype `GAME`, or it is to be written and is
+            read-only.
     """
     return as_batch(game, GAME, "pente_env", write)
 
@@ -113,7 +129,8 @@ def check_sound(games: Games, write: bool = False) -> None:
         write: Whether they will be written.
 
     Raises:
-        ConfigurationError: They are no records of the dtype `GAME`, or read-only and will be written.
+        ConfigurationError: They are no records of the dtype `GAME`, or read-only and will be
+            written.
         PositionError: One is not the record of a board.
     """
     check_games(games, GAME, "pente_env", write)
@@ -122,7 +139,9 @@ def check_sound(games: Games, write: bool = False) -> None:
 
 
 def _unsound() -> PositionError:
-    return PositionError("No game can reach this record: its rules, seats, stones or counters contradict each other.")
+    return PositionError(
+        "No game can reach this record: its rules, seats, stones or counters contradict each other."
+    )
 
 
 def check_players(num_players: object) -> int:
@@ -134,7 +153,9 @@ def check_players(num_players: object) -> int:
     return whole_number("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS)
 
 
-def new_games(seeds: Sequence[int] | NDArray[Any], num_players: int = 2, rules: Rules | str = "schrum") -> Games:
+def new_games(
+    seeds: Sequence[int] | NDArray[Any], num_players: int = 2, rules: Rules | str = "schrum"
+) -> Games:
     """Start several games.
 
     Args:
@@ -143,7 +164,8 @@ def new_games(seeds: Sequence[int] | NDArray[Any], num_players: int = 2, rules: 
         rules: Rules, or the name of a preset.
 
     Raises:
-        ConfigurationError: The number of players or a seed is out of range, or seeds are no sequence.
+        ConfigurationError: The number of players or a seed is out of range, or seeds are no
+            sequence.
         RulesError: The rules are unknown.
     """
     numbers, players = Rules.coerce(rules).to_record(), check_players(num_players)
@@ -183,7 +205,8 @@ def position(
         player: The seat to move.
         captured: Stones that each seat has taken so far; by default none.
         num_players: 2 or 3.
-        rules: Rules, or the name of a preset; by default those of the preset `schrum` on a board of this size.
+        rules: Rules, or the name of a preset; by default those of the preset `schrum` on a board of
+            this size.
         seed: As in `new_game`.
 
     Raises:
@@ -192,9 +215,14 @@ def position(
         RulesError: The rules are unknown.
     """
     if array_of(board).ndim != 1 or not all(isinstance(line, str) for line in board):
-        raise PositionError(f"The board must be lines of text, one for each row from the top, not {shortened(board)}.")
+        raise PositionError(
+            "The board must be lines of text, one for each row from the top, not"
+            f" {shortened(board)}."
+        )
     if array_of(captured).ndim != 1:
-        raise PositionError(f"captured must be whole numbers, one for each seat, not {shortened(captured)}.")
+        raise PositionError(
+            f"captured must be whole numbers, one for each seat, not {shortened(captured)}."
+        )
     rules = Rules(size=len(board)) if rules is None else Rules.coerce(rules)
     games = new_games([seed], num_players, rules)
     game = games[0]
@@ -214,14 +242,22 @@ def position(
     return game
 
 
-def _check_setup(board: Sequence[str], player: int, captured: Sequence[int], rules: Rules, players: int) -> None:
+def _check_setup(
+    board: Sequence[str], player: int, captured: Sequence[int], rules: Rules, players: int
+) -> None:
     if len(board) != rules.size or any(len(line) != rules.size for line in board):
-        raise PositionError(f"The board must be {rules.size} lines of {rules.size} points, not {shortened(list(board))}.")
+        raise PositionError(
+            f"The board must be {rules.size} lines of {rules.size} points, not"
+            f" {shortened(list(board))}."
+        )
     symbols = SYMBOLS[:players]
     for r, line in enumerate(board):
         for c, symbol in enumerate(line):
             if symbol not in (_EMPTY, *symbols):
-                raise PositionError(f"Row {r}, column {c}: {symbol!r} is no stone. {nearest(symbol, (_EMPTY, *symbols))}")
+                raise PositionError(
+                    f"Row {r}, column {c}: {symbol!r} is no stone."
+                    f" {nearest(symbol, (_EMPTY, *symbols))}"
+                )
     whole_number("player", player, 0, players - 1, PositionError)
     limit = {"pairs": 10, "keryo": 15, "none": 1}[rules.captures]
     for taken in captured:
@@ -262,7 +298,9 @@ def check_action(action: object) -> int:
     """
     number = integer(action)
     if number is None or not -_WORD <= number <= _WORD:
-        raise ConfigurationError(f"An action must be a whole number, a point of the board, not {shortened(action)}.")
+        raise ConfigurationError(
+            f"An action must be a whole number, a point of the board, not {shortened(action)}."
+        )
     return number
 
 
@@ -270,18 +308,28 @@ def illegal(game: Game, point: int) -> IllegalActionError:
     """The error for an illegal point: it names the point, why not, and what is legal."""
     size = int(game.rules.side)
     if is_over(game):
-        return GameOverError(f"The game is over ({ENDINGS[game.ending]}); no point is legal, not {name_of(point, size)}.")
+        return GameOverError(
+            f"The game is over ({ENDINGS[game.ending]}); no point is legal, not"
+            f" {name_of(point, size)}."
+        )
     legal = legal_actions(game)
-    shown = ", ".join(name_of(int(p), size) for p in legal[:12]) + (f" and {len(legal) - 12} more" if len(legal) > 12 else "")
+    shown = ", ".join(name_of(int(p), size) for p in legal[:12]) + (
+        f" and {len(legal) - 12} more" if len(legal) > 12 else ""
+    )
     if point == -1:
-        why = "that is a player's word for none, as of a network on a board of another size than its own"
+        why = (
+            "that is a player's word for none, as of a network on a board of another size than"
+            " its own"
+        )
     elif not 0 <= point < size * size:
         why = f"the board has the points 0 to {size * size - 1}"
     elif stones(game)[point // size, point % size]:
         why = "a stone is there"
     else:
         why = f"the opening rule {Rules.from_record(game.rules).opening!r} does not allow it yet"
-    return IllegalActionError(f"Point {name_of(point, size)} of seat {game.player} is illegal: {why}. Legal: {shown}.")
+    return IllegalActionError(
+        f"Point {name_of(point, size)} of seat {game.player} is illegal: {why}. Legal: {shown}."
+    )
 
 
 def points(game: Game, seat: int, what: str) -> NDArray[np.int64]:
@@ -290,15 +338,18 @@ def points(game: Game, seat: int, what: str) -> NDArray[np.int64]:
     Args:
         game: A game.
         seat: A seat, whether it is to move or not.
-        what: `legal`; `fives`: it would have five in a row; `captures`: it would take stones; `preparations`, `prospects`: a bracket may
-            begin there; `fours`, `threes`: they end a run of exactly so many stones of an opponent.
+        what: `legal`; `fives`: it would have five in a row; `captures`: it would take stones;
+            `preparations`, `prospects`: a bracket may begin there; `fours`, `threes`: they end a
+            run of exactly so many stones of an opponent.
 
     Raises:
         ConfigurationError: There is no such seat or question.
     """
     batch = sound(game)
     if what not in lines.KINDS:
-        raise ConfigurationError(f"Unknown question {shortened(what)}. {nearest(shortened(what), lines.KINDS)}")
+        raise ConfigurationError(
+            f"Unknown question {shortened(what)}. {nearest(shortened(what), lines.KINDS)}"
+        )
     whole_number("seat", seat, 0, int(game.num_players) - 1)
     out = np.zeros(int(game.rules.side) ** 2, np.bool_)
     _write_points(batch, seat, lines.KINDS.index(what), out)
@@ -342,14 +393,20 @@ def winner(game: Game) -> int | None:
 
 
 def ending(game: Game) -> str:
-    """Why the game is over: `five`, `pairs`, `five+pairs`, `full` (a draw); `none` while it is running."""
+    """The reason why the game is over: `five`, `pairs`, `five+pairs`, `full` (a draw).
+
+    `none` while it is running.
+    """
     return ENDINGS[sound(game)[0].ending]
 
 
 def stones(game: Game) -> NDArray[np.int8]:
     """The board: (size, size) int8, 0 for an empty point, otherwise the seat + 1."""
     size = int(sound(game)[0].rules.side)
-    rows = np.asarray(game.stones, np.int64)[:, PAD : PAD + size, None] >> np.arange(PAD, PAD + size) & 1
+    rows = (
+        np.asarray(game.stones, np.int64)[:, PAD : PAD + size, None] >> np.arange(PAD, PAD + size)
+        & 1
+    )
     return np.asarray(np.tensordot(np.arange(1, MAX_PLAYERS + 1), rows, 1), np.int8)
 
 
@@ -364,7 +421,10 @@ def digest(game: Game) -> str:
 
 
 def name_of(point: int, size: int) -> str:
-    """A point in words: a letter for the column, and the number of the row, counted from the bottom, as in `D4`."""
+    """A point in words, as `D4`: a letter for the column, and the number of the row.
+
+    Rows are counted from the bottom.
+    """
     if not 0 <= point < size * size:
         return str(point)
     return f"{COLUMNS[point % size]}{size - point // size}"
@@ -380,5 +440,8 @@ def parse(text: str, size: int) -> int:
     column, row = COLUMNS[:size].find(word[:1]), word[1:]
     if not word or column < 0 or not row.isdecimal() or not 1 <= int(row) <= size:
         last = name_of(size - 1, size)
-        raise ConfigurationError(f"{shortened(text)} is no point: a letter from A to {COLUMNS[size - 1]} and a number, A1 to {last}.")
+        raise ConfigurationError(
+            f"{shortened(text)} is no point: a letter from A to {COLUMNS[size - 1]} and a number,"
+            f" A1 to {last}."
+        )
     return size * (size - int(row)) + column

@@ -1,16 +1,19 @@
 """The record: the complete state of a game in one NumPy structured scalar.
 
-Copying, comparing, hashing and branching a game are array operations on it. A batch of games is an array of records.
+Copying, comparing, hashing and branching a game are array operations on it. A batch of games is an
+array of records.
 
-Stones are sets of bits, one word a row and seat, so that a rule looks at all points of a row at once:
+Stones are sets of bits, one word a row and seat, so that a rule looks at all points of a row at
+once:
 
     stones[seat, PAD + r], bit PAD + c        the stone on row r, column c
 
-Row 0 is the top line of the board. `PAD` empty rows and columns on every side stand for what is off the board, so no rule has to ask
-where the edge is. Points are numbered row by row: point = size * r + c.
+Row 0 is the top line of the board. `PAD` empty rows and columns on every side stand for what is off
+the board, so no rule has to ask where the edge is. Points are numbered row by row: point = size * r
++ c.
 
-A board of up to 7 x 7 points also fits into one word, of which column 7 is always empty. Questions about all points are then answered
-for the whole board at once (`pente_env.lines`):
+A board of up to 7 x 7 points also fits into one word, of which column 7 is always empty. Questions
+about all points are then answered for the whole board at once (`pente_env.lines`):
 
     whole[seat], bit 8 * r + c                the same stone
 """
@@ -54,7 +57,8 @@ GAME: Final = np.dtype(
             ("player", np.int16),  # the seat to move
             ("last", np.int16),  # the point of the last stone; -1: none yet
             ("winner", np.int16),  # a seat; -1: nobody
-            ("ending", np.int16),  # why the game is over: an index into ENDINGS; 0 while it is running
+            # Why the game is over: an index into ENDINGS; 0 while it is running
+            ("ending", np.int16),
             ("spare", np.int16, (3,)),  # fills the record up to a multiple of 8 bytes
         ],
     )

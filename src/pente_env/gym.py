@@ -9,13 +9,14 @@
         action = env.action_space.sample(info["action_mask"])
         observation, reward, terminated, truncated, info = env.step(action)
 
-- Observation: (D,) float32 in [0, 1], the board as the learner sees it; `pente_v0` lists the numbers.
+- Observation: (D,) float32 in [0, 1], the board as the learner sees it; `pente_v0` lists the
+  numbers.
 - Action: a point, size * row + column. What an illegal one does, the argument `illegal` says.
 - Reward: at the end 1 if the learner has won; the losers share -1; 0 for all if the board is full.
-- `info`: `action_mask` (size * size,) int8, a copy; `seat`, the learner's seat. sb3-contrib reads the mask from
-  `env.unwrapped.action_masks()`.
-- Seeds: `reset(seed=7)` begins the game of seed 7 and draws the learner's seat from it. Later games that are begun without a seed follow
-  from it.
+- `info`: `action_mask` (size * size,) int8, a copy; `seat`, the learner's seat. sb3-contrib reads
+  the mask from `env.unwrapped.action_masks()`.
+- Seeds: `reset(seed=7)` begins the game of seed 7 and draws the learner's seat from it. Later games
+  that are begun without a seed follow from it.
 
 `VectorPente` plays many games at once.
 """
@@ -30,7 +31,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from monopoly_env.errors import ConfigurationError, GameOverError, check_illegal, shortened, whole_number
+from monopoly_env.errors import (
+    ConfigurationError,
+    GameOverError,
+    check_illegal,
+    shortened,
+    whole_number,
+)
 from monopoly_env.philox import MAX_SEED
 from pente_env import core
 from pente_env.game import Game
@@ -71,20 +78,25 @@ class PenteEnv(gymnasium.Env[Observation, np.int64]):
         """Set up a table; `reset` starts the game.
 
         Args:
-            opponents: 1 or 2 players, or names of scripted ones. They sit clockwise from the learner.
+            opponents: 1 or 2 players, or names of scripted ones. They sit clockwise from the
+                learner.
             seat: The learner's seat, counted from 0, or "random" for a new one every game.
             rules: Rules, the name of a preset, or a dictionary of options.
             encoding: `standard` or `schrum`.
             render_mode: `ansi`, `human`, `svg`, `rgb_array` or None.
-            illegal: What an illegal point does. "raise": an error. "penalize": the game ends, with a reward of -1. "random": a random
-                legal one is taken instead, drawn from the game's own stream.
+            illegal: What an illegal point does. "raise": an error. "penalize": the game ends, with
+                a reward of -1. "random": a random legal one is taken instead, drawn from the game's
+                own stream.
 
         Raises:
-            ConfigurationError: An argument is invalid. The message names what was given and what is valid.
+            ConfigurationError: An argument is invalid. The message names what was given and what is
+                valid.
             RulesError: The rules are unknown.
         """
         if isinstance(opponents, (str, Player)) or not len(opponents):
-            raise ConfigurationError(f"opponents={shortened(opponents)} must be a list of 1 or 2 players, one per seat.")
+            raise ConfigurationError(
+                f"opponents={shortened(opponents)} must be a list of 1 or 2 players, one per seat."
+            )
         self.rules = Rules.coerce(rules)
         self.opponents = tuple(coerce(player) for player in opponents)
         check_table([None, *self.opponents], self.rules)
@@ -93,7 +105,9 @@ class PenteEnv(gymnasium.Env[Observation, np.int64]):
         self.render_mode = check_render_mode(render_mode)
         self.illegal = check_illegal(illegal)
         self._wanted_seat = check_seat(seat, self.num_players)
-        self.observation_space = spaces.Box(0.0, 1.0, (length_of(encoding, self.rules.size),), np.float32)
+        self.observation_space = spaces.Box(
+            0.0, 1.0, (length_of(encoding, self.rules.size),), np.float32
+        )
         self.action_space = spaces.Discrete(self.rules.size**2)
         self._over = True
 
@@ -102,11 +116,14 @@ class PenteEnv(gymnasium.Env[Observation, np.int64]):
         """The record of the game. Changing it changes the game."""
         return self._games[0]
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
         """Start a game and let the opponents play until the learner is to move.
 
         Args:
-            seed: 0 to 2**64 - 1: the game's seed, as in `new_game`. Later games that are started without a seed follow from it.
+            seed: 0 to 2**64 - 1: the game's seed, as in `new_game`. Later games that are started
+                without a seed follow from it.
             options: There are none.
 
         Raises:
@@ -114,14 +131,23 @@ class PenteEnv(gymnasium.Env[Observation, np.int64]):
             IllegalActionError: An opponent chose a point that is not legal.
         """
         if options:
-            raise ConfigurationError(f"reset has no options: options={shortened(options)} must be None.")
+            raise ConfigurationError(
+                f"reset has no options: options={shortened(options)} must be None."
+            )
         if seed is not None:
             whole_number("seed", seed, 0, MAX_SEED)
         super().reset(seed=seed)
         own = int(self.np_random.integers(1 << 63)) if seed is None else seed
         self._games = core.new_games([own], self.num_players, self.rules)
-        self._seat = self._wanted_seat if self._wanted_seat >= 0 else int(self.np_random.integers(self.num_players))
-        self._seated = {(self._seat + 1 + k) % self.num_players: player for k, player in enumerate(self.opponents)}
+        self._seat = (
+            self._wanted_seat
+            if self._wanted_seat >= 0
+            else int(self.np_random.integers(self.num_players))
+        )
+        self._seated = {
+            (self._seat + 1 + k) % self.num_players: player
+            for k, player in enumerate(self.opponents)
+        }
         self._memory = np.zeros((self.num_players, MEMORY))
         self._over = False
         self._let_opponents_play()
@@ -131,7 +157,8 @@ class PenteEnv(gymnasium.Env[Observation, np.int64]):
         """Put the learner's stone and let the opponents play until it is to move again.
 
         Raises:
-            IllegalActionError: The point is not legal; nothing has changed. Or an opponent chose such a point.
+            IllegalActionError: The point is not legal; nothing has changed. Or an opponent chose
+                such a point.
             ConfigurationError: The action is not an integer, or an array of one.
             GameOverError: The game has ended, or `reset` was never called.
         """
@@ -167,7 +194,10 @@ class PenteEnv(gymnasium.Env[Observation, np.int64]):
         return core.action_mask(self.game) & (not self._over)
 
     def render(self) -> Any:
-        """The game as `render_mode` says: text (`ansi`), a drawing (`svg`) or its pixels (`rgb_array`); `human` prints the text."""
+        """The game as `render_mode` says: text (`ansi`), a drawing (`svg`) or its pixels.
+
+        The pixels are `rgb_array`; `human` prints the text.
+        """
         return render(self.game, self.render_mode)
 
     def _observation(self) -> Observation:

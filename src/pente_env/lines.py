@@ -1,8 +1,9 @@
-"""What stands on the lines: legal points, points that make five, that take stones, that end a run.
+"""The lines of the board: legal points, points that make five, that take stones, that end a run.
 
-Every question is answered for many points at once. A *block* is what fits into a word: a whole small board, or one row of a larger one.
-`points(game, seat, what, block)` is the set of its points, as bits. A line is followed by shifting: `ahead` moves the stones that lie j
-steps further on to where the line began, so that one `&` for each step says at which points the line looks like that.
+Every question is answered for many points at once. A *block* is what fits into a word: a whole
+small board, or one row of a larger one. `points(game, seat, what, block)` is the set of its points,
+as bits. A line is followed by shifting: `ahead` moves the stones that lie j steps further on to
+where the line began, so that one `&` for each step says at which points the line looks like that.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from monopoly_env.kernels import kernel
 from pente_env.game import PAD, RUNNING, SMALL, Game
 from pente_env.rules import number
 
-# What points can be asked for. Legal: where a stone may be put. Fives: where the seat would have five in a row. Captures: where it would
-# take stones. Preparations: where a bracket may begin whose pair an opponent has still to complete. Prospects: the same, and those whose
-# pair stands already. Fours and threes: ends of runs of exactly so many stones of an opponent.
+# What points can be asked for. Legal: where a stone may be put. Fives: where the seat would have
+# five in a row. Captures: where it would take stones. Preparations: where a bracket may begin whose
+# pair an opponent has still to complete. Prospects: the same, and those whose pair stands already.
+# Fours and threes: ends of runs of exactly so many stones of an opponent.
 KINDS: Final = ("legal", "fives", "captures", "preparations", "prospects", "fours", "threes")
 LEGAL, FIVES, CAPTURES, PREPARATIONS, PROSPECTS, FOURS, THREES = range(len(KINDS))
 
-# Eight directions (down, right): the first four are the axes, forward; the last four the same, backward.
+# Eight directions (down, right): the first four are the axes, forward; the last four the same,
+# backward.
 AXES: Final = ("horizontal", "vertical", "down", "up")
 DIRECTIONS: Final = np.array([(0, 1), (1, 0), (1, 1), (-1, 1), (0, -1), (-1, 0), (-1, -1), (1, -1)])
 
@@ -84,7 +87,10 @@ def empty_ahead(game: Game, block: int, direction: int, j: int) -> int:
 
 @kernel
 def _whole_ahead(whole: int, direction: int, j: int) -> int:
-    """A small board as seen j steps before each point. What comes in from beyond column 7 stands behind an empty point of that column."""
+    """A small board as seen j steps before each point.
+
+    What comes in from beyond column 7 stands behind an empty point of that column.
+    """
     steps = j * (8 * DIRECTIONS[direction, 0] + DIRECTIONS[direction, 1])
     return int(whole) >> steps if steps >= 0 else int(whole) << -steps
 
@@ -136,7 +142,9 @@ def legal_row(game: Game, r: int) -> int:
     """Where a stone may be put in a row, one of the first of the game."""
     row = int(game.empty[PAD + r])
     opening, middle = int(game.rules.opening), int(game.rules.side) // 2
-    if opening == _FREE or (game.moves > 0 and (game.moves != game.num_players or opening == _CENTRE)):
+    if opening == _FREE or (
+        game.moves > 0 and (game.moves != game.num_players or opening == _CENTRE)
+    ):
         return row
     if game.moves == 0:
         return row & (1 << (PAD + middle)) if r == middle else 0
@@ -161,7 +169,13 @@ def _fives(game: Game, seat: int, block: int) -> int:
         b1, b2, b3, b4, b5 = _followed(game, seat, block, axis + 4)
         a1, a2, a3, a4, a5 = _followed(game, seat, block, axis)
         if exact:
-            found |= (a4 & ~a5 & ~b1) | (b1 & a3 & ~b2 & ~a4) | (b2 & a2 & ~b3 & ~a3) | (b3 & a1 & ~b4 & ~a2) | (b4 & ~b5 & ~a1)
+            found |= (
+                (a4 & ~a5 & ~b1)
+                | (b1 & a3 & ~b2 & ~a4)
+                | (b2 & a2 & ~b3 & ~a3)
+                | (b3 & a1 & ~b4 & ~a2)
+                | (b4 & ~b5 & ~a1)
+            )
         else:
             found |= a4 | (b1 & a3) | (b2 & a2) | (b3 & a1) | b4
     return found
@@ -169,7 +183,7 @@ def _fives(game: Game, seat: int, block: int) -> int:
 
 @kernel
 def _followed(game: Game, seat: int, block: int, direction: int) -> tuple[int, int, int, int, int]:
-    """The points of a block that are followed by one stone of a seat or more, by two or more, up to five."""
+    """The points of a block that at least one, two, ... five stones of a seat follow."""
     one = stones_ahead(game, seat, block, direction, 1)
     two = one & stones_ahead(game, seat, block, direction, 2)
     three = two & stones_ahead(game, seat, block, direction, 3)
@@ -179,27 +193,43 @@ def _followed(game: Game, seat: int, block: int, direction: int) -> tuple[int, i
 
 @kernel
 def captures(game: Game, seat: int, opponent: int, block: int) -> int:
-    """Where a bracket around two stones of an opponent closes; with the rules of keryo-pente also around three."""
+    """The points where a bracket around two stones of an opponent closes.
+
+    With the rules of keryo-pente, also around three.
+    """
     found = 0
     if game.rules.captures == _NO_CAPTURES:
         return found
     for direction in range(8):
-        pair = stones_ahead(game, opponent, block, direction, 1) & stones_ahead(game, opponent, block, direction, 2)
+        pair = stones_ahead(game, opponent, block, direction, 1) & stones_ahead(
+            game, opponent, block, direction, 2
+        )
         found |= pair & stones_ahead(game, seat, block, direction, 3)
         if game.rules.captures == _KERYO:
-            found |= pair & stones_ahead(game, opponent, block, direction, 3) & stones_ahead(game, seat, block, direction, 4)
+            found |= (
+                pair
+                & stones_ahead(game, opponent, block, direction, 3)
+                & stones_ahead(game, seat, block, direction, 4)
+            )
     return found
 
 
 @kernel
 def _prospects(game: Game, opponent: int, pairs: bool, block: int) -> int:
-    """Where a bracket may begin around two stones of an opponent: one stands there already, or, if `pairs`, both."""
+    """The points where a bracket may begin around two stones of an opponent.
+
+    One stands there already, or, if `pairs`, both.
+    """
     found = 0
     for direction in range(8):
         second = empty_ahead(game, block, direction, 2)
         if pairs:
             second |= stones_ahead(game, opponent, block, direction, 2)
-        found |= stones_ahead(game, opponent, block, direction, 1) & second & empty_ahead(game, block, direction, 3)
+        found |= (
+            stones_ahead(game, opponent, block, direction, 1)
+            & second
+            & empty_ahead(game, block, direction, 3)
+        )
     return found
 
 
@@ -227,7 +257,10 @@ def first(game: Game, seat: int, what: int) -> int:
 
 @kernel
 def first_end(game: Game, owner: int, length: int) -> int:
-    """The first point, row by row, at which a run of exactly so many stones of a seat may be ended; -1 if there is none."""
+    """The first point, row by row, at which a run of exactly so many stones of a seat may be ended.
+
+    -1 if there is none.
+    """
     for block in range(blocks(game)):
         found = _ends(game, owner, length, block) & legal(game, block)
         if found:

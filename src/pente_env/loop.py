@@ -3,10 +3,12 @@
     table = Table.of([make("better"), make("capturer")])
     results = play_games(table, seats, seeds, rules)
 
-`seats` says which player sits where in each game. A player may be a row of numbers among thousands that share a kernel
-(`Table.of_rows`), so one call plays a whole generation. The results do not depend on the number of threads.
+`seats` says which player sits where in each game. A player may be a row of numbers among thousands
+that share a kernel (`Table.of_rows`), so one call plays a whole generation. The results do not
+depend on the number of threads.
 
-A game in which nobody drew a random number is the same for every seed: it is played once for the seats of a match.
+A game in which nobody drew a random number is the same for every seed: it is played once for the
+seats of a match.
 """
 
 from __future__ import annotations
@@ -72,8 +74,12 @@ class Table(NamedTuple):
         return cls.of_rows(np.zeros((0, 1)), None, players)
 
     @classmethod
-    def of_rows(cls, rows: NDArray[np.float64], like: Player | None, others: Sequence[Player] = ()) -> Table:
-        """Players with the same kernel and different numbers, without an object for each; then others.
+    def of_rows(
+        cls, rows: NDArray[np.float64], like: Player | None, others: Sequence[Player] = ()
+    ) -> Table:
+        """Players with the same kernel and different numbers, without an object for each.
+
+        Other players may follow.
 
         Args:
             rows: (N, L) float64, the numbers of each.
@@ -89,17 +95,25 @@ class Table(NamedTuple):
         all_players = [like] * count + list(others)
         handles = [player.kernel.handle for player in all_players if player]
         watches = np.array([player.watches for player in all_players if player], np.bool_)
-        return cls(handles if numba.config.DISABLE_JIT else np.array(handles, np.int64), params, lengths, watches)
+        return cls(
+            handles if numba.config.DISABLE_JIT else np.array(handles, np.int64),
+            params,
+            lengths,
+            watches,
+        )
 
 
 @inlined
 def ask(game: Game, table: Table, seats: Any, memory: Any) -> int:
-    """The point that the player to move chooses, unchecked; the others that watch look at the board, too.
+    """The point that the player to move chooses, unchecked.
+
+    The others that watch look at the board, too.
 
     Args:
         game: A game that is not over.
         table: The players.
-        seats: (P,) the number of the player in each seat; -1: somebody outside the loop, for whom the answer is -1.
+        seats: (P,) the number of the player in each seat; -1: somebody outside the loop, for whom
+            the answer is -1.
         memory: (P, 64), the memory of each seat.
     """
     point, to_move = -1, int(game.player)
@@ -114,9 +128,16 @@ def ask(game: Game, table: Table, seats: Any, memory: Any) -> int:
 
 
 @entry()
-def _play(template: Any, seeds: Any, seats: Any, table: Table, memory: Any, games: Any, out: Any) -> None:
+def _play(
+    template: Any, seeds: Any, seats: Any, table: Table, memory: Any, games: Any, out: Any
+) -> None:
     """Play games one after another; `memory` and `games` are scratch."""
-    template, seeds, seats, table = borrowed(template), borrowed(seeds), borrowed(seats), borrowed(table)
+    template, seeds, seats, table = (
+        borrowed(template),
+        borrowed(seeds),
+        borrowed(seats),
+        borrowed(table),
+    )
     memory, games, out = borrowed(memory), borrowed(games), borrowed(out)
     players = seats.shape[1]
     for g in range(len(seeds)):
@@ -145,12 +166,19 @@ def _play(template: Any, seeds: Any, seats: Any, table: Table, memory: Any, game
 
 @entry()
 def replace_illegal(games: Games, points: NDArray[np.int64], at_random: bool) -> None:
-    """Replace each illegal point by a legal one, drawn from the stream of the seat to move, or by FORFEIT."""
+    """Replace each illegal point by a legal one, or by FORFEIT.
+
+    The legal one is drawn from the stream of the seat to move.
+    """
     for i in range(len(games)):
         game = games[i]
         if not is_legal(game, points[i]):
             seat = int(game.player)
-            points[i] = nth(game, seat, LEGAL, draw(game, seat, count(game, seat, LEGAL))) if at_random else FORFEIT
+            points[i] = (
+                nth(game, seat, LEGAL, draw(game, seat, count(game, seat, LEGAL)))
+                if at_random
+                else FORFEIT
+            )
 
 
 def chosen_point(games: Games, action: object, illegal: str) -> int:
@@ -183,7 +211,11 @@ def _same(ones: Any, others: Any) -> bool:
 
 
 def play_games(
-    table: Table, seats: ArrayLike, seeds: ArrayLike, rules: Rules | str = "schrum", threads: int | None = None
+    table: Table,
+    seats: ArrayLike,
+    seeds: ArrayLike,
+    rules: Rules | str = "schrum",
+    threads: int | None = None,
 ) -> NDArray[np.void]:
     """Play whole games.
 
@@ -203,11 +235,14 @@ def play_games(
     """
     who, words = np.ascontiguousarray(seats, np.int64), split_seeds(np.asarray(seeds))
     if who.ndim != 2 or len(who) != len(words):
-        raise ConfigurationError(f"seats must be (G, P) for the {len(words)} seeds, not of shape {who.shape}.")
+        raise ConfigurationError(
+            f"seats must be (G, P) for the {len(words)} seeds, not of shape {who.shape}."
+        )
     check_players(who.shape[1])
     if who.size and not 0 <= who.min() <= who.max() < len(table.lengths):
         raise ConfigurationError(
-            f"seats hold numbers from {who.min()} to {who.max()}; there are the players 0 to {len(table.lengths) - 1}."
+            f"seats hold numbers from {who.min()} to {who.max()}; there are the players 0 to"
+            f" {len(table.lengths) - 1}."
         )
     template = empty_games(1)
     template["rules"] = Rules.coerce(rules).to_record()
@@ -224,7 +259,11 @@ def check_threads(threads: int | None) -> int:
         ConfigurationError: It is not a whole number from 1 on.
     """
     if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
     return whole_number("threads", threads, 1)
 
 
@@ -248,7 +287,8 @@ def _check(out: Any, template: Any) -> None:
     if len(failed):
         game, size = int(failed[0]), int(template[0].rules.side)
         raise IllegalActionError(
-            f"Game {game} of {len(out)}: the player to make move {out['moves'][game] + 1} chose {name_of(int(out['point'][game]), size)}, "
-            "which is not a legal point there; -1 is a network's answer on a board of another size than its own, "
-            "or to a row without weights."
+            f"Game {game} of {len(out)}: the player to make move {out['moves'][game] + 1} chose"
+            f" {name_of(int(out['point'][game]), size)}, which is not a legal point there; -1 is a"
+            " network's answer on a board of another size than its own, or to a row without"
+            " weights."
         )

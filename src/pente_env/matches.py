@@ -1,9 +1,12 @@
-"""Matches between players: every seed is played in every order of seats, and the result has intervals.
+"""Matches between players.
+
+Every seed is played in every order of seats, and the result has intervals.
 
     results = play(["better", "capturer"], games=1000, seed=0)
     print(results)
 
-A player is a `Player`, the name of a scripted one, or the path of a file: network.npz of a run of `training.evolve`.
+A player is a `Player`, the name of a scripted one, or the path of a file: network.npz of a run of
+`training.evolve`.
 """
 
 from __future__ import annotations
@@ -44,8 +47,8 @@ class Standing:
         wins: Games won.
         draws: Games that nobody won.
         win_rate: The share of games won.
-        low: Lower bound of the 95% interval of that share, from the spread between seeds: who plays without chance plays the same games
-            for every seed, however many there are.
+        low: Lower bound of the 95% interval of that share, from the spread between seeds: who plays
+            without chance plays the same games for every seed, however many there are.
         high: Its upper bound.
         pairs: Pairs taken in a game, on average.
     """
@@ -102,28 +105,45 @@ class Results:
         """A table, and how the games ended."""
         width = max(len(name) for name in self.names)
         rows = [f"{'player':{width}}   games    wins   95% interval    pairs"]
-        rows += [f"{s.name:{width}} {s.games:7,} {s.win_rate:7.1%}  {s.low:6.1%} -{s.high:6.1%} {s.pairs:8.2f}" for s in self.standings]
-        shares = [f"{name} {share:.1%}" for name, share in zip(ENDINGS, self._endings(), strict=True) if share]
-        return "\n".join([*rows, f"Endings: {', '.join(shares)}. Moves: {self.games['moves'].mean():.1f}."])
+        rows += [
+            f"{s.name:{width}} {s.games:7,} {s.win_rate:7.1%}  {s.low:6.1%} -{s.high:6.1%}"
+            f" {s.pairs:8.2f}"
+            for s in self.standings
+        ]
+        shares = [
+            f"{name} {share:.1%}"
+            for name, share in zip(ENDINGS, self._endings(), strict=True)
+            if share
+        ]
+        return "\n".join(
+            [*rows, f"Endings: {', '.join(shares)}. Moves: {self.games['moves'].mean():.1f}."]
+        )
 
     def _endings(self) -> NDArray[np.float64]:
         return np.bincount(self.games["ending"], minlength=FULL + 1) / len(self.games)
 
 
 def play(
-    players: Sequence[PlayerLike], games: int = 1000, rules: Rules | str = "schrum", seed: int = 0, threads: int | None = None
+    players: Sequence[PlayerLike],
+    games: int = 1000,
+    rules: Rules | str = "schrum",
+    seed: int = 0,
+    threads: int | None = None,
 ) -> Results:
     """Play a match.
 
     Args:
-        players: Two or three players, names of scripted ones, or paths of files. A name may occur twice.
-        games: At least so many; the number is rounded up, so that every seed is played in every order of seats.
+        players: Two or three players, names of scripted ones, or paths of files. A name may occur
+            twice.
+        games: At least so many; the number is rounded up, so that every seed is played in every
+            order of seats.
         rules: Rules, or the name of a preset.
         seed: 0 to 2**64 - 1: games of consecutive seeds from this one on.
         threads: Number of threads; by default one per core. The results do not depend on it.
 
     Raises:
-        ConfigurationError: A player, the number of players or of games is none, or a player cannot play on this board.
+        ConfigurationError: A player, the number of players or of games is none, or a player cannot
+            play on this board.
         RulesError: The rules are unknown.
         IllegalActionError: A player chose a point that is not legal.
     """
@@ -135,24 +155,34 @@ def play(
     whole_number("seed", seed, 0, MAX_SEED + 1 - units)
     seeds = np.repeat(np.uint64(seed) + np.arange(units, dtype=np.uint64), len(orders))
     seats = np.tile(orders, (units, 1))
-    return Results(tuple(player.name for player in seated), seats, seeds, play_games(Table.of(seated), seats, seeds, rules, threads))
+    return Results(
+        tuple(player.name for player in seated),
+        seats,
+        seeds,
+        play_games(Table.of(seated), seats, seeds, rules, threads),
+    )
 
 
 def check_table(players: Sequence[Player | None], rules: Rules) -> None:
     """Make sure that these players, None for somebody from outside, make a table.
 
     Raises:
-        ConfigurationError: They are too few or too many, or one of them plays on boards of another size only.
+        ConfigurationError: They are too few or too many, or one of them plays on boards of another
+            size only.
     """
     if not MIN_PLAYERS <= len(players) <= MAX_PLAYERS:
-        raise ConfigurationError(f"A table of Pente has {MIN_PLAYERS} or {MAX_PLAYERS} players, not {len(players)}.")
+        raise ConfigurationError(
+            f"A table of Pente has {MIN_PLAYERS} or {MAX_PLAYERS} players, not {len(players)}."
+        )
     for player in players:
         if player:
             player.check_board(rules.size)
 
 
 def coerce(player: PlayerLike) -> Player:
-    """Return a player unchanged, load the one of a file, take the one of `my_file.py:Orange`, or make the scripted one of this name.
+    """The player that is meant: a player itself, a file, `my_file.py:Orange` or a name.
+
+    A player is returned unchanged, that of a file is loaded, and a name makes the scripted one.
 
     Raises:
         MonopolyError: There is no such player, or the file holds none.
@@ -165,12 +195,18 @@ def coerce(player: PlayerLike) -> Player:
     suffix = Path(player).suffix[1:] if isinstance(player, str) else ""
     if not suffix:  # names have none: nothing is loaded for them
         if isinstance(player, str) and player not in names() and Path(player).is_dir():
-            raise ConfigurationError(f"{shortened(player)} is a folder. A player is a file in it, such as network.npz of a run.")
+            raise ConfigurationError(
+                f"{shortened(player)} is a folder. A player is a file in it, such as network.npz of"
+                " a run."
+            )
         return make(player)
     loaders = entry_points(group=FILES, name=suffix)
     if not loaders:
         known = ", ".join(f".{loader.name}" for loader in entry_points(group=FILES))
-        raise ConfigurationError(f"No player is made of a file such as {shortened(player)}. Valid suffixes: {known or 'none'}.")
+        raise ConfigurationError(
+            f"No player is made of a file such as {shortened(player)}. Valid suffixes:"
+            f" {known or 'none'}."
+        )
     if not Path(player).is_file():
         raise ConfigurationError(f"There is no file {shortened(player)}.")
     loader = next(iter(loaders))

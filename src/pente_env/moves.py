@@ -34,7 +34,9 @@ from pente_env.rules import MAX_SIZE, MIN_SIZE, Rules, number
 _EXACT = number("overlines", "nothing")
 _NO_CAPTURES = number("captures", "none")
 _KERYO = number("captures", "keryo")
-_OVERLINES, _OPENINGS, _CAPTURES = (len(choices_of(Rules, name)) for name in ("overlines", "opening", "captures"))
+_OVERLINES, _OPENINGS, _CAPTURES = (
+    len(choices_of(Rules, name)) for name in ("overlines", "opening", "captures")
+)
 _MOST: Final = 2_000_000_000  # counted in 32 bits
 _WORD: Final = 0xFFFFFFFF
 
@@ -90,7 +92,10 @@ def put(game: Game, point: int) -> int:
     game.moves += 1
     game.last = point
     for opponent in range(game.num_players):
-        if opponent != seat and (captures(game, seat, opponent, block_of(game, r)) >> bit_of(game, r, c)) & 1:
+        if (
+            opponent != seat
+            and (captures(game, seat, opponent, block_of(game, r)) >> bit_of(game, r, c)) & 1
+        ):
             taken += _take(game, seat, opponent, r, c)
     game.captured[seat] += taken
     _end(game, seat, r, c)
@@ -100,12 +105,17 @@ def put(game: Game, point: int) -> int:
 
 @kernel
 def _take(game: Game, seat: int, opponent: int, r: int, c: int) -> int:
-    """Remove the stones of an opponent between this stone and another of its seat, in all eight directions; how many."""
+    """Remove the stones of an opponent between this stone and another of its seat; return how many.
+
+    They are looked for in all eight directions.
+    """
     taken = 0
     for direction in range(8):
         length = bracketed(game, seat, opponent, r, c, direction)
         for j in range(1, length + 1):
-            turn_over(game, opponent, r + j * DIRECTIONS[direction, 0], c + j * DIRECTIONS[direction, 1])
+            turn_over(
+                game, opponent, r + j * DIRECTIONS[direction, 0], c + j * DIRECTIONS[direction, 1]
+            )
         taken += length
     return taken
 
@@ -114,7 +124,9 @@ def _take(game: Game, seat: int, opponent: int, r: int, c: int) -> int:
 def bracketed(game: Game, seat: int, opponent: int, r: int, c: int, direction: int) -> int:
     """How many stones of an opponent a stone at this point takes in a direction."""
     dr, dc = DIRECTIONS[direction, 0], DIRECTIONS[direction, 1]
-    if not holds(game, opponent, r + dr, c + dc) or not holds(game, opponent, r + 2 * dr, c + 2 * dc):
+    if not holds(game, opponent, r + dr, c + dc) or not holds(
+        game, opponent, r + 2 * dr, c + 2 * dc
+    ):
         return 0
     length = 2
     if game.rules.captures == _KERYO and holds(game, opponent, r + 3 * dr, c + 3 * dc):
@@ -168,7 +180,10 @@ def reach(game: Game, seat: int, r: int, c: int, dr: int, dc: int) -> int:
 
 @kernel
 def draw(game: Game, seat: int, bound: int) -> int:
-    """The next random number of a seat, from 0 to bound - 1: the only source of chance for a player."""
+    """The next random number of a seat, from 0 to bound - 1.
+
+    It is the only source of chance for a player.
+    """
     word = int(philox(int(game.draws[seat]), 0, int(seat), 0, int(game.seed[0]), int(game.seed[1])))
     game.draws[seat] += 1
     return (word * bound) >> 32
@@ -180,18 +195,32 @@ def has_five(game: Game) -> bool:
     side = int(game.rules.side)
     for seat in range(game.num_players):
         for point in range(side * side):
-            if holds(game, seat, point // side, point % side) and _makes_five(game, seat, point // side, point % side):
+            if holds(game, seat, point // side, point % side) and _makes_five(
+                game, seat, point // side, point % side
+            ):
                 return True
     return False
 
 
 @kernel
 def is_sound(game: Game) -> bool:
-    """Whether the numbers of a record are those of a board: the other kernels take them as points, seats and sets of points."""
+    """Whether the numbers of a record are those of a board.
+
+    The other kernels take them as points, seats and sets of points.
+    """
     side, players = int(game.rules.side), int(game.num_players)
-    sound = MIN_SIZE <= side <= MAX_SIZE and MIN_PLAYERS <= players <= MAX_PLAYERS and 0 <= game.rules.overlines < _OVERLINES
+    sound = (
+        MIN_SIZE <= side <= MAX_SIZE
+        and MIN_PLAYERS <= players <= MAX_PLAYERS
+        and 0 <= game.rules.overlines < _OVERLINES
+    )
     sound = sound and 0 <= game.rules.opening < _OPENINGS and 0 <= game.rules.captures < _CAPTURES
-    sound = sound and 0 <= game.player < players and NOBODY <= game.winner < players and 0 <= game.ending < len(ENDINGS)
+    sound = (
+        sound
+        and 0 <= game.player < players
+        and NOBODY <= game.winner < players
+        and 0 <= game.ending < len(ENDINGS)
+    )
     sound = sound and -1 <= game.last < side * side and 0 <= game.moves <= _MOST
     sound = sound and 0 <= game.seed[0] <= _WORD and 0 <= game.seed[1] <= _WORD
     for seat in range(MAX_PLAYERS):
@@ -201,7 +230,10 @@ def is_sound(game: Game) -> bool:
 
 @kernel
 def _is_board(game: Game, side: int) -> bool:
-    """Whether each point of the board, and none beside it, is empty or has one stone, in every form in which the record holds them."""
+    """Whether each point is empty or has one stone, and none lies beside the board.
+
+    That must be so in every form in which the record holds the stones.
+    """
     line, free, whole_free, sound = (1 << side) - 1, 0, 0, True
     whole = on_stack(MAX_PLAYERS, np.int64)
     whole[:] = 0

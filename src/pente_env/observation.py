@@ -1,9 +1,11 @@
 """What a player sees: numbers from 0 to 1, from its own seat.
 
-For each point three numbers, 3 * point + k: k = 0 for an own stone, 1 for one of the player that moves next, 2 for one of the player after.
-`schrum` is just that, the input of the networks in Schrum's paper; there k = 1 and k = 2 both stand for the enemy if there is only one.
-`standard` leaves k = 2 empty then, and ends with three more numbers: the stones that each of these players has taken, as shares of
-those that win. So nothing that matters for the rest of a game is missing but the opening rule, which the mask of legal actions shows.
+For each point three numbers, 3 * point + k: k = 0 for an own stone, 1 for one of the player that
+moves next, 2 for one of the player after. `schrum` is just that, the input of the networks in
+Schrum's paper; there k = 1 and k = 2 both stand for the enemy if there is only one. `standard`
+leaves k = 2 empty then, and ends with three more numbers: the stones that each of these players has
+taken, as shares of those that win. So nothing that matters for the rest of a game is missing but
+the opening rule, which the mask of legal actions shows.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ def check_encoding(encoding: str) -> str:
         ConfigurationError: There is none of this name.
     """
     if encoding not in ENCODINGS:
-        raise ConfigurationError(f"Unknown encoding {shortened(encoding)}. {nearest(shortened(encoding), ENCODINGS)}")
+        raise ConfigurationError(
+            f"Unknown encoding {shortened(encoding)}. {nearest(shortened(encoding), ENCODINGS)}"
+        )
     return encoding
 
 
@@ -59,9 +63,14 @@ def list_stones(game: Game, seat: int, enemy_twice: bool, out: Any) -> int:
     if players == 2:
         third = second if enemy_twice else MAX_PLAYERS - 1  # the stones of a seat that is not there
     for block in range(blocks(game)):
-        own, next_, after = stones_of(game, seat, block), stones_of(game, second, block), stones_of(game, third, block)
+        own, next_, after = (
+            stones_of(game, seat, block),
+            stones_of(game, second, block),
+            stones_of(game, third, block),
+        )
         first_two, twice, taken = own | next_, next_ & after, own | next_ | after
-        while taken:  # each step writes two numbers in any case, and keeps the second if there is such a stone
+        # Each step writes two numbers in any case, and keeps the second if there is such a stone
+        while taken:
             lowest, at = taken & -taken, 3 * point_of(game, block, taken)
             out[count] = at + (own & lowest == 0) + (first_two & lowest == 0)
             out[count + 1] = at + 2
@@ -82,7 +91,9 @@ def write_observation(game: Game, seat: int, encoding: int, out: Any) -> None:
         side, players = int(game.rules.side), int(game.num_players)
         for k in range(players):
             captured = int(game.captured[(seat + k) % players])
-            out[3 * side * side + k] = min(1.0, captured / (15.0 if game.rules.captures == _KERYO else 10.0))
+            out[3 * side * side + k] = min(
+                1.0, captured / (15.0 if game.rules.captures == _KERYO else 10.0)
+            )
 
 
 @entry()
@@ -104,13 +115,16 @@ def observe(games: Games, seats: NDArray[Any], encoding: str = "standard") -> ND
         (B, D) float32.
 
     Raises:
-        ConfigurationError: There are no such games, seats or encoding, or the boards differ in size.
+        ConfigurationError: There are no such games, seats or encoding, or the boards differ in
+            size.
     """
     check_encoding(encoding)
     check_sound(games)
     who, sides = check_seats(games, seats), games["rules"]["side"]
     if not len(games) or np.any(sides != sides[0]):
-        raise ConfigurationError(f"There must be boards, and of one size, not of {sorted(set(sides.tolist()))}.")
+        raise ConfigurationError(
+            f"There must be boards, and of one size, not of {sorted(set(sides.tolist()))}."
+        )
     return observe_known(games, who, encoding)
 
 

@@ -1,4 +1,7 @@
-"""Options with named values, as fields of a frozen dataclass: the first value is the default, kernels read its number."""
+"""Options with named values, as fields of a frozen dataclass.
+
+The first value is the default, kernels read its number.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,10 @@ def check_choices(options: Any, error: type[MonopolyError]) -> None:
     for option in dataclasses.fields(options):
         value, choices = getattr(options, option.name), option.metadata.get("choices")
         if choices and (not isinstance(value, str) or value not in choices):
-            raise error(f"Option {option.name}={shortened(value)} is unknown. {nearest(shortened(value), choices)}")
+            raise error(
+                f"Option {option.name}={shortened(value)} is unknown."
+                f" {nearest(shortened(value), choices)}"
+            )
 
 
 def numbers(options: Any) -> list[int]:

@@ -26,17 +26,19 @@
 
 A dict:
 
-- `observation`: float32, three numbers a point: an own stone, one of the player that moves next, one of the player after; then the
-  stones that each of them has taken, as shares of those that win. `encoding="schrum"` is the input of Schrum's networks: without the
-  stones taken, and with an only enemy's stones written twice.
+- `observation`: float32, three numbers a point: an own stone, one of the player that moves next,
+  one of the player after; then the stones that each of them has taken, as shares of those that win.
+  `encoding="schrum"` is the input of Schrum's networks: without the stones taken, and with an only
+  enemy's stones written twice.
 - `action_mask`: (size * size,) int8, 1 for a legal point. Only the agent to move has legal actions.
 
 `state()` is the board as seat 0 sees it; `state_space` is its space.
 
 ### Actions
 
-Points, row by row from the top: size * row + column. `pente_env.name_of` and `pente_env.parse` translate names such as `D4`. An illegal
-action raises `IllegalActionError`, which says why and lists the legal ones, and changes nothing, unless `illegal` says otherwise.
+Points, row by row from the top: size * row + column. `pente_env.name_of` and `pente_env.parse`
+translate names such as `D4`. An illegal action raises `IllegalActionError`, which says why and
+lists the legal ones, and changes nothing, unless `illegal` says otherwise.
 
 ### Rewards
 
@@ -44,15 +46,19 @@ At the end: 1 for the winner; the others share -1. 0 for all if the board is ful
 
 ### Arguments
 
-    pente_v0.env(num_players=2, rules="schrum", encoding="standard", render_mode=None, illegal="raise")
+    pente_v0.env(
+        num_players=2, rules="schrum", encoding="standard", render_mode=None, illegal="raise"
+    )
 
 - `num_players`: 2 or 3.
-- `rules`: a preset (`pente_env.Rules.presets()`) or `Rules`: size of the board 5 to 19, opening, overlines, captures.
+- `rules`: a preset (`pente_env.Rules.presets()`) or `Rules`: size of the board 5 to 19, opening,
+  overlines, captures.
 - `encoding`: `standard` or `schrum`.
-- `render_mode`: what `render()` gives: `ansi` text, `svg` a drawing, `rgb_array` its pixels, which needs the extra `pictures`. `human`
-  prints the text.
-- `illegal`: what an illegal point does. `raise`: an error. `penalize`: the game ends for all, with a reward of -1 for the agent and 0
-  for the others. `random`: a random legal one is taken instead, drawn from the game's own stream.
+- `render_mode`: what `render()` gives: `ansi` text, `svg` a drawing, `rgb_array` its pixels, which
+  needs the extra `pictures`. `human` prints the text.
+- `illegal`: what an illegal point does. `raise`: an error. `penalize`: the game ends for all, with
+  a reward of -1 for the agent and 0 for the others. `random`: a random legal one is taken instead,
+  drawn from the game's own stream.
 
 The environment can be copied and pickled in the middle of a game; `env.game` is its record.
 
@@ -79,7 +85,9 @@ def env(
     *,
     illegal: Literal["raise", "penalize", "random"] = "raise",
 ) -> PenteAEC:
-    """Make an environment. It checks actions and their order itself, so it is returned without PettingZoo's wrappers.
+    """Make an environment.
+
+    It checks actions and their order itself, so it is returned without PettingZoo's wrappers.
 
     Args:
         num_players: 2 or 3.
@@ -89,7 +97,8 @@ def env(
         illegal: `raise`, `penalize` or `random`; see above.
 
     Raises:
-        ConfigurationError: An argument is invalid. The message names what was given and what is valid.
+        ConfigurationError: An argument is invalid. The message names what was given and what is
+            valid.
         RulesError: The rules are unknown.
     """
     return PenteAEC(num_players, rules, encoding, render_mode, illegal=illegal)

@@ -4,7 +4,7 @@ python -m pente_env.play                                     # watch two players
 python -m pente_env.play --players human capturer --seed 7   # play against one
 python -m pente_env.play --players better human blocker      # a game of three
 python -m pente_env.play --players better capturer --games 1000   # a match, without a board
-python -m pente_env.play --players human runs/two/network.npz     # against a network that was evolved
+python -m pente_env.play --players human runs/two/network.npz     # against an evolved network
 """
 
 from __future__ import annotations
@@ -33,27 +33,45 @@ from pente_env.rules import MAX_SIZE, MIN_SIZE, PRESETS, Rules
 from pente_env.scripted import names
 
 HUMAN: Final = "human"  # the person at the terminal
-_KEYS: Final = """Answer with a point: a letter for the column and the number of the row, such as D4.
-  b       show the board        p       points that capture, that make five, and that opponents need for five
-  ?       this help             q       quit
-You win with five stones in a row, or with five captured pairs. A pair is captured by your stones at both of its ends."""
+_KEYS: Final = (
+    "Answer with a point: a letter for the column and the number of the row, such as D4.\n"
+    "  b       show the board        p       points that capture, that make five, "
+    "and that opponents need for five\n"
+    "  ?       this help             q       quit\n"
+    "You win with five stones in a row, or with five captured pairs. "
+    "A pair is captured by your stones at both of its ends."
+)
 
 
 @dataclass(frozen=True)
 class Options:
     """Watch Pente in the terminal, or play yourself.
 
-    The board is shown before each of your own stones, or after every stone if nobody plays. You play the seats given to `human`: answer
-    with a point such as D4, or with ? for help. With `--games`, a match is played instead, every seed in every order of seats.
+    The board is shown before each of your own stones, or after every stone if nobody plays. You
+    play the seats given to `human`: answer with a point such as D4, or with ? for help. With
+    `--games`, a match is played instead, every seed in every order of seats.
     """
 
     players: tuple[str, ...] = ("better", "blocker")
-    """The player in each seat, 2 or 3: `human`, one of random, blocker, capturer, simple, better, or the file of a network,
-    network.npz of a run of `training.evolve`."""
-    rules: Annotated[str, tyro.conf.arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = "schrum"
-    size: Annotated[int | None, tyro.conf.arg(help=f"Points along a side, {MIN_SIZE} to {MAX_SIZE}; by default the preset's.")] = None
+    """The player in each seat, 2 or 3.
+
+    `human`, one of random, blocker, capturer, simple, better, or the file of a network,
+    network.npz of a run of `training.evolve`.
+    """
+    rules: Annotated[str, tyro.conf.arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = (
+        "schrum"
+    )
+    size: Annotated[
+        int | None,
+        tyro.conf.arg(
+            help=f"Points along a side, {MIN_SIZE} to {MAX_SIZE}; by default the preset's."
+        ),
+    ] = None
     opening: str | None = None
-    """The first player's first stones: centre, free, tournament or g_pente; by default the preset's."""
+    """The first player's first stones: centre, free, tournament or g_pente.
+
+    By default the preset's.
+    """
     seed: int = 0
     """The seed of all random choices: the same seed and answers give the same game."""
     games: int = 0
@@ -67,7 +85,10 @@ class Options:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status: 0 if all was played to the end, or the user quit with `q`."""
+    """Run the command and return its exit status.
+
+    0 if all was played to the end, or the user quit with `q`.
+    """
     console = Console(soft_wrap=True, highlight=False, markup=False)
     try:
         options = tyro.cli(Options, args=arguments, prog="python -m pente_env.play")
@@ -81,7 +102,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def rules_of(options: Options) -> Rules:
     """The rules that the options ask for."""
     changes = {"size": options.size, "opening": options.opening}
-    return Rules.preset(options.rules, **{name: value for name, value in changes.items() if value is not None})
+    return Rules.preset(
+        options.rules, **{name: value for name, value in changes.items() if value is not None}
+    )
 
 
 def run_match(options: Options, console: Console) -> int:
@@ -91,11 +114,21 @@ def run_match(options: Options, console: Console) -> int:
         MonopolyError: The options are wrong.
     """
     if HUMAN in options.players:
-        raise ConfigurationError("--games plays a match without a board: nobody can be human there.")
+        raise ConfigurationError(
+            "--games plays a match without a board: nobody can be human there."
+        )
     results = matches.play(options.players, options.games, rules_of(options), options.seed)
     if options.json:
         rows = [dataclasses.asdict(standing) for standing in results.standings]
-        print(json.dumps({"games": len(results.games), "moves": float(results.games["moves"].mean()), "players": rows}))
+        print(
+            json.dumps(
+                {
+                    "games": len(results.games),
+                    "moves": float(results.games["moves"].mean()),
+                    "players": rows,
+                }
+            )
+        )
     else:
         console.print(str(results))
     return 0
@@ -113,7 +146,10 @@ def run(options: Options, console: Console) -> int:
         raise ConfigurationError("--json shows the result of a match: it needs --games.")
     if options.picture:
         check_file(options.picture)
-    rules, players = rules_of(options), [None if name == HUMAN else seated(name) for name in options.players]
+    rules, players = (
+        rules_of(options),
+        [None if name == HUMAN else seated(name) for name in options.players],
+    )
     matches.check_table(players, rules)
     games = core.new_games([options.seed], len(players), rules)
     left: QuitError | None = None
@@ -135,10 +171,14 @@ def seated(name: str) -> Player:
     """
     if name in names() or Path(name).suffix or Path(name).is_dir() or sources.is_named(name):
         return matches.coerce(name)
-    raise ConfigurationError(f"Unknown player {name!r}. {nearest(name, (HUMAN, *names(), 'the file of a network'))}")
+    raise ConfigurationError(
+        f"Unknown player {name!r}. {nearest(name, (HUMAN, *names(), 'the file of a network'))}"
+    )
 
 
-def play(games: Games, players: Sequence[Player | None], console: Console, options: Options) -> None:
+def play(
+    games: Games, players: Sequence[Player | None], console: Console, options: Options
+) -> None:
     """Let players and persons put stones until the game is over; None is a person."""
     game, memory = games[0], np.zeros((len(players), MEMORY))
     watching = None not in players
@@ -157,7 +197,10 @@ def play(games: Games, players: Sequence[Player | None], console: Console, optio
         core.step(game, action)
         taken = int(game.captured[seat]) - before
         name = f"{SIGNS[seat]} ({options.players[seat]})"
-        console.print(f"{int(game.moves):3} {name}: {core.name_of(action, int(game.rules.side))}{f', takes {taken}' if taken else ''}")
+        console.print(
+            f"{int(game.moves):3} {name}:"
+            f" {core.name_of(action, int(game.rules.side))}{f', takes {taken}' if taken else ''}"
+        )
         if watching and not core.is_over(game):
             show(game, console)
         time.sleep(options.delay)
@@ -179,7 +222,9 @@ def ask(game: Game, console: Console) -> int:
             text = console.input(f"{SIGNS[game.player]}> ").strip()
         except EOFError:
             console.print()
-            raise QuitError("No more input: the game is left unfinished.", on_purpose=False) from None
+            raise QuitError(
+                "No more input: the game is left unfinished.", on_purpose=False
+            ) from None
         if text == "q":
             raise QuitError("You left the game.", on_purpose=True)
         if text in ("?", ""):
@@ -215,7 +260,10 @@ def hints(game: Game) -> str:
     asked = [("captures", seat, "captures"), ("five", seat, "fives")]
     asked += [(f"{SIGNS[other]} needs for five", other, "fives") for other in others]
     asked += [(f"{SIGNS[other]} captures at", other, "captures") for other in others]
-    found = [(title, [core.name_of(int(point), side) for point in core.points(game, who, what)]) for title, who, what in asked]
+    found = [
+        (title, [core.name_of(int(point), side) for point in core.points(game, who, what)])
+        for title, who, what in asked
+    ]
     return "\n".join(f"  {title}: {', '.join(points) or 'none'}" for title, points in found)
 
 

@@ -4,8 +4,8 @@
     def play(game, seat, params, memory):
         return ...                                   # a point
 
-The loop calls it when the seat is to move. A player that `watches` is also called before the stones of the others, with its own seat:
-what it returns is then ignored, but it may write to its memory.
+The loop calls it when the seat is to move. A player that `watches` is also called before the stones
+of the others, with its own seat: what it returns is then ignored, but it may write to its memory.
 """
 
 from __future__ import annotations
@@ -23,10 +23,13 @@ from monopoly_env.kernels.callbacks import Callback, caller
 from pente_env.core import check_sound
 from pente_env.game import GAME, Games
 
-MEMORY: Final = 64  # float64 numbers of a player's memory per game and seat, zeros at the start of a game
+# float64 numbers of a player's memory per game and seat, zeros at the start of a game
+MEMORY: Final = 64
 
 # The arguments and the result of a player's kernel.
-SIGNATURE: Final = numba.int64(numba.from_dtype(GAME), numba.int64, numba.float64[::1], numba.float64[::1])
+SIGNATURE: Final = numba.int64(
+    numba.from_dtype(GAME), numba.int64, numba.float64[::1], numba.float64[::1]
+)
 
 Row: TypeAlias = NDArray[np.float64]
 Kernel: TypeAlias = Callable[[Any, int, Row, Row], int]
@@ -40,14 +43,16 @@ class PlayerKernel(Callback):
     SIGNATURE = SIGNATURE
 
 
-call: Final = caller(SIGNATURE)  # call(handle, game, seat, params, memory) -> point, in compiled code
+# call(handle, game, seat, params, memory) -> point, in compiled code
+call: Final = caller(SIGNATURE)
 
 
 def player_kernel(function: Kernel) -> PlayerKernel:
     """Decorator that makes `function(game, seat, params, memory) -> point` the kernel of a player.
 
-    `game` is the record, which the function must not change. `params` is the player's float64 row. `memory` is 64 float64 numbers for this
-    game and seat, zeros at the start of a game. The only source of chance is `pente_env.moves.draw(game, seat, bound)`.
+    `game` is the record, which the function must not change. `params` is the player's float64 row.
+    `memory` is 64 float64 numbers for this game and seat, zeros at the start of a game. The only
+    source of chance is `pente_env.moves.draw(game, seat, bound)`.
     """
     return PlayerKernel(function)
 
@@ -63,7 +68,15 @@ class Player:
         size: Points along a side of the only boards that it plays on; None if it plays on any.
     """
 
-    def __init__(self, name: str, kernel: PlayerKernel, params: ArrayLike = (), *, watches: bool = False, size: int | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        kernel: PlayerKernel,
+        params: ArrayLike = (),
+        *,
+        watches: bool = False,
+        size: int | None = None,
+    ) -> None:
         """Make a player.
 
         Args:
@@ -71,16 +84,22 @@ class Player:
             kernel: A function decorated with `player_kernel`.
             params: Its numbers, converted to a float64 row.
             watches: Whether it is called before the stones of the others, too.
-            size: Points along a side of the only boards that it plays on; by default it plays on any.
+            size: Points along a side of the only boards that it plays on; by default it plays on
+                any.
 
         Raises:
             ConfigurationError: The kernel is not decorated, or the numbers are not one row.
         """
         if not isinstance(kernel, PlayerKernel):
-            raise ConfigurationError(f"Player {name!r}: the kernel {shortened(kernel)} must be decorated with pente_env.player_kernel.")
+            raise ConfigurationError(
+                f"Player {name!r}: the kernel {shortened(kernel)} must be decorated with"
+                " pente_env.player_kernel."
+            )
         row = np.array(params, np.float64)
         if row.ndim != 1:
-            raise ConfigurationError(f"Player {name!r}: its numbers must be one row, not an array of shape {row.shape}.")
+            raise ConfigurationError(
+                f"Player {name!r}: its numbers must be one row, not an array of shape {row.shape}."
+            )
         self.name = name
         self.kernel = kernel
         self.params = row
@@ -94,7 +113,13 @@ class Player:
             params: Its numbers.
             name: What tables and messages call it; by default what they call this one.
         """
-        return Player(self.name if name is None else name, self.kernel, params, watches=self.watches, size=self.size)
+        return Player(
+            self.name if name is None else name,
+            self.kernel,
+            params,
+            watches=self.watches,
+            size=self.size,
+        )
 
     def check_board(self, size: int) -> None:
         """Make sure that this player plays on a board of this size.
@@ -103,7 +128,10 @@ class Player:
             ConfigurationError: It plays on boards of another size only.
         """
         if self.size not in (None, size):
-            raise ConfigurationError(f"Player {self.name!r} plays on {self.size} x {self.size} only, not on {size} x {size}.")
+            raise ConfigurationError(
+                f"Player {self.name!r} plays on {self.size} x {self.size} only, not on {size} x"
+                f" {size}."
+            )
 
     def act(self, games: Games, seat: int, memory: Row) -> int:
         """The point that it chooses in a game, which need not be legal.
@@ -118,7 +146,10 @@ class Player:
         """
         check_sound(games, write=True)
         if len(games) != 1:
-            raise ConfigurationError(f"Expected an array of one game (a record of the dtype pente_env.GAME), not {shortened(games)}.")
+            raise ConfigurationError(
+                "Expected an array of one game (a record of the dtype pente_env.GAME), not"
+                f" {shortened(games)}."
+            )
         whole_number("seat", seat, 0, int(games[0].num_players) - 1)
         check_array("memory", memory, np.float64, MEMORY)
         return int(_act(games, int(seat), self.kernel.handle, self.params, memory))

@@ -22,7 +22,9 @@ from pente_env.game import Game
 SIGNS: Final = "XO#"  # one for each seat
 RENDER_MODES: Final = ("ansi", "human", "rgb_array", "svg")
 # Those that can be drawn here: checkers of environments try every mode that is listed.
-INSTALLED_MODES: Final = tuple(mode for mode in RENDER_MODES if mode != "rgb_array" or raster.installed())
+INSTALLED_MODES: Final = tuple(
+    mode for mode in RENDER_MODES if mode != "rgb_array" or raster.installed()
+)
 
 _UNIT: Final = 40  # between two lines of the board; all lengths in user units
 _MARGIN: Final = 44
@@ -52,7 +54,9 @@ def board_lines(game: Game) -> list[str]:
 
 def caption(game: Game) -> str:
     """The stones that each seat has taken, and what is to happen next."""
-    taken = ", ".join(f"{SIGNS[seat]} {int(game.captured[seat])}" for seat in range(game.num_players))
+    taken = ", ".join(
+        f"{SIGNS[seat]} {int(game.captured[seat])}" for seat in range(game.num_players)
+    )
     return f"Taken: {taken}. Move {int(game.moves)}. {_outcome(game)}"
 
 
@@ -60,7 +64,11 @@ def _outcome(game: Game) -> str:
     if not is_over(game):
         return f"{SIGNS[game.player]} to move."
     seat = winner(game)
-    return "The board is full: nobody wins." if seat is None else f"{SIGNS[seat]} wins by {ending(game).replace('+', ' and ')}."
+    return (
+        "The board is full: nobody wins."
+        if seat is None
+        else f"{SIGNS[seat]} wins by {ending(game).replace('+', ' and ')}."
+    )
 
 
 @dataclass(frozen=True)
@@ -87,8 +95,8 @@ class Drawing:
             width: Pixels of a `.png`.
 
         Raises:
-            ConfigurationError: The suffix is another, the file cannot be written, the width is out of range, or the libraries for pixels
-                (the extra `pictures`) are not installed.
+            ConfigurationError: The suffix is another, the file cannot be written, the width is out
+                of range, or the libraries for pixels (the extra `pictures`) are not installed.
         """
         file = Path(path)
         check_file(file)
@@ -106,9 +114,13 @@ def check_file(file: Path) -> None:
         ConfigurationError: It ends in neither `.svg` nor `.png`, or its folder is not there.
     """
     if file.suffix not in (".svg", ".png"):
-        raise ConfigurationError(f"A picture is saved to a .svg or .png file, not to {str(file)!r}.")
+        raise ConfigurationError(
+            f"A picture is saved to a .svg or .png file, not to {str(file)!r}."
+        )
     if not file.parent.is_dir():
-        raise ConfigurationError(f"There is no folder {str(file.parent)!r} for the picture {str(file)!r}.")
+        raise ConfigurationError(
+            f"There is no folder {str(file.parent)!r} for the picture {str(file)!r}."
+        )
 
 
 def draw(game: Game) -> Drawing:
@@ -118,7 +130,8 @@ def draw(game: Game) -> Drawing:
     width, height = 2 * _MARGIN + (side - 1) * _UNIT, 2 * _MARGIN + (side - 1) * _UNIT + 24
     root = ET.Element("svg", {
         "xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {width} {height}", "role": "img",
-        "font-family": "Helvetica, Arial, sans-serif", "font-size": "13", "text-anchor": "middle", "fill": _INK,
+        "font-family": "Helvetica, Arial, sans-serif", "font-size": "13", "text-anchor": "middle",
+        "fill": _INK,
     })  # fmt: skip
     _add(root, "title", f"Pente, move {int(game.moves)}")
     _add(root, "desc", caption(game))
@@ -153,7 +166,9 @@ def _stone(root: ET.Element, game: Game, point: int, seat: int) -> None:
 
 
 def _add(parent: ET.Element, tag: str, text: str | None = None, **attributes: Any) -> ET.Element:
-    element = ET.SubElement(parent, tag, {name.replace("_", "-"): str(value) for name, value in attributes.items()})
+    element = ET.SubElement(
+        parent, tag, {name.replace("_", "-"): str(value) for name, value in attributes.items()}
+    )
     element.text = text
     return element
 
@@ -165,7 +180,9 @@ def check_render_mode(mode: str | None) -> str | None:
         RenderModeError: There is no such mode, or its libraries are not installed.
     """
     if mode is not None and mode not in RENDER_MODES:
-        raise RenderModeError(f"Unknown render_mode {shortened(mode)}. {nearest(shortened(mode), RENDER_MODES)}")
+        raise RenderModeError(
+            f"Unknown render_mode {shortened(mode)}. {nearest(shortened(mode), RENDER_MODES)}"
+        )
     if mode == "rgb_array":
         try:
             raster.libraries()
@@ -175,7 +192,11 @@ def check_render_mode(mode: str | None) -> str | None:
 
 
 def render(game: Game, mode: str | None) -> Any:
-    """Render a game: `ansi` returns text, `human` prints it, `svg` returns a drawing as text, `rgb_array` its pixels (H, W, 3) uint8."""
+    """Render a game.
+
+    `ansi` returns text, `human` prints it, `svg` returns a drawing as text, `rgb_array` its pixels
+    (H, W, 3) uint8.
+    """
     if mode == "human":
         print(to_text(game))
     if mode in (None, "human"):

@@ -1,4 +1,6 @@
-"""The options of the rules: `Rules`, its presets, and their numbers, which are part of every record.
+"""The options of the rules: `Rules`, its presets, and their numbers.
+
+The numbers are part of every record.
 
 P1, P6 and the like are the points that Schrum's paper leaves open; docs/pente.md lists them.
 """
@@ -30,11 +32,22 @@ class Rules:
 
     size: int = field(default=7, metadata={"doc": f"points along a side, {MIN_SIZE} to {MAX_SIZE}"})
     overlines: str = choice("six or more in a row (P1)", "win", "nothing")
-    opening: str = choice("the first player's first stones (P6): the centre; anywhere; the centre and then three or more points away from "
-                           "it, either way; moreover not three or four away on its row or column",
-                           "centre", "free", "tournament", "g_pente")  # fmt: skip
-    captures: str = choice("what a bracket takes (P7): two stones, and ten win; two or three, and fifteen win; nothing",
-                            "pairs", "keryo", "none")  # fmt: skip
+    opening: str = choice(
+        "the first player's first stones (P6): the centre; anywhere; the centre and then three or "
+        "more points away from it, either way; moreover not three or four away on its row or "
+        "column",
+        "centre",
+        "free",
+        "tournament",
+        "g_pente",
+    )
+    captures: str = choice(
+        "what a bracket takes (P7): two stones, and ten win; two or three, and fifteen win; "
+        "nothing",
+        "pairs",
+        "keryo",
+        "none",
+    )
 
     def __new__(cls, *_: Any, **options: Any) -> Self:
         """Refuse unknown options with a RulesError before the fields are set."""
@@ -46,8 +59,8 @@ class Rules:
         check_choices(self, RulesError)
         if self.opening in ("tournament", "g_pente") and self.size < _SMALLEST_RESTRICTED:
             raise RulesError(
-                f"Contradictory options: opening={self.opening!r} wants a stone three points from the centre, "
-                f"which needs size={_SMALLEST_RESTRICTED} or more, not {self.size}."
+                f"Contradictory options: opening={self.opening!r} wants a stone three points from"
+                f" the centre, which needs size={_SMALLEST_RESTRICTED} or more, not {self.size}."
             )
 
     @classmethod
@@ -72,7 +85,9 @@ class Rules:
 
     @classmethod
     def coerce(cls, rules: Rules | str | Mapping[str, Any]) -> Rules:
-        """Return rules unchanged, look up the preset of a name, or make rules from options, as they come out of JSON.
+        """The rules that are meant: rules unchanged, the preset of a name, or those of options.
+
+        The options are a mapping, as it comes out of JSON.
 
         Raises:
             RulesError: They are none of these, or an option is wrong.
@@ -89,20 +104,39 @@ class Rules:
     @classmethod
     def from_record(cls, block: Any) -> Rules:
         """The rules that a record's numbers stand for."""
-        return cls(int(block["side"]), *(choices_of(cls, name)[int(block[name])] for name in (RULES.names or ())[1:]))
+        return cls(
+            int(block["side"]),
+            *(choices_of(cls, name)[int(block[name])] for name in (RULES.names or ())[1:]),
+        )
 
     def changed(self) -> dict[str, Any]:
         """The options that differ from the default."""
-        return {o.name: getattr(self, o.name) for o in dataclasses.fields(self) if getattr(self, o.name) != o.default}
+        return {
+            o.name: getattr(self, o.name)
+            for o in dataclasses.fields(self)
+            if getattr(self, o.name) != o.default
+        }
 
 
 def number(option: str, value: str) -> int:
-    """The number by which a record stores a named value, for kernels: `number("captures", "none")`."""
+    """The number by which a record stores a named value, for kernels.
+
+    For example, `number("captures", "none")`.
+    """
     return choices_of(Rules, option).index(value)
 
 
-# The rules inside a record: one number per option, with the options' names; but `size` is what NumPy calls the length of a record.
-RULES: Final = np.dtype((np.record, [("side", np.int16), *((option.name, np.int16) for option in dataclasses.fields(Rules)[1:])]))
+# The rules inside a record: one number per option, with the options' names; but `size` is what
+# NumPy calls the length of a record.
+RULES: Final = np.dtype(
+    (
+        np.record,
+        [
+            ("side", np.int16),
+            *((option.name, np.int16) for option in dataclasses.fields(Rules)[1:]),
+        ],
+    )
+)
 
 # The options of each variant that differ from the default.
 PRESETS: Final[Mapping[str, dict[str, Any]]] = {

@@ -1,8 +1,11 @@
-"""The five scripted players of Schrum's paper: each goes down a list of rungs, and the first that offers a point decides.
+"""The five scripted players of Schrum's paper.
 
-Random puts a stone anywhere. Blocker fills the ends of runs of four, then of three. Capturer takes pairs, then prepares brackets.
-Simple builds a row through its first stone, then a column. Better does so on all four lines, and only where there is room for five.
-Builders neither block nor take on purpose, the others do not try to win by five, and nobody distinguishes between two opponents; with
+Each goes down a list of rungs, and the first that offers a point decides.
+
+Random puts a stone anywhere. Blocker fills the ends of runs of four, then of three. Capturer takes
+pairs, then prepares brackets. Simple builds a row through its first stone, then a column. Better
+does so on all four lines, and only where there is room for five. Builders neither block nor take on
+purpose, the others do not try to win by five, and nobody distinguishes between two opponents; with
 `blocks`, which is ours, a builder blocks first, perhaps one of them only.
 """
 
@@ -51,28 +54,57 @@ class Random(_Options):
 class Blocker(_Options):
     """The options of `blocker`."""
 
-    ties: str = choice("which of several equally good points (P14): the first, row by row, or any", "first", "random")
+    ties: str = choice(
+        "which of several equally good points (P14): the first, row by row, or any",
+        "first",
+        "random",
+    )
 
 
 @dataclass(frozen=True)
 class Capturer(_Options):
     """The options of `capturer`."""
 
-    ties: str = choice("which of several equally good points (P14): the first, row by row, or any", "first", "random")
-    captures: str = choice("which captures are equally good (P18): all, or those that take most", "any", "most")
-    prepares: str = choice("around what it prepares a bracket (P19): a single stone; or also a pair that stands open", "single", "pairs")
+    ties: str = choice(
+        "which of several equally good points (P14): the first, row by row, or any",
+        "first",
+        "random",
+    )
+    captures: str = choice(
+        "which captures are equally good (P18): all, or those that take most", "any", "most"
+    )
+    prepares: str = choice(
+        "around what it prepares a bracket (P19): a single stone; or also a pair that stands open",
+        "single",
+        "pairs",
+    )
 
 
 @dataclass(frozen=True)
 class Builder(_Options):
     """The options of `simple` and `better`."""
 
-    ends: str = choice("which end, if both are free (P20): any, anew each time; or forward until that is closed", "random", "forward")
-    opening_stone: str = choice("the first stone of a seat that does not begin (P21): anywhere, the free point nearest to the centre, or "
-                                "the first free one", "random", "nearest", "first")  # fmt: skip
-    blocks: str = choice("whose runs of four, then of three, it ends before it builds: nobody's, those of all, of the seat that moves next "
-                         "after it, or of the one after that. So two at a table of three may spare each other",
-                         "none", "all", "next", "after")  # fmt: skip
+    ends: str = choice(
+        "which end, if both are free (P20): any, anew each time; or forward until that is closed",
+        "random",
+        "forward",
+    )
+    opening_stone: str = choice(
+        "the first stone of a seat that does not begin (P21): anywhere, the free point nearest to "
+        "the centre, or the first free one",
+        "random",
+        "nearest",
+        "first",
+    )
+    blocks: str = choice(
+        "whose runs of four, then of three, it ends before it builds: nobody's, those of all, of "
+        "the seat that moves next after it, or of the one after that. So two at a table of three "
+        "may spare each other",
+        "none",
+        "all",
+        "next",
+        "after",
+    )
 
 
 _RANDOM_TIES: Final = choices_of(Blocker, "ties").index("random")
@@ -83,7 +115,8 @@ _NEAREST: Final = choices_of(Builder, "opening_stone").index("nearest")
 _FIRST: Final = choices_of(Builder, "opening_stone").index("first")
 _NONE, _ALL, _NEXT, _AFTER = range(len(choices_of(Builder, "blocks")))
 
-SEED, AXIS = 0, 1  # in the memory of a builder: the number of its first stone's point + 1, and the axis that it is at
+# In the memory of a builder: the number of its first stone's point + 1, and the axis that it is at
+SEED, AXIS = 0, 1
 
 
 @kernel
@@ -119,7 +152,11 @@ def play_blocker(game: Any, seat: int, params: Row, memory: Row) -> int:
 @player_kernel
 def play_capturer(game: Any, seat: int, params: Row, memory: Row) -> int:
     """Take stones, else prepare to."""
-    point = _best_capture(game, seat, params[0]) if params[1] == _MOST else _one_of(game, seat, CAPTURES, params[0])
+    point = (
+        _best_capture(game, seat, params[0])
+        if params[1] == _MOST
+        else _one_of(game, seat, CAPTURES, params[0])
+    )
     if point < 0:
         point = _one_of(game, seat, PROSPECTS if params[2] == _PAIRS else PREPARATIONS, params[0])
     return point if point >= 0 else anywhere(game, seat)
@@ -158,7 +195,10 @@ def play_better(game: Any, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _build(game: Game, seat: int, params: Row, memory: Row, axes: int, needs_room: bool) -> int:
-    """Block, if asked to; else extend the run through the seed on the first axis that is not boxed in; begin again if there is none."""
+    """Block, if asked to; else extend the run through the seed.
+
+    It is extended on the first axis that is not boxed in; if there is none, begin again.
+    """
     if params[2] != _NONE:
         point = _block(game, seat, params[2])
         if point >= 0:
@@ -176,11 +216,18 @@ def _build(game: Game, seat: int, params: Row, memory: Row, axes: int, needs_roo
 
 @kernel
 def _block(game: Game, seat: int, whose: float) -> int:
-    """The first end of a run of four, else of three, of those that are to be blocked; -1 if there is none."""
+    """The first end of a run of four, else of three, of those that are to be blocked.
+
+    -1 if there is none.
+    """
     players = int(game.num_players)
     for length in (4, 3):
         for ahead in range(1, players):
-            if whose == _ALL or (whose == _NEXT and ahead == 1) or (whose == _AFTER and ahead == 2 % players):
+            if (
+                whose == _ALL
+                or (whose == _NEXT and ahead == 1)
+                or (whose == _AFTER and ahead == 2 % players)
+            ):
                 point = first_end(game, (seat + ahead) % players, length)
                 if point >= 0:
                     return point
@@ -189,7 +236,10 @@ def _block(game: Game, seat: int, whose: float) -> int:
 
 @kernel
 def open_axis(game: Game, seat: int, seed: int, axis: int, axes: int, needs_room: bool) -> int:
-    """The first axis from this one on along which the run through the seed can be extended; `axes` if there is none."""
+    """The first axis from this one on along which the run through the seed can be extended.
+
+    `axes` if there is none.
+    """
     while axis < axes:
         wide = not needs_room or room(game, seat, seed, axis) >= 5
         if wide and (end(game, seat, seed, axis) >= 0 or end(game, seat, seed, axis + 4) >= 0):
@@ -240,7 +290,11 @@ def _opening_stone(game: Game, seat: int, option: float) -> int:
 
 @kernel
 def _nearest(game: Game) -> int:
-    """The legal point nearest to the centre: by the larger of its distances either way, then by the smaller one, then row by row."""
+    """The legal point nearest to the centre.
+
+    Points are compared by the larger of their distances either way, then by the smaller one, then
+    row by row.
+    """
     side, best, least = int(game.rules.side), -1, 1 << 30
     for point in range(side * side):
         down, right = abs(point // side - side // 2), abs(point % side - side // 2)
@@ -272,10 +326,13 @@ def make(name: str, **options: str) -> Player:
         **options: Options of that player, by name: those of `Blocker`, `Capturer` and `Builder`.
 
     Raises:
-        ConfigurationError: The name, an option or its value is unknown; the message gives the nearest valid one.
+        ConfigurationError: The name, an option or its value is unknown; the message gives the
+            nearest valid one.
     """
     if not isinstance(name, str) or name not in SCRIPTED:
-        raise ConfigurationError(f"Unknown player {shortened(name)}. {nearest(shortened(name), SCRIPTED)}")
+        raise ConfigurationError(
+            f"Unknown player {shortened(name)}. {nearest(shortened(name), SCRIPTED)}"
+        )
     kernel, kind = SCRIPTED[name]
     check_names(kind, options, ConfigurationError)
     return Player(name, kernel, numbers(kind(**options)))

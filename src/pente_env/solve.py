@@ -28,7 +28,10 @@ from pente_env.solver import solve
 
 @dataclass(frozen=True)
 class Options:
-    """Search for a forced win from the first stone in the centre: of the first player, then of the second."""
+    """Search for a forced win from the first stone in the centre.
+
+    The search is for a win of the first player, then of the second.
+    """
 
     size: int = 5
     """Points along a side, 5 to 7."""
@@ -47,11 +50,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = tyro.cli(Options, args=arguments, prog="python -m pente_env.solve")
         if not MIN_SIZE <= options.size <= SMALL:
-            raise ConfigurationError(f"--size {options.size}: boards from {MIN_SIZE} x {MIN_SIZE} to {SMALL} x {SMALL} can be solved.")
-        game, began = new_game(rules=Rules(size=options.size, captures=options.captures)), time.perf_counter()
+            raise ConfigurationError(
+                f"--size {options.size}: boards from {MIN_SIZE} x {MIN_SIZE} to {SMALL} x {SMALL}"
+                " can be solved."
+            )
+        game, began = (
+            new_game(rules=Rules(size=options.size, captures=options.captures)),
+            time.perf_counter(),
+        )
         with Progress(console=Console(stderr=True), transient=True) as bar:
-            positions = bar.add_task("Positions of both searches, at most", total=2 * options.positions)
-            found = solve(game, options.positions, options.table_bits, lambda searched: bar.advance(positions, searched))
+            positions = bar.add_task(
+                "Positions of both searches, at most", total=2 * options.positions
+            )
+            found = solve(
+                game,
+                options.positions,
+                options.table_bits,
+                lambda searched: bar.advance(positions, searched),
+            )
     except MonopolyError as error:
         return failed(error, arguments)
     except KeyboardInterrupt:

@@ -1,12 +1,17 @@
-"""Who wins a position of two players if both play as well as can be: proved by proof-number search, or not settled.
+"""The winner of a position of two players if both play as well as can be.
 
-    solve(pe.new_game(rules=pe.Rules(size=5)))               # Solution(value='draw', ...), or 'unknown' if `positions` do not do
+It is proved by proof-number search, or not settled.
 
-A search asks whether one seat can force a win: first the one, then the other; if neither can, it is a draw. Depth-first proof-number
-search (Nagai 2002) goes where the fewest positions are still to be proved. Positions that are turned or mirrored into each other have
-one entry of the table. Two things are left out: who faces a threat to win at once must take a point of that threat or capture, for
-anything else loses; and without captures, who defends does not lose if the open lines can be paired (`can_be_paired`). The boards are
-bits, as in `pente_env.lines`: point (r, c) is bit 8 r + c, and column 7 is always empty.
+    # Solution(value='draw', ...), or 'unknown' if `positions` do not do
+    solve(pe.new_game(rules=pe.Rules(size=5)))
+
+A search asks whether one seat can force a win: first the one, then the other; if neither can, it is
+a draw. Depth-first proof-number search (Nagai 2002) goes where the fewest positions are still to be
+proved. Positions that are turned or mirrored into each other have one entry of the table. Two
+things are left out: who faces a threat to win at once must take a point of that threat or capture,
+for anything else loses; and without captures, who defends does not lose if the open lines can be
+paired (`can_be_paired`). The boards are bits, as in `pente_env.lines`: point (r, c) is bit 8 r + c,
+and column 7 is always empty.
 """
 
 from __future__ import annotations
@@ -30,11 +35,15 @@ _POINTS: Final = SMALL * SMALL
 _DEEPEST: Final = _POINTS + 4 * NEEDED + 2
 _TAKEN: Final = 56  # a key holds the pairs above the points
 _WORD: Final = 0x7FFFFFFFFFFFFFFF
-_PIECE: Final = 1 << 20  # positions of one call of compiled code, some seconds: then it says how far it is, or stops at Ctrl-C
+# Positions of one call of compiled code, some seconds: then it says how far it is, or stops at
+# Ctrl-C
+_PIECE: Final = 1 << 20
 _PROBES: Final = 4  # entries of the table where a position may be
-_SHARED: Final = 10  # what it is worth that one pair serves a further line, in lines that lose one of their points by it
+# What it is worth that one pair serves a further line, in lines that lose one of their points by it
+_SHARED: Final = 10
 
-# A position: two boards and the pairs taken, of the one to move first. A node of the path holds those of all its children.
+# A position: two boards and the pairs taken, of the one to move first. A node of the path holds
+# those of all its children.
 _MINE, _THEIRS, _MINE_TAKEN, _THEIRS_TAKEN = range(4)
 
 
@@ -56,12 +65,16 @@ class Solution:
 
 
 def solve(
-    game: Game, positions: int = 10_000_000, table_bits: int = 20, progress: Callable[[int], None] = lambda searched: None
+    game: Game,
+    positions: int = 10_000_000,
+    table_bits: int = 20,
+    progress: Callable[[int], None] = lambda searched: None,
 ) -> Solution:
     """Find out who wins.
 
     Args:
-        game: Two players on a board of up to 7 x 7, with the openings `centre` or `free`, pairs or no captures, and overlines that win.
+        game: Two players on a board of up to 7 x 7, with the openings `centre` or `free`, pairs or
+            no captures, and overlines that win.
         positions: The most that each of the two searches may look at.
         table_bits: The table has 2 to this many entries of 28 bytes.
         progress: Called now and then with the positions searched since the last call.
@@ -71,46 +84,81 @@ def solve(
     """
     _check(game, positions, table_bits)
     game = game.copy()
-    while game.ending == RUNNING and len(legal_actions(game)) == 1:  # the stone in the centre, for one
+    # The stone in the centre, for one
+    while game.ending == RUNNING and len(legal_actions(game)) == 1:
         step(game, int(legal_actions(game)[0]))
     if game.ending != RUNNING:
         value = "draw" if game.winner < 0 else ("first", "second")[int(game.winner)]
         return Solution(value, value == "first", value == "second", 0)
     first, spent = _can_win(game, 0, positions, table_bits, progress)
     second, more = (False, 0) if first else _can_win(game, 1, positions, table_bits, progress)
-    value = "first" if first else "second" if second else "draw" if first is second is False else "unknown"
+    value = (
+        "first"
+        if first
+        else "second"
+        if second
+        else "draw"
+        if first is second is False
+        else "unknown"
+    )
     return Solution(value, first, second, spent + more)
 
 
 def _check(game: Game, positions: int, table_bits: int) -> None:
     rules = sound(game)[0].rules
-    known = rules.overlines == number("overlines", "win") and rules.captures != number("captures", "keryo")
+    known = rules.overlines == number("overlines", "win") and rules.captures != number(
+        "captures", "keryo"
+    )
     known = known and rules.opening in (number("opening", "centre"), number("opening", "free"))
     if game.num_players != 2 or rules.side > SMALL or not known:
         raise ConfigurationError(
-            f"Games of two on boards of up to {SMALL} x {SMALL} can be solved, with overlines that win, without keryo captures, with the "
-            f"opening centre or free; not a game of {game.num_players} on {rules.side} x {rules.side} with these rules."
+            f"Games of two on boards of up to {SMALL} x {SMALL} can be solved, with overlines that"
+            " win, without keryo captures, with the opening centre or free; not a game of"
+            f" {game.num_players} on {rules.side} x {rules.side} with these rules."
         )
     whole_number("positions", positions, 1)
     whole_number("table_bits", table_bits, 4, 30)
 
 
-def _can_win(game: Game, seat: int, positions: int, table_bits: int, progress: Callable[[int], None]) -> tuple[bool | None, int]:
+def _can_win(
+    game: Game, seat: int, positions: int, table_bits: int, progress: Callable[[int], None]
+) -> tuple[bool | None, int]:
     """Whether a seat can force a win, None if that was not settled; and the positions searched."""
     mover, other = int(game.player), 1 - int(game.player)
-    keys, numbers = np.full((1 << table_bits, 2), -1, np.int64), np.zeros((1 << table_bits, 3), np.int32)
-    root = np.array([game.whole[mover], game.whole[other], game.captured[mover] // 2, game.captured[other] // 2], np.int64)
+    keys, numbers = (
+        np.full((1 << table_bits, 2), -1, np.int64),
+        np.zeros((1 << table_bits, 3), np.int32),
+    )
+    root = np.array(
+        [
+            game.whole[mover],
+            game.whole[other],
+            game.captured[mover] // 2,
+            game.captured[other] // 2,
+        ],
+        np.int64,
+    )
     takes = game.rules.captures != number("captures", "none")
     out, spent = np.ones(3, np.int64), 0
-    while spent < positions and out[0] and out[1]:  # what a piece has found is in the table when the next one begins
-        _search(root, mover == seat, int(game.rules.side), takes, min(_PIECE, positions - spent), keys, numbers, out)
+    # What a piece has found is in the table when the next one begins
+    while spent < positions and out[0] and out[1]:
+        _search(
+            root,
+            mover == seat,
+            int(game.rules.side),
+            takes,
+            min(_PIECE, positions - spent),
+            keys,
+            numbers,
+            out,
+        )
         spent += int(out[2])
         progress(int(out[2]))
     proof, disproof = (out[0], out[1]) if mover == seat else (out[1], out[0])
     return (True if proof == 0 else False if disproof == 0 else None), spent
 
 
-# --- rules on bits ----------------------------------------------------------------------------------------------------------------
+# --- rules on bits
 
 
 @kernel
@@ -183,14 +231,17 @@ def wins(mine: int, theirs: int, mine_taken: int, empty: int, takes: bool) -> in
 
 @kernel
 def worth_trying(mine: int, theirs: int, theirs_taken: int, empty: int, takes: bool) -> int:
-    """The points to consider: all empty ones; under a threat to win at once only those of the threat, and captures."""
+    """The points to consider: all empty ones.
+
+    Under a threat to win at once only those of the threat, and captures.
+    """
     threats = wins(theirs, mine, theirs_taken, empty, takes)
     if threats == 0:
         return empty
     return threats | captures(mine, theirs, empty) if takes else threats
 
 
-# --- pairs of points ----------------------------------------------------------------------------------------------------------------
+# --- pairs of points
 
 
 @kernel
@@ -208,10 +259,13 @@ def lines_of_five(side: int) -> Any:
 
 @kernel
 def can_be_paired(defended: int, empty: int, lines: Any) -> bool:
-    """Whether pairs were found, of two empty points each and none in two pairs, one in every line without a stone of the defender.
+    """Whether pairs of empty points were found, one in every line without a stone of the defender.
 
-    Who answers a stone in a pair by the other point of that pair never loses a line (Hales and Jewett, "Regularity and positional games",
-    1963). The line with the fewest empty points is served first, so pairs that exist may be missed.
+    No point is in two pairs.
+
+    Who answers a stone in a pair by the other point of that pair never loses a line (Hales and
+    Jewett, "Regularity and positional games", 1963). The line with the fewest empty points is
+    served first, so pairs that exist may be missed.
     """
     left, count = np.zeros(len(lines), np.int64), 0
     for line in lines:
@@ -237,7 +291,10 @@ def can_be_paired(defended: int, empty: int, lines: Any) -> bool:
 
 @kernel
 def _best_pair(points: int, lines: Any, count: int) -> int:
-    """Two of these points that serve as many lines as can be, and take few points from others; 0 if there are no two."""
+    """Two of these points that serve as many lines as can be, and take few points from others.
+
+    0 if there are no two.
+    """
     best, most = 0, -_FAR
     while points:
         one = points & -points
@@ -255,7 +312,7 @@ def _best_pair(points: int, lines: Any, count: int) -> int:
     return best
 
 
-# --- one position of eight ----------------------------------------------------------------------------------------------------------
+# --- one position of eight
 
 
 @kernel
@@ -279,7 +336,11 @@ def mirrored(bits: int, side: int) -> int:
 @kernel
 def transposed(bits: int) -> int:
     """A board with rows and columns exchanged."""
-    for mask, steps in ((0x0F0F0F0F00000000, 28), (0x3333000033330000, 14), (0x5500550055005500, 7)):
+    for mask, steps in (
+        (0x0F0F0F0F00000000, 28),
+        (0x3333000033330000, 14),
+        (0x5500550055005500, 7),
+    ):
         changed = mask & (bits ^ (bits << steps))
         bits ^= changed ^ (changed >> steps)
     return bits
@@ -302,7 +363,7 @@ def write_key(position: Any, side: int, key: Any) -> None:
     key[1] |= int(position[_THEIRS_TAKEN]) << _TAKEN
 
 
-# --- the table ----------------------------------------------------------------------------------------------------------------------
+# --- the table
 
 
 @kernel
@@ -342,21 +403,28 @@ def _store(keys: Any, numbers: Any, key: Any, wish: int, fear: int, spent: int) 
     numbers[chosen, 0], numbers[chosen, 1], numbers[chosen, 2] = wish, fear, min(spent, _FAR)
 
 
-# --- the search ---------------------------------------------------------------------------------------------------------------------
+# --- the search
 
-# Of each position two numbers: `wish`, how many positions must still be proved for the mover to get what it wants (to win, if it is the
-# one who attacks; otherwise that the attacker does not win), and `fear`, the same for its opponent. 0 is proved, `_FAR` is refuted.
+# Of each position two numbers: `wish`, how many positions must still be proved for the mover to get
+# what it wants (to win, if it is the one who attacks; otherwise that the attacker does not win),
+# and `fear`, the same for its opponent. 0 is proved, `_FAR` is refuted.
 
 
 @kernel
-def _judge(position: Any, attacks: bool, side: int, takes: bool, lines: Any, known: bool, out: Any) -> None:
-    """Write the numbers of a position: proved if it can be seen, else what is there if it is `known`, else a guess."""
+def _judge(
+    position: Any, attacks: bool, side: int, takes: bool, lines: Any, known: bool, out: Any
+) -> None:
+    """Write the numbers of a position.
+
+    They are proved if it can be seen, else what is there if it is `known`, else a guess.
+    """
     mine, theirs = int(position[_MINE]), int(position[_THEIRS])
     empty = _board(side) & ~(mine | theirs)
     defended = theirs if attacks else mine
     if wins(mine, theirs, int(position[_MINE_TAKEN]), empty, takes):
         out[0], out[1] = 0, _FAR
-    elif empty == 0 or (not takes and can_be_paired(defended, empty, lines)):  # who attacks does not win
+    elif empty == 0 or (not takes and can_be_paired(defended, empty, lines)):
+        # Who attacks does not win
         out[0], out[1] = (_FAR, 0) if attacks else (0, _FAR)
     elif not known:
         work = _work(mine if attacks else theirs, defended, empty, side, takes)
@@ -367,10 +435,14 @@ def _judge(position: Any, attacks: bool, side: int, takes: bool, lines: Any, kno
 def _work(attacking: int, defended: int, empty: int, side: int, takes: bool) -> int:
     """A guess how much it takes to prove that who attacks does not win.
 
-    It grows steeply with the empty points, so the search goes deep first: of several forms that were tried on random positions of 5 x 5
-    with 12 stones, this one needed the fewest, an eighth of those that open lines alone take.
+    It grows steeply with the empty points, so the search goes deep first: of several forms that
+    were tried on random positions of 5 x 5 with 12 stones, this one needed the fewest, an eighth of
+    those that open lines alone take.
     """
-    free, brackets = sets.size(empty), sets.size(captures(attacking, defended, empty)) if takes else 0
+    free, brackets = (
+        sets.size(empty),
+        sets.size(captures(attacking, defended, empty)) if takes else 0,
+    )
     return free**4 * (2 + open_lines(_board(side) & ~defended) + 2 * brackets) // 64
 
 
@@ -396,18 +468,30 @@ def _expand(
     found: Any,
     known: Any,
 ) -> int:
-    """Write the positions after each move worth trying, their keys and their numbers; returns how many there are."""
+    """Write the positions after each move worth trying, their keys and their numbers.
+
+    Returns how many there are.
+    """
     mine, theirs = int(node[_MINE]), int(node[_THEIRS])
-    rest, count = worth_trying(mine, theirs, int(node[_THEIRS_TAKEN]), _board(side) & ~(mine | theirs), takes), 0
+    rest, count = (
+        worth_trying(
+            mine, theirs, int(node[_THEIRS_TAKEN]), _board(side) & ~(mine | theirs), takes
+        ),
+        0,
+    )
     while rest:
         stone = rest & -rest
         rest ^= stone
         lost = taken(mine, theirs, stone) if takes else 0
         positions[count, _MINE], positions[count, _THEIRS] = theirs & ~lost, mine | stone
-        positions[count, _MINE_TAKEN], positions[count, _THEIRS_TAKEN] = node[_THEIRS_TAKEN], node[_MINE_TAKEN] + sets.size(lost) // 2
+        positions[count, _MINE_TAKEN], positions[count, _THEIRS_TAKEN] = (
+            node[_THEIRS_TAKEN],
+            node[_MINE_TAKEN] + sets.size(lost) // 2,
+        )
         write_key(positions[count], side, names[count])
         count += 1
-    for child in range(count):  # without a branch, so that the memory fetches all their entries at the same time
+    # Without a branch, so that the memory fetches all their entries at the same time
+    for child in range(count):
         known[child] = keys[_place(keys, names[child]), 0] == names[child, 0]
     for child in range(count):
         known[child] = _look_up(keys, numbers, names[child], found[child])
@@ -418,7 +502,10 @@ def _expand(
 
 @kernel
 def _sum_up(found: Any, count: int, out: Any) -> None:
-    """Write of the children of a node: its wish, its fear, the child to look at, and the second smallest fear among them."""
+    """Sum up the children of a node.
+
+    Its wish, its fear, the child to look at, and the second smallest fear among them are written.
+    """
     least, second, best, fear = _FAR, _FAR, 0, 0
     for child in range(count):
         theirs = int(found[child, 1])
@@ -431,23 +518,57 @@ def _sum_up(found: Any, count: int, out: Any) -> None:
 
 
 @entry()
-def _search(root: Any, attacks: bool, side: int, takes: bool, limit: int, keys: Any, numbers: Any, out: Any) -> None:
-    """Depth-first proof-number search; writes the wish and the fear of the root, and how many positions were searched."""
+def _search(
+    root: Any, attacks: bool, side: int, takes: bool, limit: int, keys: Any, numbers: Any, out: Any
+) -> None:
+    """Depth-first proof-number search.
+
+    Writes the wish and the fear of the root, and how many positions were searched.
+    """
     keys, numbers = borrowed(keys), borrowed(numbers)
-    positions, names = np.zeros((_DEEPEST, _POINTS, 4), np.int64), np.zeros((_DEEPEST, _POINTS, 2), np.int64)
+    positions, names = (
+        np.zeros((_DEEPEST, _POINTS, 4), np.int64),
+        np.zeros((_DEEPEST, _POINTS, 2), np.int64),
+    )
     found, counts = np.zeros((_DEEPEST, _POINTS, 2), np.int64), np.zeros(_DEEPEST, np.int64)
-    thresholds, began, at = np.zeros((_DEEPEST, 2), np.int64), np.zeros(_DEEPEST, np.int64), np.zeros(_DEEPEST, np.int64)
-    own, summary, lines, known = np.zeros(2, np.int64), np.zeros(4, np.int64), lines_of_five(side), np.zeros(_POINTS, np.bool_)
+    thresholds, began, at = (
+        np.zeros((_DEEPEST, 2), np.int64),
+        np.zeros(_DEEPEST, np.int64),
+        np.zeros(_DEEPEST, np.int64),
+    )
+    own, summary, lines, known = (
+        np.zeros(2, np.int64),
+        np.zeros(4, np.int64),
+        lines_of_five(side),
+        np.zeros(_POINTS, np.bool_),
+    )
     write_key(root, side, own)
     _judge(root, attacks, side, takes, lines, _look_up(keys, numbers, own, out), out)
     depth, searched = 0, 1
     if out[0] and out[1]:
-        counts[0] = _expand(root, attacks, side, takes, lines, keys, numbers, positions[0], names[0], found[0], known)
+        counts[0] = _expand(
+            root,
+            attacks,
+            side,
+            takes,
+            lines,
+            keys,
+            numbers,
+            positions[0],
+            names[0],
+            found[0],
+            known,
+        )
         thresholds[0] = _FAR
     while out[0] and out[1]:
         _sum_up(found[depth], counts[depth], summary)
         wish, fear, best, second = summary[0], summary[1], summary[2], summary[3]
-        if wish >= thresholds[depth, 0] or fear >= thresholds[depth, 1] or wish == 0 or searched >= limit:
+        if (
+            wish >= thresholds[depth, 0]
+            or fear >= thresholds[depth, 1]
+            or wish == 0
+            or searched >= limit
+        ):
             if depth == 0:
                 out[0], out[1] = wish, fear
                 break
@@ -463,6 +584,16 @@ def _search(root: Any, attacks: bool, side: int, takes: bool, limit: int, keys: 
         searched += 1
         mover = attacks if depth % 2 == 0 else not attacks
         counts[depth] = _expand(
-            positions[depth - 1, best], mover, side, takes, lines, keys, numbers, positions[depth], names[depth], found[depth], known
+            positions[depth - 1, best],
+            mover,
+            side,
+            takes,
+            lines,
+            keys,
+            numbers,
+            positions[depth],
+            names[depth],
+            found[depth],
+            known,
         )
     out[2] = searched

@@ -1,12 +1,13 @@
 """Thousands of games in step: `VectorPente`.
 
-One compiled call advances all games on all cores and writes observations, masks and rewards straight into the arrays of the batch.
+One compiled call advances all games on all cores and writes observations, masks and rewards
+straight into the arrays of the batch.
 
 - **self-play** (`opponents=None`): you put every stone; `batch.player` says whose it is.
 - **one learner**: `opponents` sit clockwise from the learner's seat and play inside the same call.
 
-When a game ends, the next one begins in the same step. Game i of generation k depends only on `(seed, i, k)` and the actions, not on the
-number of games or threads.
+When a game ends, the next one begins in the same step. Game i of generation k depends only on
+`(seed, i, k)` and the actions, not on the number of games or threads.
 
     vec = VectorPente(num_games=1024, num_players=2, opponents=["better"], seed=0)
     batch = vec.reset()
@@ -26,7 +27,15 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from monopoly_env.errors import ConfigurationError, IllegalActionError, array_of, check_illegal, integer, shortened, whole_number
+from monopoly_env.errors import (
+    ConfigurationError,
+    IllegalActionError,
+    array_of,
+    check_illegal,
+    integer,
+    shortened,
+    whole_number,
+)
 from monopoly_env.kernels import borrowed, entry, inlined
 from monopoly_env.philox import philox, split_seeds
 from monopoly_env.threads import Threads
@@ -36,30 +45,41 @@ from pente_env.lines import LEGAL, write_points
 from pente_env.loop import FORFEIT, Table, ask, check_threads, replace_illegal
 from pente_env.matches import PlayerLike, check_table, coerce
 from pente_env.moves import is_legal, put, start
-from pente_env.observation import ENCODINGS, check_encoding, length_of, write_observation, write_observations
+from pente_env.observation import (
+    ENCODINGS,
+    check_encoding,
+    length_of,
+    write_observation,
+    write_observations,
+)
 from pente_env.player import MEMORY, Player
 from pente_env.rules import Rules
 
 _SLICE: Final = 256  # games per thread; with fewer, the thread costs more than it saves
 _BEGIN: Final = -1  # instead of an action: begin a game
 _RANDOM: Final = -1  # instead of the learner's seat: drawn for every game
-_SEAT, _LOW, _HIGH = range(3)  # what is drawn for a game: the learner's seat, and the two words of its seed
+# What is drawn for a game: the learner's seat, and the two words of its seed
+_SEAT, _LOW, _HIGH = range(3)
 
 
 @dataclass
 class Batch:
-    """The result of a step, one row per game: B games, P players, D numbers, F games that ended in this step.
+    """The result of a step, one row per game.
+
+    B games, P players, D numbers, F games that ended in this step.
 
     Attributes:
         observation: (B, D) float32, what the player to move observes.
         action_mask: (B, size * size) bool, its legal points.
         player: (B,) int16, its seat.
-        reward: (B, P) float32, of each seat in this step: at the end of a game 1 for the winner, and the others share -1.
+        reward: (B, P) float32, of each seat in this step: at the end of a game 1 for the winner,
+            and the others share -1.
         terminated: (B,) bool, the game ended.
         actor: (B,) int16, the seat that put the last stone from outside.
-        finished: (F,) int64, the games that ended. Their rows of `observation`, `action_mask` and `player` belong to the next games.
-        final_observation: The boards of the games that ended: in self-play (F, P, D) float32, as each seat sees it; with opponents (F, D),
-            as the learner does.
+        finished: (F,) int64, the games that ended. Their rows of `observation`, `action_mask` and
+            `player` belong to the next games.
+        final_observation: The boards of the games that ended: in self-play (F, P, D) float32, as
+            each seat sees it; with opponents (F, D), as the learner does.
         final_games: (F,) records, the games as they ended.
     """
 
@@ -112,7 +132,8 @@ class VectorPente:
         opponents: The players that sit clockwise from the learner; empty in self-play.
         threads: The number of threads.
         illegal: What an illegal point does.
-        batch: What `reset` and `step` return. It is always the same object, and each step overwrites its arrays.
+        batch: What `reset` and `step` return. It is always the same object, and each step
+            overwrites its arrays.
     """
 
     def __init__(  # noqa: PLR0913 - the options of a table
@@ -135,19 +156,24 @@ class VectorPente:
             num_players: 2 or 3; by default 2, or one more than there are opponents.
             rules: Rules, or the name of a preset.
             encoding: `standard` or `schrum`.
-            opponents: Players, or names of scripted ones, one for each seat except the learner's. None: self-play.
+            opponents: Players, or names of scripted ones, one for each seat except the learner's.
+                None: self-play.
             seed: 0 to 2**64 - 1.
             seat: The learner's seat among opponents, or "random" to draw one for every game.
             threads: Number of threads; by default one per core. The games do not depend on it.
-            illegal: What an illegal point does. "raise": an error. "penalize": the game ends, with a reward of -1 for the seat that chose
-                it. "random": a random legal one is taken instead, drawn from the game's own stream.
+            illegal: What an illegal point does. "raise": an error. "penalize": the game ends, with
+                a reward of -1 for the seat that chose it. "random": a random legal one is taken
+                instead, drawn from the game's own stream.
 
         Raises:
             ConfigurationError: A wrong number, name or combination.
             RulesError: Unknown rules.
         """
         if isinstance(opponents, (str, Player)):
-            raise ConfigurationError(f"opponents={opponents!r} must be a list, one player a seat: [{opponents!r}] is a table of two.")
+            raise ConfigurationError(
+                f"opponents={opponents!r} must be a list, one player a seat: [{opponents!r}] is a"
+                " table of two."
+            )
         self.rules = Rules.coerce(rules)
         self.opponents = tuple(coerce(player) for player in opponents or ())
         if self.opponents:
@@ -157,7 +183,8 @@ class VectorPente:
         self.num_players = check_players(num_players)
         if self.opponents and len(self.opponents) != self.num_players - 1:
             raise ConfigurationError(
-                f"{len(self.opponents)} opponents make a table of {len(self.opponents) + 1}, not num_players={num_players}."
+                f"{len(self.opponents)} opponents make a table of {len(self.opponents) + 1}, not"
+                f" num_players={num_players}."
             )
         self.num_games = whole_number("num_games", num_games, 1)
         self.encoding = check_encoding(encoding)
@@ -187,11 +214,15 @@ class VectorPente:
             reward=np.zeros((count, players), np.float32),
             terminated=np.zeros(count, np.bool_),
         )
-        shared = {name: getattr(self._arrays, name) for name in ("observation", "action_mask", "player", "reward", "terminated")}
+        shared = {
+            name: getattr(self._arrays, name)
+            for name in ("observation", "action_mask", "player", "reward", "terminated")
+        }
         none = np.zeros(0, np.int64)
         shape = (0, length) if self.opponents else (0, players, length)
         self.batch = Batch(
-            **shared, actor=np.zeros(count, np.int16), finished=none, final_observation=np.zeros(shape, np.float32),
+            **shared, actor=np.zeros(count, np.int16), finished=none,
+            final_observation=np.zeros(shape, np.float32),
             final_games=empty_games(0),
         )  # fmt: skip
         self._table = Table.of(self.opponents)
@@ -200,7 +231,9 @@ class VectorPente:
         low, high = split_seeds([seed])[0]
         self.seed = int(seed)
         encoding = ENCODINGS.index(self.encoding)
-        self._settings = _Settings(self.num_players, len(self.opponents), self._seat, encoding, int(low), int(high))
+        self._settings = _Settings(
+            self.num_players, len(self.opponents), self._seat, encoding, int(low), int(high)
+        )
 
     @property
     def games(self) -> Games:
@@ -232,15 +265,17 @@ class VectorPente:
 
         Raises:
             ConfigurationError: Actions of a wrong shape or dtype, or `reset` must be called first.
-            IllegalActionError: A point is not legal (with `illegal="raise"`), or not on the board; the message names the first such
-                game, and no game has changed. Or an opponent chose such a point; then `reset` must be called.
+            IllegalActionError: A point is not legal (with `illegal="raise"`), or not on the board;
+                the message names the first such game, and no game has changed. Or an opponent chose
+                such a point; then `reset` must be called.
         """
         if not self._running:
             raise ConfigurationError("No games are running: call reset() first.")
         chosen = array_of(actions)
         if chosen.shape != (self.num_games,) or chosen.dtype.kind not in "iu":
             raise ConfigurationError(
-                f"actions must be integers of shape ({self.num_games},), one a game, not {chosen.dtype} of shape {chosen.shape}."
+                f"actions must be integers of shape ({self.num_games},), one a game, not"
+                f" {chosen.dtype} of shape {chosen.shape}."
             )
         inside = (chosen >= 0) & (chosen < self.batch.action_mask.shape[1])
         wrong = ~inside
@@ -248,7 +283,9 @@ class VectorPente:
             wrong |= ~self.batch.action_mask[np.arange(self.num_games), np.where(inside, chosen, 0)]
         if wrong.any():
             row = int(wrong.argmax())
-            raise IllegalActionError(f"Game {row} of {self.num_games}: {illegal(self.games[row], int(chosen[row]))}")
+            raise IllegalActionError(
+                f"Game {row} of {self.num_games}: {illegal(self.games[row], int(chosen[row]))}"
+            )
         chosen = chosen.astype(np.int64)
         if self.illegal != "raise":
             replace_illegal(self.games, chosen, self.illegal == "random")
@@ -261,9 +298,14 @@ class VectorPente:
         slices = min(self.threads, -(-self.num_games // _SLICE))
         bounds = np.linspace(0, self.num_games, slices + 1).astype(int).tolist()
         if slices == 1:
-            failures = [_advance(self._arrays, self._settings, self._table, actions, 0, self.num_games)]
+            failures = [
+                _advance(self._arrays, self._settings, self._table, actions, 0, self.num_games)
+            ]
         else:
-            parts = ((self._arrays, self._settings, self._table, actions, *part) for part in itertools.pairwise(bounds))
+            parts = (
+                (self._arrays, self._settings, self._table, actions, *part)
+                for part in itertools.pairwise(bounds)
+            )
             failures = self._threads.map(_advance, parts)
         self._check(max(failures))
         self._collect()
@@ -275,7 +317,8 @@ class VectorPente:
             game = self.games[row]
             opponent = self.opponents[self._arrays.seats[row, game.player]]
             raise IllegalActionError(
-                f"Game {row} of {self.num_games}: {opponent} chose {name_of(point, self.rules.size)}, which is not legal."
+                f"Game {row} of {self.num_games}: {opponent} chose"
+                f" {name_of(point, self.rules.size)}, which is not legal."
             )
 
     def _collect(self) -> None:
@@ -288,8 +331,15 @@ class VectorPente:
         if self.opponents:
             seats = batch.actor[batch.finished].astype(np.int64)
         out = np.empty((len(seats), length), np.float32)
-        write_observations(np.repeat(batch.final_games, 1 if self.opponents else self.num_players), seats, encoding, out)
-        batch.final_observation = out if self.opponents else out.reshape(-1, self.num_players, length)
+        write_observations(
+            np.repeat(batch.final_games, 1 if self.opponents else self.num_players),
+            seats,
+            encoding,
+            out,
+        )
+        batch.final_observation = (
+            out if self.opponents else out.reshape(-1, self.num_players, length)
+        )
 
     def close(self) -> None:
         """Stop the threads. They are started again when needed."""
@@ -300,7 +350,10 @@ class VectorPente:
 
     def __repr__(self) -> str:
         names = [player.name for player in self.opponents]
-        return f"VectorPente(num_games={self.num_games}, num_players={self.num_players}, opponents={names or None})"
+        return (
+            f"VectorPente(num_games={self.num_games}, num_players={self.num_players},"
+            f" opponents={names or None})"
+        )
 
 
 def check_seat(seat: object, players: int) -> int:
@@ -313,7 +366,9 @@ def check_seat(seat: object, players: int) -> int:
         return _RANDOM
     number = integer(seat)
     if number is None or not 0 <= number < players:
-        raise ConfigurationError(f"seat={shortened(seat)} must be 'random' or a seat from 0 to {players - 1}.")
+        raise ConfigurationError(
+            f"seat={shortened(seat)} must be 'random' or a seat from 0 to {players - 1}."
+        )
     return number
 
 
@@ -329,7 +384,12 @@ def _begin(arrays: Any, settings: Any, row: int) -> None:
     arrays.generation[row] = generation + 1
     arrays.games[row] = arrays.template[0]
     players = settings.num_players
-    start(arrays.games[row], players, _draw(settings, row, generation, _LOW), _draw(settings, row, generation, _HIGH))
+    start(
+        arrays.games[row],
+        players,
+        _draw(settings, row, generation, _LOW),
+        _draw(settings, row, generation, _HIGH),
+    )
     learner = settings.seat
     if learner == _RANDOM:
         learner = (_draw(settings, row, generation, _SEAT) * players) >> 32
@@ -342,7 +402,10 @@ def _begin(arrays: Any, settings: Any, row: int) -> None:
 
 @inlined
 def _play_on(game: Game, table: Any, seats: Any, memory: Any) -> int:
-    """Let the opponents play until the learner is to move or the game is over; a point that is not legal, otherwise -1."""
+    """Let the opponents play until the learner is to move or the game is over.
+
+    Returns a point that is not legal, otherwise -1.
+    """
     while game.ending == RUNNING and seats[game.player] >= 0:
         point = ask(game, table, seats, memory)
         if not is_legal(game, point):
@@ -353,7 +416,10 @@ def _play_on(game: Game, table: Any, seats: Any, memory: Any) -> int:
 
 @entry()
 def _advance(arrays: Any, settings: Any, table: Any, actions: Any, first: int, last: int) -> int:
-    """Carry out the actions of some games; a number for the first game in which an opponent failed, otherwise -1."""
+    """Carry out the actions of some games.
+
+    Returns a number for the first game in which an opponent failed, otherwise -1.
+    """
     arrays, table, actions = borrowed(arrays), borrowed(table), borrowed(actions)
     for row in range(first, last):
         arrays.terminated[row] = False

@@ -1,7 +1,10 @@
-"""How much a fresh learner wins against a player that stays as it is: `python -m training.exploit AGENT --learner ppo`.
+"""How much a fresh learner wins against a player that stays as it is.
 
-New networks watch the player play itself, then play and learn against nobody else. What they win in fresh games is a lower bound of what
-can be won against the player. `training.exploit` without `--learner` searches the numbers of `expert` instead.
+The command is `python -m training.exploit AGENT --learner ppo`.
+
+New networks watch the player play itself, then play and learn against nobody else. What they win in
+fresh games is a lower bound of what can be won against the player. `training.exploit` without
+`--learner` searches the numbers of `expert` instead.
 """
 
 from __future__ import annotations
@@ -25,16 +28,20 @@ OptionsT = TypeVar("OptionsT", bound=LearnerOptions)
 
 @dataclass(frozen=True)
 class ResponseOptions(RunOptions):
-    """Let a fresh learner look for a best response to a player. The player stays as it is, and sits in all other seats.
+    """Let a fresh learner look for a best response to a player.
 
-    The folder of the run is that of `training.ppo` or `training.dqn`: the best response (agent.safetensors, for `agents.load`), its win
-    rates on the way and at the end (evaluation.json), curves and checkpoints.
+    The player stays as it is, and sits in all other seats.
+
+    The folder of the run is that of `training.ppo` or `training.dqn`: the best response
+    (agent.safetensors, for `agents.load`), its win rates on the way and at the end
+    (evaluation.json), curves and checkpoints.
     """
 
     agent: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="AGENT")] = tyro.MISSING
     """The player: a name (`agents.names()`) or a saved policy (.safetensors)."""
     num_players: int = 2
-    """Seats at the table, 2 to 4: one for the best response, the others for copies of the player."""
+    """Seats at the table, 2 to 4: one for the best response, the others for copies of the
+    player."""
     rules: RulesName = "official"
     watch: int = 1_000_000
     """Choices of the player that are watched first."""
@@ -56,10 +63,13 @@ class ResponseOptions(RunOptions):
     def of(self, kind: type[OptionsT]) -> OptionsT:
         """The options of a learner."""
         return kind(
-            out=self.out, seed=self.seed, resume=self.resume, overwrite=self.overwrite, rules=self.rules, num_players=self.num_players,
-            expert=self.agent, watch=self.watch, steps=self.steps, opponents=(self.agent,), block_games=self.block_games,
+            out=self.out, seed=self.seed, resume=self.resume, overwrite=self.overwrite,
+            rules=self.rules, num_players=self.num_players,
+            expert=self.agent, watch=self.watch, steps=self.steps, opponents=(self.agent,),
+            block_games=self.block_games,
             hidden=self.hidden, panel=(self.agent,),
-            panel_games=-(-self.final_games // 4), final_games=self.final_games, evaluate_every=max(1, self.steps // 8),
+            panel_games=-(-self.final_games // 4), final_games=self.final_games,
+            evaluate_every=max(1, self.steps // 8),
             device=self.device, threads=self.threads, cluster=self.cluster,
         )  # fmt: skip
 
@@ -67,16 +77,25 @@ class ResponseOptions(RunOptions):
 _RANGES: Final[Ranges] = {"num_players": (MIN_PLAYERS, MOST_PLAYERS), "final_games": (1, 1 << 30)}
 
 
-def execute(options: ResponseOptions, console: Console, *, learner: Literal["dqn", "ppo"]) -> dict[str, Any]:
-    """Learn, from the beginning or from a checkpoint, then measure; returns what evaluation.json holds, and whom it was against.
+def execute(
+    options: ResponseOptions, console: Console, *, learner: Literal["dqn", "ppo"]
+) -> dict[str, Any]:
+    """Learn, from the beginning or from a checkpoint, then measure.
+
+    Returns what evaluation.json holds, and whom it was against.
 
     Raises:
-        MonopolyError: Wrong options, a folder in the way, a checkpoint that is missing or damaged, a loss that is not finite.
+        MonopolyError: Wrong options, a folder in the way, a checkpoint that is missing or damaged,
+            a loss that is not finite.
     """
     check_ranges(options, _RANGES)
     learn: Callable[..., dict[str, Any]] = lazily("train", f"training.{learner}:execute")
     results = learn(options.of(DQNOptions if learner == "dqn" else PPOOptions), console)
-    return {"against": options.agent, "num_players": options.num_players, "even": 1 / options.num_players} | results
+    return {
+        "against": options.agent,
+        "num_players": options.num_players,
+        "even": 1 / options.num_players,
+    } | results
 
 
 def show(results: Mapping[str, Any]) -> None:

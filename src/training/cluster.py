@@ -1,12 +1,16 @@
 """Games on a Ray cluster: they are cut into pieces, which the nodes play.
 
     with cluster.joined("auto") as place:
-        table = place.table(policies, rules, turn_limit)         # whole games, as the arena plays them
-        choices = place.play_games(policies, seats, recorded, rules=rules)   # and as a learner learns from them
-        scores = place.evaluate(rows, like, experiment)          # a generation of players of Pente
+        # whole games, as the arena plays them
+        table = place.table(policies, rules, turn_limit)
+        # and as a learner learns from them
+        choices = place.play_games(policies, seats, recorded, rules=rules)
+        # a generation of players of Pente
+        scores = place.evaluate(rows, like, experiment)
 
-Every game has a seed of its own, so neither the number of nodes nor how games are cut changes a result; a piece whose node died is played
-again, by another one. Only nodes with other processors may differ in the last bits of a network.
+Every game has a seed of its own, so neither the number of nodes nor how games are cut changes a
+result; a piece whose node died is played again, by another one. Only nodes with other processors
+may differ in the last bits of a network.
 """
 
 from __future__ import annotations
@@ -40,10 +44,12 @@ from training.experience.choices import SLICE, TURN_LIMIT, Choices, play_games
 LOCAL: Final = "local"
 AUTO: Final = "auto"
 
-RESULTS: Final = ("place", "first", "capped", "seat_counts", "game_counts", "owned", "score")  # arrays of `GameBatch`, a row a game
+# arrays of `GameBatch`, a row a game
+RESULTS: Final = ("place", "first", "capped", "seat_counts", "game_counts", "owned", "score")
 _SCORES: Final = tuple(field.name for field in fields(Scores))
 _LONGEST: Final = 1024  # games of a piece: about a second of one core
-_LONGEST_CHOICES: Final = 4 * SLICE  # the same, where choices come back: their observations are large
+# the same, where choices come back: their observations are large
+_LONGEST_CHOICES: Final = 4 * SLICE
 _LONGEST_ROWS: Final = 16 * _LONGEST  # the same of Pente, whose games are short
 _COMPILED: Final = (
     "agents.arena.table",
@@ -52,7 +58,8 @@ _COMPILED: Final = (
     "pente_env.fitness",
     "agents.networks.pente_window",
 )
-_RETRIES: Final = 10  # deaths that a piece survives: more than a cluster of borrowed machines deals out
+# deaths that a piece survives: more than a cluster of borrowed machines deals out
+_RETRIES: Final = 10
 _PATIENCE: Final = 5.0  # seconds that the port of a cluster has to answer in
 
 
@@ -79,7 +86,8 @@ class Evaluate(Protocol):
     """`pente_env.fitness.evaluate`, or what does the same elsewhere."""
 
     def __call__(
-        self, rows: NDArray[np.float64], like: Player, experiment: Experiment, seed: int = 0, *, paired: bool = True,
+        self, rows: NDArray[np.float64], like: Player, experiment: Experiment, seed: int = 0, *,
+        paired: bool = True,
         threads: int | None = None,
     ) -> Scores:  # fmt: skip
         """Let rows of numbers play Pente."""
@@ -103,21 +111,26 @@ class Place(NamedTuple):
 HERE: Final = Place()
 
 
-# --- whole games ------------------------------------------------------------------------------------------------------------
+# --- whole games
 
 
 class ClusterTable(Table):
     """A table whose games are played on the cluster that was `joined`.
 
-    Where a batched policy sits they are played here: the last bits of a network depend on how many decisions it is asked at once. So are
-    games whose luck is measured.
+    Where a batched policy sits they are played here: the last bits of a network depend on how many
+    decisions it is asked at once. So are games whose luck is measured.
     """
 
     rows: NDArray[np.float64] | None = None  # of a population
 
     @classmethod
     def of_population(
-        cls, player: CompiledPolicy, rows: NDArray[np.float64], rules: Rules, turn_limit: int, threads: int | None = None
+        cls,
+        player: CompiledPolicy,
+        rows: NDArray[np.float64],
+        rules: Rules,
+        turn_limit: int,
+        threads: int | None = None,
     ) -> Self:
         """A population: players of one kernel that differ in their rows."""
         table = super().of_population(player, rows, rules, turn_limit, threads)
@@ -139,8 +152,18 @@ class ClusterTable(Table):
         with _explained():
             table = ray.put(self.description())
             parts = _parts(len(batch.seats), _LONGEST)
-            recorded = [frozenset(number - part.start for number in batch.recorded if part.start <= number < part.stop) for part in parts]
-            pieces = [(table, batch.seeds[part], batch.seats[part], kept) for part, kept in zip(parts, recorded, strict=True)]
+            recorded = [
+                frozenset(
+                    number - part.start
+                    for number in batch.recorded
+                    if part.start <= number < part.stop
+                )
+                for part in parts
+            ]
+            pieces = [
+                (table, batch.seeds[part], batch.seats[part], kept)
+                for part, kept in zip(parts, recorded, strict=True)
+            ]
             for number, (values, actions) in _played(play_piece, pieces):
                 part = parts[number]
                 for name, value in zip(RESULTS, values, strict=True):
@@ -150,12 +173,17 @@ class ClusterTable(Table):
 
     def description(self) -> tuple[Any, ...]:
         """What a node makes the same table of: names of kernels, and numbers."""
-        players = [_bare(player) for player in (self.policies if self.rows is None else self.policies[:1])]
+        players = [
+            _bare(player) for player in (self.policies if self.rows is None else self.policies[:1])
+        ]
         return _version(), players, self.rows, self.rules, self.turn_limit
 
 
 def play_piece(
-    description: tuple[Any, ...], seeds: NDArray[np.uint64], seats: NDArray[np.int16], recorded: frozenset[int] = frozenset()
+    description: tuple[Any, ...],
+    seeds: NDArray[np.uint64],
+    seats: NDArray[np.int16],
+    recorded: frozenset[int] = frozenset(),
 ) -> tuple[tuple[NDArray[Any], ...], dict[int, Any]]:
     """Play some games of a batch on one core of a node; kernels come from the node's own cache.
 
@@ -179,17 +207,21 @@ def play_piece(
     return tuple(getattr(batch, name) for name in RESULTS), batch.actions
 
 
-# --- choices ----------------------------------------------------------------------------------------------------------------
+# --- choices
 
 
-_sent: WeakKeyDictionary[Policy, Any] = WeakKeyDictionary()  # policies that are in Ray's store: most play in many blocks of games
+# policies that are in Ray's store: most play in many blocks of games
+_sent: WeakKeyDictionary[Policy, Any] = WeakKeyDictionary()
 
 
 def play_choices(
-    policies: Sequence[CompiledPolicy], seats: NDArray[np.int64], recorded: NDArray[np.bool_], *, first: int = 0,
+    policies: Sequence[CompiledPolicy], seats: NDArray[np.int64], recorded: NDArray[np.bool_], *,
+    first: int = 0,
     threads: int | None = None, **options: Any,
 ) -> Choices:  # fmt: skip
-    """What `training.experience.choices.play_games` does, on the cluster that was `joined`: the same choices in the same order.
+    """Play what `training.experience.choices.play_games` does, on the cluster that was `joined`.
+
+    The choices are the same, in the same order.
 
     Raises:
         ConfigurationError: The cluster, or the code on one of its nodes, failed.
@@ -204,13 +236,25 @@ def play_choices(
                 _sent[policy] = ray.put(_bare(policy))
         players = [_sent[policy] for policy in policies]
         parts = _parts(len(seats), _LONGEST_CHOICES, SLICE)
-        pieces = [(_version(), players, seats[part], recorded, {"first": first + part.start, **options}) for part in parts]
+        pieces = [
+            (_version(), players, seats[part], recorded, {"first": first + part.start, **options})
+            for part in parts
+        ]
         played = dict(_played(choices_of_piece, pieces))
-    return Choices.joined([played[number]._replace(game=played[number].game + np.int32(part.start)) for number, part in enumerate(parts)])
+    return Choices.joined(
+        [
+            played[number]._replace(game=played[number].game + np.int32(part.start))
+            for number, part in enumerate(parts)
+        ]
+    )
 
 
 def choices_of_piece(
-    version: str, players: Sequence[Any], seats: NDArray[np.int64], recorded: NDArray[np.bool_], options: dict[str, Any]
+    version: str,
+    players: Sequence[Any],
+    seats: NDArray[np.int64],
+    recorded: NDArray[np.bool_],
+    options: dict[str, Any],
 ) -> Choices:
     """Play some games on one core of a node.
 
@@ -227,11 +271,17 @@ def choices_of_piece(
     return play_games(ray.get(list(players)), seats.copy(), recorded.copy(), threads=1, **options)
 
 
-# --- Pente ------------------------------------------------------------------------------------------------------------------
+# --- Pente
 
 
 def evaluate_rows(
-    rows: NDArray[np.float64], like: Player, experiment: Experiment, seed: int = 0, *, paired: bool = True, threads: int | None = None
+    rows: NDArray[np.float64],
+    like: Player,
+    experiment: Experiment,
+    seed: int = 0,
+    *,
+    paired: bool = True,
+    threads: int | None = None,
 ) -> Scores:
     """What `pente_env.fitness.evaluate` does, on the cluster that was `joined`: the same scores.
 
@@ -243,13 +293,29 @@ def evaluate_rows(
     import ray
 
     with _explained():
-        parts, table = _parts(len(rows), max(1, _LONGEST_ROWS // experiment.games)), ray.put((like, experiment))
-        pieces = [(_version(), table, rows[part], {"seed": seed, "paired": paired, "first": part.start}) for part in parts]
+        parts, table = (
+            _parts(len(rows), max(1, _LONGEST_ROWS // experiment.games)),
+            ray.put((like, experiment)),
+        )
+        pieces = [
+            (_version(), table, rows[part], {"seed": seed, "paired": paired, "first": part.start})
+            for part in parts
+        ]
         played = dict(_played(scores_of_piece, pieces))
-    return Scores(*(np.concatenate([getattr(played[number], name) for number in range(len(parts))]) for name in _SCORES))
+    return Scores(
+        *(
+            np.concatenate([getattr(played[number], name) for number in range(len(parts))])
+            for name in _SCORES
+        )
+    )
 
 
-def scores_of_piece(version: str, table: tuple[Player, Experiment], rows: NDArray[np.float64], options: dict[str, Any]) -> Scores:
+def scores_of_piece(
+    version: str,
+    table: tuple[Player, Experiment],
+    rows: NDArray[np.float64],
+    options: dict[str, Any],
+) -> Scores:
     """Let some rows play on one core of a node.
 
     Args:
@@ -262,17 +328,26 @@ def scores_of_piece(version: str, table: tuple[Player, Experiment], rows: NDArra
     return evaluate(rows, *table, threads=1, **options)
 
 
-# --- pieces -----------------------------------------------------------------------------------------------------------------
+# --- pieces
 
 
 def _bare(policy: Policy) -> CompiledPolicy:
     """A compiled policy without what only its own class knows: kernels and numbers."""
     assert isinstance(policy, CompiledPolicy)
-    return CompiledPolicy(policy.name, policy.kernel, policy.params, reads_mask=policy.reads_mask, watch=policy.watcher)
+    return CompiledPolicy(
+        policy.name,
+        policy.kernel,
+        policy.params,
+        reads_mask=policy.reads_mask,
+        watch=policy.watcher,
+    )
 
 
 def _parts(games: int, longest: int, whole: int = 1) -> list[slice]:
-    """Games cut into pieces of a multiple of `whole`: enough of them that no core is idle for long."""
+    """Games cut into pieces of a multiple of `whole`.
+
+    There are enough of them that no core is idle for long.
+    """
     import ray
 
     cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -280,7 +355,9 @@ def _parts(games: int, longest: int, whole: int = 1) -> list[slice]:
     return [slice(start, min(start + size, games)) for start in range(0, games, size)]
 
 
-def _played(task: Callable[..., Any], pieces: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+def _played(
+    task: Callable[..., Any], pieces: Sequence[tuple[Any, ...]]
+) -> Iterator[tuple[int, Any]]:
     """Hand pieces out to all cores; yields the number and the result of each as it comes in."""
     import ray
 
@@ -312,10 +389,13 @@ def _version() -> str:
 
 def _check_version(version: str) -> None:
     if version != _version():
-        raise ConfigurationError(f"Node {socket.gethostname()} has other sources or another Numba: install the same version on all nodes.")
+        raise ConfigurationError(
+            f"Node {socket.gethostname()} has other sources or another Numba: install the same"
+            " version on all nodes."
+        )
 
 
-# --- the cluster ------------------------------------------------------------------------------------------------------------
+# --- the cluster
 
 
 @contextmanager
@@ -323,8 +403,8 @@ def joined(address: str | None, threads: int | None = None) -> Iterator[Place]:
     """Join a cluster, and leave it at the end.
 
     Args:
-        address: `local` starts one on this machine, `auto` joins the one that runs here; else `host:port` or `ray://host:port`.
-            None: games are played by this process.
+        address: `local` starts one on this machine, `auto` joins the one that runs here; else
+            `host:port` or `ray://host:port`. None: games are played by this process.
         threads: Cores of a local one; all by default.
 
     Yields:
@@ -337,7 +417,8 @@ def joined(address: str | None, threads: int | None = None) -> Iterator[Place]:
         yield HERE
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray will do it by itself one day; else it warns
+    # as Ray will do it by itself one day; else it warns
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     with extra("cluster"):
         import ray
     _check_port(address)
@@ -362,7 +443,8 @@ def _check_port(address: str) -> None:
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
         raise ConfigurationError(
-            f"--cluster {address!r} is no address: use {LOCAL}, {AUTO}, host:port such as 10.0.0.1:6379, or ray://host:port."
+            f"--cluster {address!r} is no address: use {LOCAL}, {AUTO}, host:port such as"
+            " 10.0.0.1:6379, or ray://host:port."
         )
     try:
         socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
@@ -371,7 +453,10 @@ def _check_port(address: str) -> None:
 
 
 def _check_head() -> None:
-    """Raise if the head of the cluster is gone: a minute later Ray would end this process without a word of ours."""
+    """Raise if the head of the cluster is gone.
+
+    A minute later Ray would end this process without a word of ours.
+    """
     import ray
 
     if not ray.util.client.ray.is_connected():  # through ray:// it raises ConnectionError by itself
@@ -385,17 +470,18 @@ def _check_head() -> None:
 def _unreachable(address: str, reason: str) -> ConfigurationError:
     first = reason.strip().partition("\n")[0].rstrip(".")
     return ConfigurationError(
-        f"--cluster {address}: no Ray cluster can be reached there ({first}). Start one by 'ray start --head', or play on this machine "
-        "without --cluster: the results are the same."
+        f"--cluster {address}: no Ray cluster can be reached there ({first}). Start one by 'ray"
+        " start --head', or play on this machine without --cluster: the results are the same."
     )
 
 
 def _explain(error: Exception) -> NoReturn:
-    """Raise an error of a task as it was raised there, and what befell the cluster as an error of ours."""
+    """Raise an error of a task as it was raised there, one of the cluster as an error of ours."""
     cause = getattr(error, "cause", None)
     if isinstance(cause, MonopolyError):
         raise cause from error
     reason = str(cause or error).strip().partition("\n")[0].rstrip(".")
     raise ConfigurationError(
-        f"The cluster failed: {reason}. What was saved on the way is kept: go on with --resume, with or without --cluster."
+        f"The cluster failed: {reason}. What was saved on the way is kept: go on with --resume,"
+        " with or without --cluster."
     ) from error

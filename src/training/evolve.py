@@ -1,17 +1,26 @@
 """Evolve players, and measure them: `python -m training.evolve --help`.
 
-python -m training.evolve                                                    # the expert at tables of four, by CMA-ES
-python -m training.evolve --fitness two --out runs/two                       # in games of two
+# the expert at tables of four, by CMA-ES
+python -m training.evolve
+# in games of two
+python -m training.evolve --fitness two --out runs/two
 python -m training.evolve --genome strategic --fitness ocnaru --out runs/strategic
-python -m training.evolve --resume --generations 200                         # go on with a run that was stopped, or make it longer
-python -m training.evolve --genome tga --fitness mukhar --sigma 1 --out runs/tga   # chances to buy, judged by wins against a panel
+# go on with a run that was stopped, or make it longer
+python -m training.evolve --resume --generations 200
+# chances to buy, judged by wins against a panel
+python -m training.evolve --genome tga --fitness mukhar --sigma 1 --out runs/tga
 python -m training.evolve --start runs/evolve/best.safetensors --sigma 0.2 --out runs/finer
-python -m training.evolve --preset mukhar2012 --out runs/rga                 # a population that plays itself, as in Mukhar & Kalita's paper
+# a population that plays itself, as in Mukhar & Kalita's paper
+python -m training.evolve --preset mukhar2012 --out runs/rga
 python -m training.evolve --preset mukhar2013 --genome sga --fitness net_worth_share --out runs/sga
-python -m training.evolve --preset pring --union mean --out runs/pring       # Pring's steady state, with the mean of the winners
-python -m training.evolve --preset pring --cluster auto --out runs/far       # the games on all machines of a Ray cluster
-python -m training.evolve --preset schrum --experiment better --network recurrent --out runs/esp   # networks for Pente, by ESP
-python -m training.evolve --preset esp/monopoly --network recurrent --out runs/recurrent   # small networks that play Monopoly, by ESP
+# Pring's steady state, with the mean of the winners
+python -m training.evolve --preset pring --union mean --out runs/pring
+# the games on all machines of a Ray cluster
+python -m training.evolve --preset pring --cluster auto --out runs/far
+# networks for Pente, by ESP
+python -m training.evolve --preset schrum --experiment better --network recurrent --out runs/esp
+# small networks that play Monopoly, by ESP
+python -m training.evolve --preset esp/monopoly --network recurrent --out runs/recurrent
 
 `--preset NAME --help` explains the settings of a preset, a line each.
 """
@@ -43,7 +52,8 @@ PRESETS: Final = {
         partial(Command, MUKHAR2012, execute, populations.show),
     ),
     "mukhar2013": Preset(
-        "Mukhar's thesis: 1,024 players, fitness in percent, tournament selection, its bids and rules",
+        "Mukhar's thesis: 1,024 players, fitness in percent, tournament selection, its bids and"
+        " rules",
         partial(Command, MUKHAR2013, execute, populations.show),
     ),
     "frayn": Preset(
@@ -51,17 +61,25 @@ PRESETS: Final = {
         partial(Command, FRAYN, execute, populations.show),
     ),
     "pring": Preset(
-        "Pring 2015: 10,000 players that make way for the winners' children, 400,000 games, UK board",
+        "Pring 2015: 10,000 players that make way for the winners' children, 400,000 games, UK"
+        " board",
         partial(Command, PRING, execute, populations.show),
     ),
     "schrum": Preset(
-        "Schrum: networks for Pente (--experiment two, pairs or better), by ESP with balanced draws, paired games and challenges",
+        "Schrum: networks for Pente (--experiment two, pairs or better), by ESP with balanced"
+        " draws, paired games and challenges",
         partial(Command, SCHRUM, execute, schrum.show),
     ),
-    "esp/2.9": Preset("the same by the ESP program of 2000", partial(Command, ESP29, execute, schrum.show)),
-    "esp/3.0": Preset("the same by the ESP program of 2007: children compete", partial(Command, ESP30, execute, schrum.show)),
+    "esp/2.9": Preset(
+        "the same by the ESP program of 2000", partial(Command, ESP29, execute, schrum.show)
+    ),
+    "esp/3.0": Preset(
+        "the same by the ESP program of 2007: children compete",
+        partial(Command, ESP30, execute, schrum.show),
+    ),
     "esp/monopoly": Preset(
-        "small networks that correct `algorithmic`, one for each kind of question, at tables of Monopoly, by ESP",
+        "small networks that correct `algorithmic`, one for each kind of question, at tables of"
+        " Monopoly, by ESP",
         partial(Command, ESP_MONOPOLY, execute, esp_monopoly.show),
     ),
 }
@@ -69,7 +87,9 @@ PRESETS: Final = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if evolution and measuring went through."""
-    return command.main("training.evolve", PRESETS, arguments, default=DEFAULT, resume_from="the last generation")
+    return command.main(
+        "training.evolve", PRESETS, arguments, default=DEFAULT, resume_from="the last generation"
+    )
 
 
 if __name__ == "__main__":

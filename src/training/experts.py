@@ -1,11 +1,18 @@
-"""Write experts' games to disk, for offline reinforcement learning: `python -m training.experts --help`.
+r"""Write experts' games to disk, for offline reinforcement learning.
 
-python -m training.experts --games 100000                                       # the thesis's experts, two players
-python -m training.experts --encoding ocnaru100 --heads buy --out runs/buy      # only decisions with a lot for sale
-python -m training.experts --rules official --players fp/a fp/b fp/c landlord/balanced --num-players 4 --out runs/four
-python -m training.experts --games 100000 --resume                              # continue a run that was stopped
+The options are explained by `python -m training.experts --help`.
 
-The learners of this library take the same games from `training.experience.streams`, without the disk.
+# the thesis's experts, two players
+python -m training.experts --games 100000
+# only decisions with a lot for sale
+python -m training.experts --encoding ocnaru100 --heads buy --out runs/buy
+python -m training.experts --rules official --players fp/a fp/b fp/c landlord/balanced \
+    --num-players 4 --out runs/four
+# continue a run that was stopped
+python -m training.experts --games 100000 --resume
+
+The learners of this library take the same games from `training.experience.streams`, without the
+disk.
 """
 
 from __future__ import annotations
@@ -33,25 +40,41 @@ from training.experience import datasets
 from training.experience.recording import Experiences
 from training.experience.streams import MAX_GAMES, MAX_SEED, seatings, stream
 from training.run import command
-from training.run.options import FREE, EncodingName, RulesName, RunOptions, check_ranges, result_settings
+from training.run.options import (
+    FREE,
+    EncodingName,
+    RulesName,
+    RunOptions,
+    check_ranges,
+    result_settings,
+)
 from training.run.session import Session
 
 _BLOCK: Final = 32  # games that a shard grows by
 _MEGABYTE: Final = 1_000_000
 _FREE: Final = (*FREE, "threads")  # options that do not change the data
-_RANGES: Final = {"games": (1, MAX_GAMES), "seed": (0, MAX_SEED), "shard_size": (1, 2000), "threads": (1, 1024)}
+_RANGES: Final = {
+    "games": (1, MAX_GAMES),
+    "seed": (0, MAX_SEED),
+    "shard_size": (1, 2000),
+    "threads": (1, 1024),
+}
 
 
 @dataclass(frozen=True)
 class ExpertOptions(RunOptions):
-    """Write decisions of experts, and how their games ended, as a data set of parquet or npz shards.
+    """Write decisions of experts, and how their games ended, as a data set.
 
-    The folder holds the shards, _dataset.json (schema, versions, seats, command), _README.md (a card for readers) and _config.json.
-    The same options write the same bytes, with any number of threads and however often the run was stopped.
+    It is one of parquet or npz shards.
+
+    The folder holds the shards, _dataset.json (schema, versions, seats, command), _README.md (a
+    card for readers) and _config.json. The same options write the same bytes, with any number of
+    threads and however often the run was stopped.
     """
 
     players: tuple[str, ...] = ("strategic", "strategic/late_game", "strategic/cautious")
-    """Players: scripted policies by name. All tables that they make are used in turn, including those of one policy alone."""
+    """Players: scripted policies by name. All tables that they make are used in turn, including
+    those of one policy alone."""
     games: int = 10_000
     """Games to play."""
     rules: RulesName = "ocnaru"
@@ -59,7 +82,8 @@ class ExpertOptions(RunOptions):
     num_players: int = 2
     """Seats at a table, 2 to 8."""
     heads: tuple[str, ...] = ()
-    """Only decisions in which an action of one of these heads is legal (docs/actions.md). Default: all decisions."""
+    """Only decisions in which an action of one of these heads is legal (docs/actions.md). Default:
+    all decisions."""
     format: Literal["parquet", "npz"] = "parquet"
     """parquet is smaller and made for pandas, npz is faster and needs NumPy only."""
     out: Path = Path("runs/experts")
@@ -67,16 +91,18 @@ class ExpertOptions(RunOptions):
     seed: int = 0
     """Seed of all dice, cards and random decisions."""
     shard_size: int = 100
-    """Megabytes of a shard in memory; on disk it is 6 to 30 times smaller. A shard has at least 32 games."""
+    """Megabytes of a shard in memory; on disk it is 6 to 30 times smaller. A shard has at least 32
+    games."""
     threads: int | None = None
     """Threads to play on; default: one per core. The data do not depend on it."""
 
 
 def check(options: ExpertOptions) -> list[Policy]:
-    """Check the options, as far as that goes without compiling anything, and find the policies that they name.
+    """Check the options, as far as that goes without compiling, and find the policies they name.
 
     Raises:
-        MonopolyError: A number is out of range, a name is unknown, a policy is not compiled, or a library is missing.
+        MonopolyError: A number is out of range, a name is unknown, a policy is not compiled, or a
+            library is missing.
     """
     check_ranges(options, _RANGES)
     if not options.players:
@@ -98,7 +124,11 @@ def tables_of(policies: Sequence[Policy], num_players: int) -> list[tuple[Policy
 
 def settings(options: ExpertOptions, policies: Sequence[Policy]) -> dict[str, Any]:
     """What decides the data, as JSON values: a resumed run must have the same."""
-    dataset = [{"name": policy.name, "params": policy.params.tolist()} for policy in policies if isinstance(policy, CompiledPolicy)]
+    dataset = [
+        {"name": policy.name, "params": policy.params.tolist()}
+        for policy in policies
+        if isinstance(policy, CompiledPolicy)
+    ]
     return result_settings(options, _FREE, dataset=dataset)
 
 
@@ -108,7 +138,10 @@ def command_of(options: ExpertOptions) -> str:
     for name in inspect.get_annotations(ExpertOptions):
         value = getattr(options, name)
         if name not in _FREE and value != ():
-            words += [f"--{name.replace('_', '-')}", *(map(str, value) if isinstance(value, tuple) else [str(value)])]
+            words += [
+                f"--{name.replace('_', '-')}",
+                *(map(str, value) if isinstance(value, tuple) else [str(value)]),
+            ]
     return shlex.join(words)
 
 
@@ -116,12 +149,18 @@ def execute(options: ExpertOptions, console: Console) -> dict[str, Any]:
     """Write the data set, or the rest of it.
 
     Raises:
-        MonopolyError: Wrong options, a folder that can't be used, a full disk, a policy that breaks the rules.
+        MonopolyError: Wrong options, a folder that can't be used, a full disk, a policy that breaks
+            the rules.
     """
     policies = check(options)
     tables = tables_of(policies, options.num_players)
     with Session.open(
-        options, settings(options, policies), console, f"{options.games:,} games", files=datasets.FILES, config=datasets.CONFIG
+        options,
+        settings(options, policies),
+        console,
+        f"{options.games:,} games",
+        files=datasets.FILES,
+        config=datasets.CONFIG,
     ) as session:
         encoding = encodings.make(options.encoding, options.num_players)
         writer = datasets.Writer(options.out, _about(options, tables), encoding, options.format)
@@ -129,22 +168,34 @@ def execute(options: ExpertOptions, console: Console) -> dict[str, Any]:
         session.report.begin(options.games, writer.total("games"), "games")
         blocks = _blocks(options, tables, writer.total("games"), session.report.advance)
         parts = datasets.gather(blocks, options.shard_size * _MEGABYTE)
-        for shard in datasets.encode(parts, options.format, writer.about, options.threads or os.cpu_count() or 1):
+        for shard in datasets.encode(
+            parts, options.format, writer.about, options.threads or os.cpu_count() or 1
+        ):
             writer.add(shard)
         writer.finish(card(options, writer))
     totals = {what: writer.total(what) for what in ("games", "experiences", "bytes")}
     seconds = clock() - began
     speed = (totals["experiences"] - before) / seconds
-    return {"folder": str(options.out), "shards": len(writer.shards), **totals, "seconds": seconds, "experiences_per_second": speed}
+    return {
+        "folder": str(options.out),
+        "shards": len(writer.shards),
+        **totals,
+        "seconds": seconds,
+        "experiences_per_second": speed,
+    }
 
 
 def _blocks(
-    options: ExpertOptions, tables: Sequence[Sequence[Policy]], first: int, advance: Callable[[int, str], None]
+    options: ExpertOptions,
+    tables: Sequence[Sequence[Policy]],
+    first: int,
+    advance: Callable[[int, str], None],
 ) -> Iterator[tuple[Experiences, int]]:
     """The experiences of one block after another, and the number of its games."""
     played, experienced, began = first, 0, clock()
     blocks = stream(
-        tables, options.games, rules=options.rules, encoding=options.encoding, heads=options.heads or None,
+        tables, options.games, rules=options.rules, encoding=options.encoding,
+        heads=options.heads or None,
         seed=options.seed, threads=options.threads, block=_BLOCK, first=first,
     )  # fmt: skip
     for experiences in blocks:
@@ -169,36 +220,50 @@ def _about(options: ExpertOptions, tables: Sequence[Sequence[Policy]]) -> dict[s
         "heads_wanted": list(options.heads),
         "policies": list(names),
         "seats": seats.tolist(),
-        "seats_meaning": "the policy in each seat, an index into policies: row g mod len(seats) is the seating of game g",
+        "seats_meaning": (
+            "the policy in each seat, an index into policies: row g mod len(seats) is the seating"
+            " of game g"
+        ),
     }
 
 
 def card(options: ExpertOptions, writer: datasets.Writer) -> str:
     """_README.md of the folder."""
     players = ", ".join(f"`{name}`" for name in options.players)
-    asked = f"in which an action of {', '.join(options.heads)} is legal" if options.heads else "with two legal actions or more"
+    asked = (
+        f"in which an action of {', '.join(options.heads)} is legal"
+        if options.heads
+        else "with two legal actions or more"
+    )
     reading = _READING[options.format]
     return _CARD.format(
-        players=players, asked=asked, reading=reading, columns="\n".join(datasets.schema_rows()), command=command_of(options),
-        games=writer.total("games"), experiences=writer.total("experiences"), shards=len(writer.shards),
+        players=players, asked=asked, reading=reading, columns="\n".join(datasets.schema_rows()),
+        command=command_of(options),
+        games=writer.total("games"), experiences=writer.total("experiences"),
+        shards=len(writer.shards),
         megabytes=writer.total("bytes") / _MEGABYTE,
-        seats=options.num_players, rules=options.rules, rules_version=RULES_VERSION, encoding=options.encoding,
+        seats=options.num_players, rules=options.rules, rules_version=RULES_VERSION,
+        encoding=options.encoding,
     )  # fmt: skip
 
 
 _READING: Final = {
-    "parquet": """\
+    "parquet": (
+        """\
 import json, pathlib, numpy as np, pandas as pd
 about = json.loads(pathlib.Path("_dataset.json").read_text())
 frame = pd.read_parquet(".")
 observation, mask = np.stack(frame.observation), np.unpackbits(np.stack(frame.choices), axis=1, count=205)
-policy = np.array(about["seats"])[frame.game % len(about["seats"]), frame.player]  # numbers of about["policies"]""",
-    "npz": """\
+policy = np.array(about["seats"])[frame.game % len(about["seats"]), frame.player]  # numbers of about["policies"]"""  # noqa: E501
+    ),
+    "npz": (
+        """\
 import json, pathlib, numpy as np
 about = json.loads(pathlib.Path("_dataset.json").read_text())
 shard = np.load(about["shards"][0]["file"])
 observation, mask = shard["observation"], np.unpackbits(shard["choices"], axis=1, count=205)
-policy = np.array(about["seats"])[shard["game"] % len(about["seats"]), shard["player"]]  # numbers of about["policies"]""",
+policy = np.array(about["seats"])[shard["game"] % len(about["seats"]), shard["player"]]  # numbers of about["policies"]"""  # noqa: E501
+    ),
 }
 
 _CARD: Final = """\
@@ -248,14 +313,15 @@ With monopoly-env: `for experiences in training.experience.datasets.load(folder)
 ## Licence
 
 MIT, as the project.
-"""
+"""  # noqa: E501
 
 
 def show(written: dict[str, Any]) -> None:
     """Print what was written."""
     print(
-        f"{written['experiences']:,} experiences of {written['games']:,} games in {written['folder']}: {written['shards']} shards, "
-        f"{written['bytes'] / _MEGABYTE:,.1f} MB, {written['experiences_per_second']:,.0f} experiences/s"
+        f"{written['experiences']:,} experiences of {written['games']:,} games in"
+        f" {written['folder']}: {written['shards']} shards, {written['bytes'] / _MEGABYTE:,.1f} MB,"
+        f" {written['experiences_per_second']:,.0f} experiences/s"
     )
 
 

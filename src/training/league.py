@@ -1,11 +1,15 @@
-"""Who plays in a learner's own games: the learner, its past selves, and other policies, in shares that the options name.
+"""The players of a learner's own games.
+
+They are the learner, its past selves, and other policies, in shares that the options name.
 
     league = League([SELF, PAST, EXPLOITERS, expert, algorithmic], num_players=4, seed=0, kept=8)
     policies, seats = league.seat(agent, games=512, iteration=7)
 
-With `spread`, scripted opponents play by other numbers in every other block, so that the learner meets more players than have names.
+With `spread`, scripted opponents play by other numbers in every other block, so that the learner
+meets more players than have names.
 
-Self-play alone fails here: nobody makes good offers, so nobody learns to answer them. Strong opponents from the start are what helps.
+Self-play alone fails here: nobody makes good offers, so nobody learns to answer them. Strong
+opponents from the start are what helps.
 """
 
 from __future__ import annotations
@@ -23,7 +27,8 @@ from monopoly_env.policy.protocol import CompiledPolicy
 
 SELF: Final = "self"  # all seats: the learner as it is
 PAST: Final = "past"  # the other seats: the learner as it was
-EXPLOITERS: Final = "exploiters"  # the other seats: agents that were trained to beat the learner as it was
+# the other seats: agents that were trained to beat the learner as it was
+EXPLOITERS: Final = "exploiters"
 WORDS: Final = (SELF, PAST, EXPLOITERS)
 Trained: TypeAlias = LearnedAgent | OcnaruNetworks  # agents that can be in training
 LEARNER: Final = 0  # its number among the policies of a game
@@ -37,15 +42,24 @@ class League:
         exploiters: Agents that were trained against it, the oldest first.
     """
 
-    def __init__(self, opponents: Sequence[CompiledPolicy | str], num_players: int, seed: int, kept: int, spread: float = 0) -> None:
+    def __init__(
+        self,
+        opponents: Sequence[CompiledPolicy | str],
+        num_players: int,
+        seed: int,
+        kept: int,
+        spread: float = 0,
+    ) -> None:
         """Make a league.
 
         Args:
-            opponents: Policies, SELF, PAST or EXPLOITERS. Copies of one policy fill the other seats, or different ones (`_row`).
+            opponents: Policies, SELF, PAST or EXPLOITERS. Copies of one policy fill the other
+                seats, or different ones (`_row`).
             num_players: Seats at the table.
             seed: Decides who meets whom.
             kept: How many copies of the learner, and how many exploiters, are kept.
-            spread: How far the numbers of scripted opponents are moved, in every other block: see `ScriptedPolicy.varied`.
+            spread: How far the numbers of scripted opponents are moved, in every other block: see
+                `ScriptedPolicy.varied`.
         """
         self.past: list[Trained] = []
         self.exploiters: list[Trained] = []
@@ -64,12 +78,22 @@ class League:
         """Add an exploiter; the oldest one beyond those that are kept goes."""
         self.exploiters = [*self.exploiters, exploiter][-self._kept :]
 
-    def seat(self, agent: Trained, games: int, iteration: int) -> tuple[list[CompiledPolicy], NDArray[np.int64]]:
-        """The policies, of which the learner is the first, and (games, P) the number of the policy in each seat."""
+    def seat(
+        self, agent: Trained, games: int, iteration: int
+    ) -> tuple[list[CompiledPolicy], NDArray[np.int64]]:
+        """The policies, of which the learner is the first, and who sits where.
+
+        The seats are (games, P), the number of the policy in each.
+        """
         generator = np.random.Generator(np.random.PCG64([self._seed, iteration]))
         others = self._others
         if self._spread and iteration % 2:
-            others = [other.varied(self._spread, generator) if isinstance(other, ScriptedPolicy) else other for other in others]
+            others = [
+                other.varied(self._spread, generator)
+                if isinstance(other, ScriptedPolicy)
+                else other
+                for other in others
+            ]
         policies: list[CompiledPolicy] = [agent, *self.past, *self.exploiters, *others]
         seats = np.zeros((games, self._num_players), np.int64)
         for game in range(games):
@@ -78,14 +102,23 @@ class League:
         return policies, seats
 
     def _row(self, opponent: CompiledPolicy | str, generator: np.random.Generator) -> list[int]:
-        """The learner, and who sits in the other seats: copies of the opponent, or in half of such games any of the other policies."""
+        """The learner, and who sits in the other seats.
+
+        There sit copies of the opponent, or in half of such games any of the other policies.
+        """
         rest = self._num_players - 1
         begins = 1 + len(self.past) + len(self.exploiters)
         if isinstance(opponent, str):
-            first, count = {PAST: (1, len(self.past)), EXPLOITERS: (1 + len(self.past), len(self.exploiters))}.get(opponent, (0, 0))
+            first, count = {
+                PAST: (1, len(self.past)),
+                EXPLOITERS: (1 + len(self.past), len(self.exploiters)),
+            }.get(opponent, (0, 0))
             if not count:
                 return [LEARNER] * (1 + rest)
-            return [LEARNER, *(first + int(number) for number in generator.integers(count, size=rest))]
+            return [
+                LEARNER,
+                *(first + int(number) for number in generator.integers(count, size=rest)),
+            ]
         number = next(place for place, other in enumerate(self._others) if other is opponent)
         if rest > 1 and generator.random() < 0.5:
             mixed = begins + generator.integers(len(self._others), size=rest - 1)
@@ -96,7 +129,11 @@ class League:
         """The copies of the learner and the exploiters, for a checkpoint."""
         agents = {str(number): agent for number, agent in enumerate(self.past)}
         agents |= {f"{EXPLOITERS} {number}": agent for number, agent in enumerate(self.exploiters)}
-        return {f"{number}.{name}": array for number, agent in agents.items() for name, array in agent.arrays().items()}
+        return {
+            f"{number}.{name}": array
+            for number, agent in agents.items()
+            for name, array in agent.arrays().items()
+        }
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]], agent: Trained) -> None:
         """Take over what `arrays` returned; `agent` is any agent of the same kind."""

@@ -1,13 +1,18 @@
-"""What learners of choices share: networks that watch an expert, then play in a league and learn from that.
+"""The common part of learners of choices.
 
-`training.dqn` and `training.ppo` add what differs: how the networks choose while they learn, and the losses. Both phases work on whole
-games, played in compiled code (`training.experience.choices`), a block of games at a time:
+Their networks watch an expert, then play in a league and learn from that.
 
-1. Watching: the games of an expert against itself. The networks learn what it chooses, and from the outcomes what a state is worth.
-2. Own games, in a league (`training.league`): each block is played with the networks as they are, then learned from.
+`training.dqn` and `training.ppo` add what differs: how the networks choose while they learn, and
+the losses. Both phases work on whole games, played in compiled code
+(`training.experience.choices`), a block of games at a time:
 
-A network sees only the choices that it answers. A gradient step takes a share of every network's choices, so that one step of the
-optimizer serves them all.
+1. Watching: the games of an expert against itself. The networks learn what it chooses, and from the
+   outcomes what a state is worth.
+2. Own games, in a league (`training.league`): each block is played with the networks as they are,
+   then learned from.
+
+A network sees only the choices that it answers. A gradient step takes a share of every network's
+choices, so that one step of the optimizer serves them all.
 """
 
 from __future__ import annotations
@@ -36,7 +41,14 @@ from training.cluster import HERE, PlayGames
 from training.experience.choices import Choices, lambda_returns
 from training.league import EXPLOITERS, LEARNER, PAST, League, Trained
 from training.learner_options import Named
-from training.networks import Network, Networks, arrays_of, optimizer_arrays, set_arrays_of, set_optimizer_arrays
+from training.networks import (
+    Network,
+    Networks,
+    arrays_of,
+    optimizer_arrays,
+    set_arrays_of,
+    set_optimizer_arrays,
+)
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
 from training.run.session import DivergenceError, passed
@@ -57,7 +69,8 @@ class Part(NamedTuple):
         observation: (n, inputs) float16 or, by --precision, bfloat16: what the network sees.
         open: (n, outputs) bool.
         choice: (n,) int64, the output that was chosen.
-        score: (n,) float32, what networks gave the choice before the block was learned from: its log-probability, or its advantage.
+        score: (n,) float32, what networks gave the choice before the block was learned from: its
+            log-probability, or its advantage.
         advantage: (n,) float32, what the choice led to, less the value of the state.
         goal: (n,) float32, what the value of the state learns.
     """
@@ -71,7 +84,12 @@ class Part(NamedTuple):
 
     def take(self, rows: slice | Tensor) -> Part:
         """Some of the rows: a slice, or (m,) their numbers."""
-        return Part(*(column[rows] if isinstance(rows, slice) else column.index_select(0, rows) for column in self))
+        return Part(
+            *(
+                column[rows] if isinstance(rows, slice) else column.index_select(0, rows)
+                for column in self
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -80,7 +98,8 @@ class Family:
 
     Attributes:
         blank: An agent of this kind.
-        architectures: Its networks by name, that of states last. The first output of the others is the value of the state.
+        architectures: Its networks by name, that of states last. The first output of the others is
+            the value of the state.
         choices: [network][output, not counting the value] -> the choice.
         weights: The agent's arrays, from those of the networks.
         like: By choice, one that is much alike.
@@ -126,7 +145,8 @@ class ChoiceLearner(ABC):
         options: Its options.
         panel: The policies that it is measured against.
         networks: The networks.
-        players: Those that played the block that is learned from: with `overlap` as they were one block before.
+        players: Those that played the block that is learned from: with `overlap` as they were one
+            block before.
         step: Own choices learned from so far.
         watched: Choices of the expert learned from so far.
         blocks: Blocks of own games so far.
@@ -159,11 +179,19 @@ class ChoiceLearner(ABC):
         if named.agent is not None:
             set_arrays_of(self.networks, named.agent.arrays())
             self._adopt(named.agent.learned_at)
-        chooses = [weights for name in self._family.names for weights in self.networks[name].parameters()]
-        self._optimizers = {"choices": self._adam(chooses), "values": self._adam(self.networks[STATE].parameters())}
-        self.league = League(named.opponents, options.num_players, options.seed, options.past, options.vary)
+        chooses = [
+            weights for name in self._family.names for weights in self.networks[name].parameters()
+        ]
+        self._optimizers = {
+            "choices": self._adam(chooses),
+            "values": self._adam(self.networks[STATE].parameters()),
+        }
+        self.league = League(
+            named.opponents, options.num_players, options.seed, options.past, options.vary
+        )
         self.expert = None if named.agent is not None else named.expert
-        self._made = np.zeros(self._family.num_choices, np.int64)  # how often the expert made each choice
+        # how often the expert made each choice
+        self._made = np.zeros(self._family.num_choices, np.int64)
 
     # What a learner adds.
 
@@ -175,11 +203,17 @@ class ChoiceLearner(ABC):
     @property
     @abstractmethod
     def compared(self) -> Networks:
-        """The networks that give a choice the score with which `learning` compares it: see `Part.score`."""
+        """The networks that give a choice the score with which `learning` compares it.
+
+        See `Part.score`.
+        """
 
     @abstractmethod
     def watching(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
-        """The loss (M,) of an expert's choices, and what to report; `scores` (M, outputs) are what the network says now."""
+        """The loss (M,) of an expert's choices, and what to report.
+
+        `scores` (M, outputs) are what the network says now.
+        """
 
     @abstractmethod
     def learning(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
@@ -195,14 +229,24 @@ class ChoiceLearner(ABC):
         """The kind of agent that is trained."""
         options = self.options
         rules = self.rules.changed()
-        blank = LearnedAgent(options.num_players, self.hidden, learned_at=self.temperature, rules=rules, name=self.name)
+        blank = LearnedAgent(
+            options.num_players,
+            self.hidden,
+            learned_at=self.temperature,
+            rules=rules,
+            name=self.name,
+        )
         return Family(blank, architectures(options.num_players, self.hidden), CHOICES, like=LIKE)
 
     def watch_games(self, expert: CompiledPolicy, games: range, seed: int) -> Choices:
         """The choices of an expert that plays itself."""
-        seats, recorded = np.zeros((len(games), self.options.num_players), np.int64), np.ones(1, np.bool_)
+        seats, recorded = (
+            np.zeros((len(games), self.options.num_players), np.int64),
+            np.ones(1, np.bool_),
+        )
         return self._play_games(
-            [expert], seats, recorded, rules=self.rules, seed=seed, first=games.start, threads=self.options.threads,
+            [expert], seats, recorded, rules=self.rules, seed=seed, first=games.start,
+            threads=self.options.threads,
             turn_limit=self.options.turn_limit,
         )  # fmt: skip
 
@@ -223,24 +267,39 @@ class ChoiceLearner(ABC):
         self._next = None if last else self._watch_from(self.finished)
         self._set_rate(3 * options.learning_rate)
         parts = {name: part for name, (_, part) in self.parts_of(choices, choices.outcome).items()}
-        metrics = self._descend(parts, self.watching, choices.observation, choices.outcome, max(1, options.batch // 4))
+        metrics = self._descend(
+            parts, self.watching, choices.observation, choices.outcome, max(1, options.batch // 4)
+        )
         self.watched += choices.size
         self._made += np.bincount(choices.choice, minlength=len(self._made))
         return metrics
 
     def _watch_from(self, first: int) -> Callable[[], Choices]:
-        """The block of the expert's games that begins with a number; it is played while the networks learn from the one before."""
+        """The block of the expert's games that begins with a number.
+
+        It is played while the networks learn from the one before.
+        """
         assert self.expert is not None
-        expert, games, seed = self.expert, range(first, first + self.options.block_games), self.options.seed + WATCH_SEED
+        expert, games, seed = (
+            self.expert,
+            range(first, first + self.options.block_games),
+            self.options.seed + WATCH_SEED,
+        )
         return self._aside(lambda: self.watch_games(expert, games, seed))
 
     def _aside(self, task: Callable[[], Result]) -> Callable[[], Result]:
-        """Begin a task in a thread of its own, unless --threads is 1; what is returned waits for it."""
+        """Begin a task in a thread of its own, unless --threads is 1.
+
+        What is returned waits for it.
+        """
         return self._pool.submit(task).result if self.options.threads > 1 else task
 
     @torch.no_grad()
     def _adopt(self, learned_at: float | None) -> None:
-        """Let networks that learned at another temperature draw the same choices at this one: PPO and the Q-learner differ in it."""
+        """Let networks that learned at another temperature draw the same choices at this one.
+
+        PPO and the Q-learner differ in it.
+        """
         if learned_at not in (None, self.temperature):
             for name in self._family.names:
                 for numbers in (self.networks[name].last.weight, self.networks[name].last.bias):
@@ -248,7 +307,10 @@ class ChoiceLearner(ABC):
 
     @torch.no_grad()
     def introduce(self) -> None:
-        """Give choices that the expert never made the weights of their like: nobody learns of a choice that is never tried."""
+        """Give choices that the expert never made the weights of their like.
+
+        Nobody learns of a choice that is never tried.
+        """
         for name, choices in zip(self._family.names, self._family.choices, strict=True):
             places = {int(choice): 1 + place for place, choice in enumerate(choices)}
             for choice in self._family.like.keys() & places.keys():
@@ -269,22 +331,35 @@ class ChoiceLearner(ABC):
         options = self.options
         if PAST in options.opponents and self.blocks % options.past_every == 0:
             self.league.remember(self.agent().drawing(self.temperature, PAST))
-        policies, seats = self.league.seat(self.agent().drawing(self.temperature), options.block_games, self.blocks)
+        policies, seats = self.league.seat(
+            self.agent().drawing(self.temperature), options.block_games, self.blocks
+        )
         recorded, first = np.arange(len(policies)) == LEARNER, self.blocks * options.block_games
         self.blocks += 1
 
         def play() -> Choices:
             return self._play_games(
-                policies, seats, recorded, rules=self.rules, seed=options.seed, first=first, threads=options.threads,
+                policies, seats, recorded, rules=self.rules, seed=options.seed, first=first,
+                threads=options.threads,
                 turn_limit=options.turn_limit,
             )  # fmt: skip
 
-        return Block(self._pool.submit(play).result, deepcopy(self.networks)) if options.overlap else Block(play, self.networks)
+        return (
+            Block(self._pool.submit(play).result, deepcopy(self.networks))
+            if options.overlap
+            else Block(play, self.networks)
+        )
 
     def _pauses_after(self, size: int) -> bool:
-        """Whether the run ends after a block of so many choices, or a checkpoint or an exploiter is due: no block is under way then."""
+        """Whether the run ends, or a checkpoint or an exploiter is due, after another block.
+
+        The block has so many choices. No block is under way if so.
+        """
         options, step = self.options, self.step + size
-        pauses = (options.checkpoint_every, *([options.exploit_every] if EXPLOITERS in options.opponents else []))
+        pauses = (
+            options.checkpoint_every,
+            *([options.exploit_every] if EXPLOITERS in options.opponents else []),
+        )
         return step >= options.steps or any(passed(every, self.step, step) for every in pauses)
 
     def learn(self, choices: Choices) -> dict[str, float]:
@@ -297,7 +372,8 @@ class ChoiceLearner(ABC):
             lambda_returns(values, choices.outcome, choices.game, choices.player, keep, out)
         self.spread = max(1e-6, float((returns - values).std()))
         parts = {
-            name: self._judged(name, part, returns[rows] - values[rows]) for name, (rows, part) in self.parts_of(choices, goals).items()
+            name: self._judged(name, part, returns[rows] - values[rows])
+            for name, (rows, part) in self.parts_of(choices, goals).items()
         }
         metrics = self._descend(parts, self.learning, choices.observation, goals, options.batch)
         self.step += choices.size
@@ -305,13 +381,22 @@ class ChoiceLearner(ABC):
 
     def exploit_due(self, before: int) -> bool:
         """Whether an exploiter is due, where `before` is the step before the last block."""
-        return EXPLOITERS in self.options.opponents and passed(self.options.exploit_every, before, self.step)
+        return EXPLOITERS in self.options.opponents and passed(
+            self.options.exploit_every, before, self.step
+        )
 
     def exploit(self) -> dict[str, float]:
-        """Train a copy against the agent as it is now, and add it to the league; returns what share it won in the end."""
+        """Train a copy against the agent as it is now, and add it to the league.
+
+        Returns what share it won in the end.
+        """
         frozen, steps = self.agent(), self.options.exploit_steps
         options = replace(
-            self.options, steps=steps, seed=self.options.seed + _EXPLOIT_SEED + self.blocks, opponents=("the learner",), hidden=self.hidden
+            self.options,
+            steps=steps,
+            seed=self.options.seed + _EXPLOIT_SEED + self.blocks,
+            opponents=("the learner",),
+            hidden=self.hidden,
         )
         with torch.random.fork_rng(devices=[]):
             exploiter = type(self)(options, Named(None, None, [frozen], []), self._play_games)
@@ -322,8 +407,13 @@ class ChoiceLearner(ABC):
         self.league.challenge(exploiter.agent().drawing(self.temperature, EXPLOITERS))
         return {"exploiter won": float(choices.outcome.mean())}
 
-    def parts_of(self, choices: Choices, goals: NDArray[np.float32]) -> dict[str, tuple[NDArray[np.int64], Part]]:
-        """For each network, the rows that it answers and its choices; scores and advantages are zeros."""
+    def parts_of(
+        self, choices: Choices, goals: NDArray[np.float32]
+    ) -> dict[str, tuple[NDArray[np.int64], Part]]:
+        """For each network, the rows that it answers and its choices.
+
+        Scores and advantages are zeros.
+        """
         parts, size = {}, self._family.num_choices
         for number, name in enumerate(self._family.names):
             rows = np.flatnonzero(choices.network == number)
@@ -333,32 +423,62 @@ class ChoiceLearner(ABC):
                 where[mine] = np.arange(len(mine))
                 open_ = np.unpackbits(choices.open[rows], axis=1, count=size)[:, mine]
                 blank = torch.zeros(len(rows), device=self.device)
-                seen, chosen = self._seen(name, choices.observation[rows]), self._tensor(where[choices.choice[rows]])
-                parts[name] = rows, Part(seen, self._tensor(open_.astype(np.bool_)), chosen, blank, blank, self._tensor(goals[rows]))
+                seen, chosen = (
+                    self._seen(name, choices.observation[rows]),
+                    self._tensor(where[choices.choice[rows]]),
+                )
+                parts[name] = (
+                    rows,
+                    Part(
+                        seen,
+                        self._tensor(open_.astype(np.bool_)),
+                        chosen,
+                        blank,
+                        blank,
+                        self._tensor(goals[rows]),
+                    ),
+                )
         return parts
 
     @torch.no_grad()
     def _judged(self, name: str, part: Part, advantage: NDArray[np.float32]) -> Part:
-        """The choices of a network with scores and advantages, without most of those that it was sure of."""
+        """The choices of a network with scores and advantages.
+
+        Most of those that it was sure of are left out.
+        """
         chunks = [part.take(rows) for rows in _slices(len(part.choice), _CHUNK)]
         passes = [(self.outputs(name, chunk, self.compared)[1], chunk.choice) for chunk in chunks]
         score = torch.cat([self.score(scores, choice) for scores, choice in passes])
-        logs = torch.cat([-cross_entropy(scores, choice, self.temperature) for scores, choice in passes])
+        logs = torch.cat(
+            [-cross_entropy(scores, choice, self.temperature) for scores, choice in passes]
+        )
         kept = (logs < _SURE) | (torch.rand(len(logs)).to(self.device) < self.options.sure_share)
-        return part._replace(score=score, advantage=self._tensor(advantage)).take(torch.nonzero(kept)[:, 0])
+        return part._replace(score=score, advantage=self._tensor(advantage)).take(
+            torch.nonzero(kept)[:, 0]
+        )
 
     def _tensor(self, array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
     def outputs(self, name: str, batch: Part, networks: Networks) -> tuple[Tensor, Tensor]:
-        """(M,) the value that a network gives the states, and (M, outputs) what it says about its choices; very low for closed ones."""
+        """The value that a network gives the states, and what it says about its choices.
+
+        The values are (M,), the choices (M, outputs), with very low numbers for closed ones.
+        """
         outputs = self._pass(networks[name], batch.observation)
         return outputs[:, 0], outputs[:, 1:].masked_fill(~batch.open, _CLOSED)
 
     def _seen(self, name: str, observation: NDArray[np.float16]) -> Tensor:
-        """(n, inputs) what a network sees, the first of the features or all: bfloat16, or float16 that each pass makes float32."""
+        """(n, inputs) what a network sees, the first of the features or all.
+
+        They are bfloat16, or float16 that each pass makes float32.
+        """
         kept = torch.float16 if self.options.precision == "float32" else torch.bfloat16
-        return self._tensor(observation)[:, : self._family.architectures[name].inputs].to(kept).contiguous()
+        return (
+            self._tensor(observation)[:, : self._family.architectures[name].inputs]
+            .to(kept)
+            .contiguous()
+        )
 
     def _pass(self, network: Network, seen: Tensor) -> Tensor:
         """(M, outputs) of a network. Its last layer is of float32 at any precision."""
@@ -371,16 +491,28 @@ class ChoiceLearner(ABC):
     @torch.no_grad()
     def values(self, observation: NDArray[np.float16]) -> NDArray[np.float32]:
         """(N,) the chance to win of the players who see this."""
-        chunks = (self._seen(STATE, observation[rows]) for rows in _slices(len(observation), _CHUNK))
-        return np.concatenate([self._pass(self.networks[STATE], chunk)[:, 0].cpu().numpy() for chunk in chunks])
+        chunks = (
+            self._seen(STATE, observation[rows]) for rows in _slices(len(observation), _CHUNK)
+        )
+        return np.concatenate(
+            [self._pass(self.networks[STATE], chunk)[:, 0].cpu().numpy() for chunk in chunks]
+        )
 
     def _descend(
-        self, parts: Mapping[str, Part], loss_of: Loss, observation: NDArray[np.float16], goals: NDArray[np.float32], size: int
+        self,
+        parts: Mapping[str, Part],
+        loss_of: Loss,
+        observation: NDArray[np.float16],
+        goals: NDArray[np.float32],
+        size: int,
     ) -> dict[str, float]:
-        """Learn from a block, in gradient steps of about `size` choices; returns means of what the loss reports.
+        """Learn from a block, in gradient steps of about `size` choices.
 
-        The networks that choose go through it `epochs` times. The network of states, which shares nothing with them, goes through a share
-        of it once, in a thread of its own. All that is drawn is drawn before.
+        Returns means of what the loss reports.
+
+        The networks that choose go through it `epochs` times. The network of states, which shares
+        nothing with them, goes through a share of it once, in a thread of its own. All that is
+        drawn is drawn before.
 
         Raises:
             DivergenceError: The loss is not finite.
@@ -396,9 +528,14 @@ class ChoiceLearner(ABC):
     def _order(self, parts: Mapping[str, Part], size: int) -> dict[str, Sequence[Tensor]]:
         """For each network, the rows that each gradient step takes."""
         steps = max(1, round(sum(len(part.choice) for part in parts.values()) / size))
-        return {name: torch.randperm(len(part.choice)).to(self.device).tensor_split(steps) for name, part in parts.items()}
+        return {
+            name: torch.randperm(len(part.choice)).to(self.device).tensor_split(steps)
+            for name, part in parts.items()
+        }
 
-    def _descend_choices(self, parts: Mapping[str, Part], order: Mapping[str, Sequence[Tensor]], loss_of: Loss) -> dict[str, float]:
+    def _descend_choices(
+        self, parts: Mapping[str, Part], order: Mapping[str, Sequence[Tensor]], loss_of: Loss
+    ) -> dict[str, float]:
         """Go through a block once with the networks that choose."""
         sums: dict[str, Tensor] = {}
         for shares in zip(*order.values(), strict=True):
@@ -411,14 +548,21 @@ class ChoiceLearner(ABC):
                     losses = losses + self.options.value_weight * (values - batch.goal) ** 2
                     loss, count = loss + losses.sum(), count + len(rows)
                     for key, reported in report.items():
-                        sums[key] = sums.get(key, torch.zeros((), device=self.device)) + reported.detach().sum()
+                        sums[key] = (
+                            sums.get(key, torch.zeros((), device=self.device))
+                            + reported.detach().sum()
+                        )
             if count:  # small batches take more steps than the choices of any network go into
                 self._step(loss / count, self._optimizers["choices"])
         total = sum(len(part.choice) for part in parts.values())
         return {key: float(value) / total for key, value in sums.items()}
 
     def _descend_values(
-        self, observation: NDArray[np.float16], goal: NDArray[np.float32], rows: NDArray[np.int64], size: int
+        self,
+        observation: NDArray[np.float16],
+        goal: NDArray[np.float32],
+        rows: NDArray[np.int64],
+        size: int,
     ) -> dict[str, float]:
         """Go through rows of a block once with the network of states."""
         seen, wanted = self._seen(STATE, observation[rows]), self._tensor(goal[rows])
@@ -434,7 +578,10 @@ class ChoiceLearner(ABC):
 
     def _step(self, loss: Tensor, optimizer: torch.optim.Optimizer) -> None:
         if not torch.isfinite(loss):
-            raise DivergenceError(f"The loss is {loss.item()} after {self.watched + self.step:,} choices. Try a lower --learning-rate.")
+            raise DivergenceError(
+                f"The loss is {loss.item()} after {self.watched + self.step:,} choices. Try a lower"
+                " --learning-rate."
+            )
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(optimizer.param_groups[0]["params"], _MAX_NORM)
@@ -451,7 +598,10 @@ class ChoiceLearner(ABC):
         """What a checkpoint holds."""
         parts = {
             "networks": arrays_of(self.networks),
-            **{f"optimizer_of_{name}": optimizer_arrays(optimizer) for name, optimizer in self._optimizers.items()},
+            **{
+                f"optimizer_of_{name}": optimizer_arrays(optimizer)
+                for name, optimizer in self._optimizers.items()
+            },
             "league": self.league.arrays(),
             "torch": {"generator": torch.get_rng_state().numpy()},
         }

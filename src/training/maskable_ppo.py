@@ -1,17 +1,26 @@
-"""Proximal policy optimization, from top to bottom: learner, training loop. `python -m training.maskable_ppo --help`.
+"""Proximal policy optimization, from top to bottom: learner, training loop.
 
-python -m training.maskable_ppo                                            # the default: two players, minutes
-python -m training.maskable_ppo --steps 500000 --out runs/short            # a smaller budget
-python -m training.maskable_ppo --resume                                   # continue a run that was stopped
-python -m training.maskable_ppo --heads buy bid build turn --parent strategic --out runs/hybrid   # a parent plays the rest
+The options are explained by `python -m training.maskable_ppo --help`.
 
-The algorithm is MaskablePPO of sb3-contrib: PPO (Schulman et al., "Proximal policy optimization algorithms", 2017) with illegal
-actions masked (Huang and Ontanon, "A closer look at invalid action masking in policy gradient algorithms", 2020). It minimizes
+# the default: two players, minutes
+python -m training.maskable_ppo
+# a smaller budget
+python -m training.maskable_ppo --steps 500000 --out runs/short
+# continue a run that was stopped
+python -m training.maskable_ppo --resume
+# a parent plays the rest
+python -m training.maskable_ppo --heads buy bid build turn --parent strategic --out runs/hybrid
 
-    L = -E[min(r A, clip(r, 1 - eps, 1 + eps) A)] + c_v E[(V - R)^2] - c_e E[H],    r = pi(a|s) / pi_old(a|s)
+The algorithm is MaskablePPO of sb3-contrib: PPO (Schulman et al., "Proximal policy optimization
+algorithms", 2017) with illegal actions masked (Huang and Ontanon, "A closer look at invalid action
+masking in policy gradient algorithms", 2020). It minimizes
 
-with advantages A by generalized advantage estimation; eps is --clip, c_v --value-weight, c_e --entropy-weight. It is there as a well-known
-baseline beside `training.dqn`: the same panel, run folder and curves.
+    L = -E[min(r A, clip(r, 1 - eps, 1 + eps) A)] + c_v E[(V - R)^2] - c_e E[H],
+    r = pi(a|s) / pi_old(a|s)
+
+with advantages A by generalized advantage estimation; eps is --clip, c_v --value-weight, c_e
+--entropy-weight. It is there as a well-known baseline beside `training.dqn`: the same panel, run
+folder and curves.
 """
 
 from __future__ import annotations
@@ -41,7 +50,14 @@ from monopoly_env.envs.vector import VectorMonopoly
 from training import networks
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
-from training.run.options import Policies, TrainingOptions, check_training, find_policy, new_agent, result_settings
+from training.run.options import (
+    Policies,
+    TrainingOptions,
+    check_training,
+    find_policy,
+    new_agent,
+    result_settings,
+)
 from training.run.session import DivergenceError, Session
 from training.sb3 import ChoiceBuffer, MonopolyVecEnv
 
@@ -50,10 +66,11 @@ _RECENT: Final = 1000  # games whose mean reward and length the curves show
 
 
 def check(options: TrainingOptions) -> Policies[ActorPolicy]:
-    """Check the options, as far as that goes without compiling anything, and find the policies that they name.
+    """Check the options, as far as that goes without compiling, and find the policies they name.
 
     Raises:
-        MonopolyError: A number is out of range, a name is unknown, a file is missing, or options contradict each other.
+        MonopolyError: A number is out of range, a name is unknown, a file is missing, or options
+            contradict each other.
     """
     check_training(options)
     device_of(options.device)
@@ -64,7 +81,7 @@ def check(options: TrainingOptions) -> Policies[ActorPolicy]:
     )
 
 
-# --- training -------------------------------------------------------------------------------------------------------------
+# --- training
 
 
 class PPO:
@@ -115,7 +132,8 @@ class PPO:
     def _continue_from(self, observations: NDArray[np.float32]) -> None:
         """Let the model continue games that are under way; by itself it would reset them."""
         self.model._last_obs = observations
-        self.model._last_episode_starts = np.ones(len(observations), np.bool_)  # of the first step, which no advantage reads
+        # of the first step, which no advantage reads
+        self.model._last_episode_starts = np.ones(len(observations), np.bool_)
 
     def iterate(self) -> dict[str, float]:
         """Play a rollout and learn from it.
@@ -129,27 +147,54 @@ class PPO:
         # All chance of this iteration: a run that continues from a checkpoint draws the same.
         words = np.random.SeedSequence([self.options.seed, self.step]).generate_state(1)
         set_random_seed(int(words[0]), using_cuda=self.model.device.type == "cuda")
-        self.model.learn(self.env.num_envs * self.options.rollout, log_interval=_NEVER, reset_num_timesteps=False)
+        self.model.learn(
+            self.env.num_envs * self.options.rollout, log_interval=_NEVER, reset_num_timesteps=False
+        )
         self.step = self.model.num_timesteps
-        metrics = {name: float(value) for name, value in self.model.logger.name_to_value.items() if name != "train/n_updates"}
+        metrics = {
+            name: float(value)
+            for name, value in self.model.logger.name_to_value.items()
+            if name != "train/n_updates"
+        }
         games, successes = self.model.ep_info_buffer, self.model.ep_success_buffer
         if games and successes:
-            metrics |= {f"rollout/ep_{name}_mean": float(np.mean([game[name[0]] for game in games])) for name in ("rew", "len")}
+            metrics |= {
+                f"rollout/ep_{name}_mean": float(np.mean([game[name[0]] for game in games]))
+                for name in ("rew", "len")
+            }
             metrics["rollout/success_rate"] = float(np.mean(list(successes)))
         return metrics
 
     def _check_gradients(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
-        gradients = [parameter.grad for group in optimizer.param_groups for parameter in group["params"] if parameter.grad is not None]
+        gradients = [
+            parameter.grad
+            for group in optimizer.param_groups
+            for parameter in group["params"]
+            if parameter.grad is not None
+        ]
         if not torch.stack([gradient.isfinite().all() for gradient in gradients]).all():
-            raise DivergenceError(f"The loss is not finite after {self.step:,} steps. Try a lower learning rate.")
+            raise DivergenceError(
+                f"The loss is not finite after {self.step:,} steps. Try a lower learning rate."
+            )
 
     def agent(self) -> ActorPolicy:
         """The actor as it is now, as a policy."""
         network = self.model.policy
-        layers = [*(layer for layer in network.mlp_extractor.policy_net if isinstance(layer, torch.nn.Linear)), network.action_net]
+        layers = [
+            *(
+                layer
+                for layer in network.mlp_extractor.policy_net
+                if isinstance(layer, torch.nn.Linear)
+            ),
+            network.action_net,
+        ]
         agent = copy.copy(self._agent)
         agent.set_arrays(
-            {f"{number}.{name}": _array(value) for number, layer in enumerate(layers) for name, value in layer.state_dict().items()}
+            {
+                f"{number}.{name}": _array(value)
+                for number, layer in enumerate(layers)
+                for name, value in layer.state_dict().items()
+            }
         )
         return agent
 
@@ -157,12 +202,16 @@ class PPO:
         """What a checkpoint holds: `weights`, `optimizer` and `games`."""
         weights = {name: _array(value) for name, value in self.model.policy.state_dict().items()}
         optimizer = networks.optimizer_arrays(self.model.policy.optimizer)
-        return {"weights": weights, "optimizer": optimizer, "games": self.env.arrays()}, {"step": self.step}
+        return {"weights": weights, "optimizer": optimizer, "games": self.env.arrays()}, {
+            "step": self.step
+        }
 
     def set_state(self, parts: Parts, values: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
         self.step = self.model.num_timesteps = values["step"]
-        self.model.policy.load_state_dict({name: torch.as_tensor(array) for name, array in parts["weights"].items()})
+        self.model.policy.load_state_dict(
+            {name: torch.as_tensor(array) for name, array in parts["weights"].items()}
+        )
         networks.set_optimizer_arrays(self.model.policy.optimizer, parts["optimizer"])
         self.env.set_arrays(parts["games"])
         self._continue_from(self.env.observations())
@@ -173,7 +222,14 @@ def games_of(options: TrainingOptions, policies: Policies[ActorPolicy]) -> Monop
     reward = rewards.make(options.reward, options.discount)
     share = options.parallel_games // len(policies.opponents)
     tables = [
-        VectorMonopoly(share, options.num_players, options.rules, options.encoding, [opponent] * (options.num_players - 1), reward=reward)
+        VectorMonopoly(
+            share,
+            options.num_players,
+            options.rules,
+            options.encoding,
+            [opponent] * (options.num_players - 1),
+            reward=reward,
+        )
         for opponent in policies.opponents
         if opponent is not None
     ]
@@ -200,10 +256,13 @@ def execute(options: TrainingOptions, console: Console) -> dict[str, Any]:
     """Train from the beginning or from a checkpoint, then measure the best agent.
 
     Raises:
-        MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite.
+        MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or
+            damaged, a loss that is not finite.
     """
     policies = check(options)
-    with Session.open(options, result_settings(options, algorithm="ppo"), console, f"{options.steps:,} steps") as session:
+    with Session.open(
+        options, result_settings(options, algorithm="ppo"), console, f"{options.steps:,} steps"
+    ) as session:
         ppo = PPO(options, policies)
         if options.resume:
             session.restore(ppo)

@@ -1,11 +1,13 @@
-"""Networks in torch: what is trained. The compiled pass of `agents.networks.forward` plays the same weights.
+"""Networks in torch: what is trained.
+
+The compiled pass of `agents.networks.forward` plays the same weights.
 
     network = Network(Architecture(602, (256, 128), (("actions", 205),)))
     row = network.architecture.pack(arrays_of(network))             # what compiled policies play
     set_arrays_of(network, network.architecture.unpack(row))
 
-The names and shapes of a network's arrays are those of `Architecture.shapes`. `optimizer_arrays` and `set_optimizer_arrays` turn the
-state of Adam into named arrays for checkpoints, and back.
+The names and shapes of a network's arrays are those of `Architecture.shapes`. `optimizer_arrays`
+and `set_optimizer_arrays` turn the state of Adam into named arrays for checkpoints, and back.
 """
 
 from __future__ import annotations
@@ -26,12 +28,17 @@ _ACTIVATIONS: Final = {"relu": torch.relu, "tanh": torch.tanh, "logistic": torch
 
 
 class Network(nn.ModuleDict):
-    """The torch module of an architecture: linear layers, numbered from 0, and perhaps a `cell` before the last one."""
+    """The torch module of an architecture.
+
+    It has linear layers, numbered from 0, and perhaps a `cell` before the last one.
+    """
 
     def __init__(self, architecture: Architecture) -> None:
         """Initialize by torch's generator."""
         *hidden, (before, after) = itertools.pairwise(architecture.sizes)
-        parts: dict[str, nn.Module] = {str(number): nn.Linear(*pair) for number, pair in enumerate(hidden)}
+        parts: dict[str, nn.Module] = {
+            str(number): nn.Linear(*pair) for number, pair in enumerate(hidden)
+        }
         if architecture.units:
             parts["cell"] = _CELLS[architecture.cell](before, architecture.units)
         super().__init__(parts | {str(len(hidden)): nn.Linear(architecture.units or before, after)})
@@ -72,9 +79,14 @@ class Network(nn.ModuleDict):
     def _recur(self, signal: Tensor, state: Tensor | None) -> Tensor:
         cell = self["cell"]
         assert isinstance(cell, (nn.RNNCell, nn.GRUCell))
-        if self.architecture.cell == "elman" and self.architecture.activation == "logistic":  # torch has no such cell
+        if (
+            self.architecture.cell == "elman" and self.architecture.activation == "logistic"
+        ):  # torch has no such cell
             before = signal.new_zeros(len(signal), cell.hidden_size) if state is None else state
-            ahead, back = functional.linear(signal, cell.weight_ih, cell.bias_ih), functional.linear(before, cell.weight_hh, cell.bias_hh)
+            ahead, back = (
+                functional.linear(signal, cell.weight_ih, cell.bias_ih),
+                functional.linear(before, cell.weight_hh, cell.bias_hh),
+            )
             return torch.sigmoid(ahead + back)
         return cell(signal, state)  # type: ignore[no-any-return]
 
@@ -84,7 +96,9 @@ class Networks(nn.ModuleDict):
 
     def __init__(self, architectures: Mapping[str, Architecture]) -> None:
         """Initialize all, in their order."""
-        super().__init__({name: Network(architecture) for name, architecture in architectures.items()})
+        super().__init__(
+            {name: Network(architecture) for name, architecture in architectures.items()}
+        )
 
     def __getitem__(self, name: str) -> Network:
         network = super().__getitem__(name)
@@ -94,7 +108,9 @@ class Networks(nn.ModuleDict):
 
 def arrays_of(module: nn.Module) -> dict[str, NDArray[Any]]:
     """Weights and biases by name; copies."""
-    return {name: tensor.detach().cpu().numpy().copy() for name, tensor in module.state_dict().items()}
+    return {
+        name: tensor.detach().cpu().numpy().copy() for name, tensor in module.state_dict().items()
+    }
 
 
 def set_arrays_of(module: nn.Module, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -103,15 +119,27 @@ def set_arrays_of(module: nn.Module, arrays: Mapping[str, NDArray[Any]]) -> None
 
 
 def optimizer_arrays(optimizer: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
-    """The state of an optimizer (Adam's moments and steps) as `<number of the parameter>.<name>`; copies."""
+    """The state of an optimizer (Adam's moments and steps) as `<number of the parameter>.<name>`.
+
+    The arrays are copies.
+    """
     states = optimizer.state_dict()["state"]
-    return {f"{number}.{name}": value.cpu().numpy().copy() for number, state in states.items() for name, value in state.items()}
+    return {
+        f"{number}.{name}": value.cpu().numpy().copy()
+        for number, state in states.items()
+        for name, value in state.items()
+    }
 
 
-def set_optimizer_arrays(optimizer: torch.optim.Optimizer, arrays: Mapping[str, NDArray[Any]]) -> None:
+def set_optimizer_arrays(
+    optimizer: torch.optim.Optimizer, arrays: Mapping[str, NDArray[Any]]
+) -> None:
     """Take over what `optimizer_arrays` returned."""
     states: dict[int, dict[str, Tensor]] = {}
     for key, array in arrays.items():
         number, name = key.split(".")
-        states.setdefault(int(number), {})[name] = torch.tensor(array)  # a copy: Adam writes into it
-    optimizer.load_state_dict({"state": states, "param_groups": optimizer.state_dict()["param_groups"]})
+        # a copy: Adam writes into it
+        states.setdefault(int(number), {})[name] = torch.tensor(array)
+    optimizer.load_state_dict(
+        {"state": states, "param_groups": optimizer.state_dict()["param_groups"]}
+    )

@@ -1,18 +1,25 @@
-"""Proximal policy optimization with a network for each kind of decision, and an expert that is watched first.
+"""Proximal policy optimization, a network per kind of decision, and an expert watched first.
 
-python -m training.ppo                                     # two players, rules `ocnaru`: minutes on two cores
-python -m training.ppo --steps 50000000 --out runs/ppo     # half an hour or more
-python -m training.ppo --resume                            # continue a run that was stopped
-python -m training.ppo --expert none --opponents self      # from nothing, by self-play alone
+# two players, rules `ocnaru`: minutes on two cores
+python -m training.ppo
+# half an hour or more
+python -m training.ppo --steps 50000000 --out runs/ppo
+# continue a run that was stopped
+python -m training.ppo --resume
+# from nothing, by self-play alone
+python -m training.ppo --expert none --opponents self
 
-The networks give the log-probability of each choice, up to a constant; one more network gives V(s), the chance to win. The agent plays
-the likeliest choice; while it learns it draws choices by their probability.
+The networks give the log-probability of each choice, up to a constant; one more network gives V(s),
+the chance to win. The agent plays the likeliest choice; while it learns it draws choices by their
+probability.
 
 - Watching: cross-entropy of the expert's choices; V learns the outcomes.
-- Own games: the clipped objective of Schulman et al., "Proximal policy optimization algorithms" (2017), with the advantages of
-  Schulman et al., "High-dimensional continuous control using generalized advantage estimation" (ICLR 2016), without discount.
+- Own games: the clipped objective of Schulman et al., "Proximal policy optimization algorithms"
+  (2017), with the advantages of Schulman et al., "High-dimensional continuous control using
+  generalized advantage estimation" (ICLR 2016), without discount.
 
-What it shares with `training.dqn`, league, networks, run folder and report, is in `training.learner`.
+What it shares with `training.dqn`, league, networks, run folder and report, is in
+`training.learner`.
 """
 
 from __future__ import annotations
@@ -52,7 +59,10 @@ class PPO(ChoiceLearner):
 
     @property
     def compared(self) -> Networks:
-        """The networks that drew the choices: the ratio of the objective is to their probabilities."""
+        """The networks that drew the choices.
+
+        The ratio of the objective is to their probabilities.
+        """
         return self.players
 
     def watching(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
@@ -69,7 +79,12 @@ class PPO(ChoiceLearner):
         entropy = -(logs.exp() * logs.masked_fill(~batch.open, 0.0)).sum(1)
         loss = policy - self.options.entropy_weight * entropy
         clipped = ((ratio - 1).abs() > clip).float()
-        return loss, {"loss/policy": policy, "entropy": entropy, "clipped": clipped, "greedy": agreement(batch, scores)}
+        return loss, {
+            "loss/policy": policy,
+            "entropy": entropy,
+            "clipped": clipped,
+            "greedy": agreement(batch, scores),
+        }
 
     def score(self, scores: Tensor, choice: Tensor) -> Tensor:
         """(M,) the log-probability."""
@@ -80,6 +95,7 @@ def execute(options: PPOOptions, console: Console) -> dict[str, Any]:
     """Train from the beginning or from a checkpoint, and measure.
 
     Raises:
-        MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite.
+        MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or
+            damaged, a loss that is not finite.
     """
     return phases.execute(options, PPO, learner_options.check(options, _RANGES), console)

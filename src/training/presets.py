@@ -29,14 +29,19 @@ def _dqn(options: Any, module: str, shown: Any = _show_phases) -> partial[Comman
 DEFAULT: Final = "dqn"
 PRESETS: Final = {
     DEFAULT: Preset(
-        "deep Q-learning, one network per kind of decision, that watches an expert and then plays in a league",
+        "deep Q-learning, one network per kind of decision, that watches an expert and then plays"
+        " in a league",
         _dqn(DQNOptions(), "training.dqn"),
     ),
     "ocnaru": Preset(
-        "the thesis's hybrid: seven networks, trained one at a time on experts' games and then their own",
+        "the thesis's hybrid: seven networks, trained one at a time on experts' games and then"
+        " their own",
         _dqn(OcnaruOptions(), "training.ocnaru.train", show),
     ),
-    "thesis": Preset("the same seven networks, trained by this library's recipe", _dqn(ThesisOptions(), "training.thesis")),
+    "thesis": Preset(
+        "the same seven networks, trained by this library's recipe",
+        _dqn(ThesisOptions(), "training.thesis"),
+    ),
 }
 
 

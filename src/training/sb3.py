@@ -1,10 +1,14 @@
-"""Monopoly for Stable-Baselines3: a `VecEnv` over vectors of games, and a rollout buffer that skips decisions without a choice.
+"""Monopoly for Stable-Baselines3.
 
-    tables = [VectorMonopoly(128, 2, "ocnaru", opponents=[name]) for name in ("algorithmic", "strategic")]
+It has a `VecEnv` over vectors of games, and a rollout buffer that skips decisions without a choice.
+
+    opponents = ("algorithmic", "strategic")
+    tables = [VectorMonopoly(128, 2, "ocnaru", opponents=[name]) for name in opponents]
     model = MaskablePPO("MlpPolicy", MonopolyVecEnv(tables))
 
-One seat of every game is the learner's; the others are played inside the same compiled call. So each step is one decision of the
-learner, and its reward covers everything until the next one, including a bankruptcy on somebody else's move.
+One seat of every game is the learner's; the others are played inside the same compiled call. So
+each step is one decision of the learner, and its reward covers everything until the next one,
+including a bankruptcy on somebody else's move.
 """
 
 from __future__ import annotations
@@ -32,11 +36,14 @@ from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
 class MonopolyVecEnv(VecEnv):
     """Games of one learner against opponents, for Stable-Baselines3.
 
-    Observations are (N, D) float32, actions (N,) integers below 205, and `env_method("action_masks")` returns the legal ones. A game
-    that ends is followed by the next one; its info holds `terminal_observation`, `TimeLimit.truncated` (it was cut off at the turn
-    limit), `is_success` (the learner came first) and, as from `Monitor`, `episode` with return `r` and length `l`.
+    Observations are (N, D) float32, actions (N,) integers below 205, and
+    `env_method("action_masks")` returns the legal ones. A game that ends is followed by the next
+    one; its info holds `terminal_observation`, `TimeLimit.truncated` (it was cut off at the turn
+    limit), `is_success` (the learner came first) and, as from `Monitor`, `episode` with return `r`
+    and length `l`.
 
-    With a repertoire, the learner chooses among its actions only. All other decisions are answered for it: their mask has one action.
+    With a repertoire, the learner chooses among its actions only. All other decisions are answered
+    for it: their mask has one action.
 
     Attributes:
         tables: The vectors of games, one after the other.
@@ -45,7 +52,12 @@ class MonopolyVecEnv(VecEnv):
 
     render_mode: str | None = None
 
-    def __init__(self, tables: Sequence[VectorMonopoly], repertoire: Repertoire | None = None, parent: Policy | None = None) -> None:
+    def __init__(
+        self,
+        tables: Sequence[VectorMonopoly],
+        repertoire: Repertoire | None = None,
+        parent: Policy | None = None,
+    ) -> None:
         """Take vectors of games; `reset` starts them.
 
         Args:
@@ -54,26 +66,39 @@ class MonopolyVecEnv(VecEnv):
             parent: Policy that plays the rest; None: no policy does (see `share_out`).
 
         Raises:
-            ConfigurationError: No list of vectors, one without opponents, vectors of different kinds, or a parent without a repertoire.
+            ConfigurationError: No list of vectors, one without opponents, vectors of different
+                kinds, or a parent without a repertoire.
         """
-        if not isinstance(tables, Sequence) or not tables or not all(isinstance(v, VectorMonopoly) and v.opponents for v in tables):
+        if (
+            not isinstance(tables, Sequence)
+            or not tables
+            or not all(isinstance(v, VectorMonopoly) and v.opponents for v in tables)
+        ):
             raise ConfigurationError(
-                "MonopolyVecEnv needs a list of VectorMonopoly with opponents, as in [vec]: one seat of each game is the learner's. "
-                f"It got {shortened(tables)}."
+                "MonopolyVecEnv needs a list of VectorMonopoly with opponents, as in [vec]: one"
+                f" seat of each game is the learner's. It got {shortened(tables)}."
             )
         kinds = {(vec.encoding.name, vec.encoding.size, vec.num_players) for vec in tables}
         if len(kinds) > 1:
-            raise ConfigurationError(f"The vectors must share encoding and number of players, not have {sorted(kinds)}.")
+            raise ConfigurationError(
+                f"The vectors must share encoding and number of players, not have {sorted(kinds)}."
+            )
         if parent is not None and repertoire is None:
-            raise ConfigurationError(f"With the parent {parent.name!r}, a repertoire must say what the parent does not play.")
+            raise ConfigurationError(
+                f"With the parent {parent.name!r}, a repertoire must say what the parent does not"
+                " play."
+            )
         self.tables = tuple(tables)
         self.finished = 0
         self._repertoire = repertoire
         self._parent = parent
         count = sum(vec.num_games for vec in tables)
-        super().__init__(count, observation_space(tables[0].encoding.size), spaces.Discrete(NUM_ACTIONS))
+        super().__init__(
+            count, observation_space(tables[0].encoding.size), spaces.Discrete(NUM_ACTIONS)
+        )
         starts = np.cumsum([0, *(vec.num_games for vec in tables)]).tolist()
-        self._places = [slice(*pair) for pair in itertools.pairwise(starts)]  # of each vector's games
+        # of each vector's games
+        self._places = [slice(*pair) for pair in itertools.pairwise(starts)]
         self._masks = np.zeros((count, NUM_ACTIONS), np.bool_)
         self._memory = np.zeros((count, tables[0].num_players, MEMORY))  # of the parent
         self._returns = np.zeros(count)
@@ -103,7 +128,8 @@ class MonopolyVecEnv(VecEnv):
         """
         for vec, place in zip(self.tables, self._places, strict=True):
             vec.step(self._actions[place])
-        reward = self._joined(lambda batch: batch.reward[np.arange(len(batch.reward)), batch.actor])  # the learner's
+        # the learner's
+        reward = self._joined(lambda batch: batch.reward[np.arange(len(batch.reward)), batch.actor])
         done = self._joined(lambda batch: batch.terminated | batch.truncated)
         self._returns += reward
         self._lengths += 1
@@ -141,9 +167,15 @@ class MonopolyVecEnv(VecEnv):
 
     def _write_masks(self) -> None:
         for vec, place in zip(self.tables, self._places, strict=True):
-            self._masks[place] = vec.batch.action_mask if self._repertoire is None else self._shared(vec, place, self._repertoire)
+            self._masks[place] = (
+                vec.batch.action_mask
+                if self._repertoire is None
+                else self._shared(vec, place, self._repertoire)
+            )
 
-    def _shared(self, vec: VectorMonopoly, place: slice, repertoire: Repertoire) -> NDArray[np.bool_]:
+    def _shared(
+        self, vec: VectorMonopoly, place: slice, repertoire: Repertoire
+    ) -> NDArray[np.bool_]:
         batch: Batch = vec.batch
         by_parent = None
         if self._parent is not None:
@@ -158,7 +190,11 @@ class MonopolyVecEnv(VecEnv):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything that the games under way are, by name."""
-        games = {f"{number}.{name}": array for number, vec in enumerate(self.tables) for name, array in vec.state().items()}
+        games = {
+            f"{number}.{name}": array
+            for number, vec in enumerate(self.tables)
+            for name, array in vec.state().items()
+        }
         return games | self._own() | {"finished": np.array(self.finished)}
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -170,7 +206,12 @@ class MonopolyVecEnv(VecEnv):
         self.finished = int(arrays["finished"])
 
     def _own(self) -> dict[str, NDArray[Any]]:
-        return {"masks": self._masks, "memory": self._memory, "returns": self._returns, "lengths": self._lengths}
+        return {
+            "masks": self._masks,
+            "memory": self._memory,
+            "returns": self._returns,
+            "lengths": self._lengths,
+        }
 
     def close(self) -> None:
         """Stop the threads of the games."""
@@ -188,9 +229,17 @@ class MonopolyVecEnv(VecEnv):
         Raises:
             ConfigurationError: Always.
         """
-        raise ConfigurationError(f"Games have no attributes of their own: {attr_name!r} can't be set.")
+        raise ConfigurationError(
+            f"Games have no attributes of their own: {attr_name!r} can't be set."
+        )
 
-    def env_method(self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **method_kwargs: Any) -> list[Any]:
+    def env_method(
+        self,
+        method_name: str,
+        *method_args: Any,
+        indices: VecEnvIndices = None,
+        **method_kwargs: Any,
+    ) -> list[Any]:
         """The rows of a method that returns one row per game: `action_masks`."""
         rows = getattr(self, method_name)(*method_args, **method_kwargs)
         return [rows[i] for i in self._get_indices(indices)]
@@ -201,7 +250,9 @@ class MonopolyVecEnv(VecEnv):
 
 
 class ChoiceBuffer(MaskableRolloutBuffer):
-    """A rollout buffer whose samples are the decisions with two or more legal actions; there is nothing to learn from the others.
+    """A rollout buffer whose samples are the decisions with two or more legal actions.
+
+    There is nothing to learn from the others.
 
     Returns and advantages are computed over all decisions.
     """
@@ -215,7 +266,15 @@ class ChoiceBuffer(MaskableRolloutBuffer):
             batch_size: Most samples in a minibatch; None: all.
         """
         if not self.generator_ready:
-            for name in ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks"):
+            for name in (
+                "observations",
+                "actions",
+                "values",
+                "log_probs",
+                "advantages",
+                "returns",
+                "action_masks",
+            ):
                 setattr(self, name, self.swap_and_flatten(getattr(self, name)))
             self.generator_ready = True
         real = np.flatnonzero(self.action_masks.sum(1) > 1)

@@ -1,10 +1,15 @@
-"""Let policies play each other and print who wins how often: `python -m training.tournament --help`.
+"""Let policies play each other and print who wins how often.
+
+The options are explained by `python -m training.tournament --help`.
 
 python -m training.tournament --players algorithmic random --games 2000
 python -m training.tournament --players algorithmic random random/no_trades --table-size 3 --json
-python -m training.tournament --players 'strategic/*' --games 10000 --out runs/field          # kept table by table
-python -m training.tournament --players 'strategic/*' --games 10000 --out runs/field --resume # go on where it was stopped
-python -m training.tournament --players all --out runs/all --cluster auto                     # on all machines of a Ray cluster
+# kept table by table
+python -m training.tournament --players 'strategic/*' --games 10000 --out runs/field
+# go on where it was stopped
+python -m training.tournament --players 'strategic/*' --games 10000 --out runs/field --resume
+# on all machines of a Ray cluster
+python -m training.tournament --players all --out runs/all --cluster auto
 """
 
 from __future__ import annotations
@@ -33,7 +38,13 @@ from agents.arena.ratings import CrossTable, Ratings, Strengths, cross_table, st
 from agents.arena.results import Results, merge
 from agents.arena.table import Table
 from monopoly_env import replays
-from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, whole_number
+from monopoly_env.errors import (
+    ConfigurationError,
+    FormatError,
+    MonopolyError,
+    nearest,
+    whole_number,
+)
 from monopoly_env.extras import extra, install
 from monopoly_env.files import write_atomically
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
@@ -66,41 +77,47 @@ _WIDTH: Final = 200  # characters of a line where there is no terminal
 
 @dataclass(frozen=True)
 class Options:
-    """Play every table of a field of policies and print the ladder: win rates and strengths with 95% intervals.
+    """Play every table of a field of policies and print the ladder.
 
-    Each seed is played in every order of seats, so that luck of the dice and of the seat cancels. A draw shares the win. Points are
-    Plackett-Luce strengths on the scale of Elo's: 0 is the mean of the middle half of the field, 400 more are ten wins
-    for each loss.
+    It has win rates and strengths with 95% intervals.
+
+    Each seed is played in every order of seats, so that luck of the dice and of the seat cancels. A
+    draw shares the win. Points are Plackett-Luce strengths on the scale of Elo's: 0 is the mean of
+    the middle half of the field, 400 more are ten wins for each loss.
     """
 
     players: tuple[str, ...]
-    """Two or more players: names (`agents.names()`), patterns such as 'strategic/*', `all` (all compiled ones), saved ones
-    (.safetensors), or your own (my_file.py:Name)."""
+    """Two or more players: names (`agents.names()`), patterns such as 'strategic/*', `all` (all
+    compiled ones), saved ones (.safetensors), or your own (my_file.py:Name)."""
     rules: RulesName = "official"
     games: int = 1000
     """Games at each table. 1,000 give a win rate to about 3 percentage points."""
     seed: int = 0
     """Decides all dice and cards, and what random policies do."""
     table_size: int | None = None
-    """How many sit at a table, 2 to 8. All tables that the field allows are played. Default: 2, or all players if one sits twice."""
+    """How many sit at a table, 2 to 8. All tables that the field allows are played. Default: 2, or
+    all players if one sits twice."""
     threads: int | None = None
     """Threads that play; default: one per core. The results are the same."""
     cluster: ClusterName = None
     turn_limit: int = 1000
     """Turns of each player after which the score decides a game."""
     details: bool = False
-    """Also print what else was counted, a column a policy: rents, trades, buildings, decisions and more."""
+    """Also print what else was counted, a column a policy: rents, trades, buildings, decisions and
+    more."""
     json: bool = False
     """Print one JSON object instead of the tables."""
     out: Path | None = None
-    """A folder: each finished table is kept in it at once, then the ladder (ladder.json), the cross table (cross_table.png) and all games.
-    Or a file for the results alone: .json (what --json prints), .csv (a row a policy), .parquet (every game, with a .json)."""
+    """A folder: each finished table is kept in it at once, then the ladder (ladder.json), the cross
+    table (cross_table.png) and all games. Or a file for the results alone: .json (what --json
+    prints), .csv (a row a policy), .parquet (every game, with a .json)."""
     resume: bool = False
     """Go on with the tournament that was stopped in the folder --out."""
     overwrite: bool = False
     """Replace the tournament that is in the folder --out."""
     record: int = 0
-    """Write the first so many games of each table to the folder --out, replays/; `python -m monopoly_env.play replay FILE` shows one."""
+    """Write the first so many games of each table to the folder --out, replays/; `python -m
+    monopoly_env.play replay FILE` shows one."""
     ratings: Path | None = None
     """A JSON file of openskill ratings that these games move on; made if it is not there."""
     progress: bool = True
@@ -117,12 +134,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return failed(error, arguments)
     except KeyboardInterrupt:
         if _folder(options):
-            print(f"stopped; the finished tables are in {options.out}: go on by --resume.", file=sys.stderr)
+            print(
+                f"stopped; the finished tables are in {options.out}: go on by --resume.",
+                file=sys.stderr,
+            )
         return 130
     if options.json:
         print(json.dumps(outcome.summary()))
         if options.progress and outcome.results.speed:
-            print(f"{outcome.results.seconds:.1f} seconds, {outcome.results.speed}", file=sys.stderr)
+            print(
+                f"{outcome.results.seconds:.1f} seconds, {outcome.results.speed}", file=sys.stderr
+            )
     else:
         outcome.show(options.details)
     return 0
@@ -142,7 +164,9 @@ def run(options: Options) -> Outcome:
 
 def _run(options: Options, folder: Path | None) -> Outcome:
     tournament = Tournament(options)
-    ratings = Ratings.load(options.ratings) if options.ratings and options.ratings.exists() else Ratings()
+    ratings = (
+        Ratings.load(options.ratings) if options.ratings and options.ratings.exists() else Ratings()
+    )
     kept = _open(folder, tournament, options) if folder else None
     with cluster.joined(options.cluster, options.threads) as place:
         outcome = tournament.play(kept, place.table)
@@ -165,8 +189,15 @@ def _check(options: Options) -> None:
         value = getattr(options, name)
         if value is not None:
             whole_number(name, value, low)
-    if options.out and options.out.suffix and options.out.suffix not in SUFFIXES and not options.out.is_dir():
-        raise ConfigurationError(f"--out writes {', '.join(SUFFIXES)} or a folder, not {str(options.out)!r}.")
+    if (
+        options.out
+        and options.out.suffix
+        and options.out.suffix not in SUFFIXES
+        and not options.out.is_dir()
+    ):
+        raise ConfigurationError(
+            f"--out writes {', '.join(SUFFIXES)} or a folder, not {str(options.out)!r}."
+        )
     for name in ("resume", "overwrite", "record"):
         if getattr(options, name) and not _folder(options):
             raise ConfigurationError(f"--{name} needs a folder: --out FOLDER.")
@@ -192,12 +223,21 @@ def _open(folder: Path, tournament: Tournament, options: Options) -> Kept:
     Raises:
         ConfigurationError: It holds another one, and what differs; or it can't be written.
     """
-    Run.open(folder, tournament.settings, resume=options.resume, overwrite=options.overwrite, files=FILES, kind="tournament")
+    Run.open(
+        folder,
+        tournament.settings,
+        resume=options.resume,
+        overwrite=options.overwrite,
+        files=FILES,
+        kind="tournament",
+    )
     return Kept(folder)
 
 
 def expand(given: Sequence[str]) -> list[str]:
-    """Names and paths from what users give: patterns and `all` become the names they match, each once.
+    """Names and paths from what users give.
+
+    Patterns and `all` become the names they match, each once.
 
     Raises:
         ConfigurationError: A pattern matches nothing.
@@ -219,7 +259,10 @@ def expand(given: Sequence[str]) -> list[str]:
 
 
 def _compiled(known: Sequence[str]) -> list[str]:
-    """The names of compiled policies: the others, which look ahead, would take as long as a thousand of them."""
+    """The names of compiled policies.
+
+    The others, which look ahead, would take as long as a thousand of them.
+    """
     return [name for name in known if isinstance(make(name), CompiledPolicy)]
 
 
@@ -235,11 +278,17 @@ class Tournament:
         self.options = options
         self.given = expand(options.players)
         twice = len(set(self.given)) < len(self.given)
-        self.size = (len(self.given) if twice else MIN_PLAYERS) if options.table_size is None else options.table_size
+        self.size = (
+            (len(self.given) if twice else MIN_PLAYERS)
+            if options.table_size is None
+            else options.table_size
+        )
         whole_number("table_size", self.size, MIN_PLAYERS, MAX_PLAYERS)
         players = resolve_all(self.given)
         if len(players) < self.size:
-            raise ConfigurationError(f"A table of {self.size} needs as many policies; {len(players)} were given.")
+            raise ConfigurationError(
+                f"A table of {self.size} needs as many policies; {len(players)} were given."
+            )
         self.tables = list(itertools.combinations(players, self.size))
         self.field = list(dict.fromkeys(players))
         self.names = arena.unique_names(self.field)
@@ -283,10 +332,13 @@ class Tournament:
         """The policies of a table by the names they have in the field, each once."""
         return tuple(self.names[self.field.index(policy)] for policy in dict.fromkeys(table))
 
-    def _play_table(self, number: int, kept: Kept | None, done: Callable[[int], None], table_type: type[Table]) -> Results:
+    def _play_table(
+        self, number: int, kept: Kept | None, done: Callable[[int], None], table_type: type[Table]
+    ) -> Results:
         options, table = self.options, self.tables[number]
         part = arena.play(
-            table, options.games, options.rules, options.seed, options.threads, options.turn_limit, done,
+            table, options.games, options.rules, options.seed, options.threads, options.turn_limit,
+            done,
             record=min(options.record, options.games), table_type=table_type,
         )  # fmt: skip
         part.names = self.names_of(table)
@@ -307,7 +359,10 @@ class Kept:
     folder: Path
 
     def load(self, number: int, tournament: Tournament) -> Results | None:
-        """A table that was finished before; None if it was not, or what is there of it can't be read."""
+        """A table that was finished before.
+
+        It is None if it was not, or if what is there of it can't be read.
+        """
         path = self._table(number)
         if not path.exists():
             return None
@@ -316,14 +371,23 @@ class Kept:
         except FormatError as error:
             print(f"note: table {number + 1} is played again: {error}", file=sys.stderr)
             return None
-        right = (tournament.names_of(tournament.tables[number]), tournament.options.games, tournament.options.seed)
+        right = (
+            tournament.names_of(tournament.tables[number]),
+            tournament.options.games,
+            tournament.options.seed,
+        )
         return part if (part.names, part.games, part.seed) == right else None
 
     def save(self, number: int, part: Results) -> None:
-        """Keep a finished table: the recorded games first, so that a table that is there is whole."""
+        """Keep a finished table.
+
+        The recorded games are kept first, so that a table that is there is whole.
+        """
         if part.replays:
             title = re.sub(r"[^\w.-]+", "-", "_".join(part.names))[:100]
-            replays.save(self.folder / "replays" / f"{number + 1:04d}_{title}{replays.SUFFIX}", part.replays)
+            replays.save(
+                self.folder / "replays" / f"{number + 1:04d}_{title}{replays.SUFFIX}", part.replays
+            )
         part.save(self._table(number))
 
     def _table(self, number: int) -> Path:
@@ -353,7 +417,8 @@ class Outcome:
         results = merge(parts, names)
         if len(names) < 2 or not _installed("choix", "strengths"):
             return cls(results, None)
-        return cls(results, strengths(names, results.seats, results.place, results.unit))  # a unit is a seed, at all tables
+        # a unit is a seed, at all tables
+        return cls(results, strengths(names, results.seats, results.place, results.unit))
 
     @cached_property
     def cross_table(self) -> CrossTable:
@@ -363,7 +428,7 @@ class Outcome:
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
-        """The rows of the results, most wins first, with `rank` and what the strengths say of each."""
+        """The rows of the results, most wins first, with `rank` and the strengths of each."""
         known = {row["name"]: row for row in self.strengths.rows()} if self.strengths else {}
         wanted = ("points", "points_low", "points_high", "against_average")
         return [
@@ -372,17 +437,26 @@ class Outcome:
         ]
 
     def summary(self) -> dict[str, Any]:
-        """Everything in one JSON object: the summary of the results, the ladder as `players`, and `cross_table`."""
-        return self.results.summary() | {"players": self.rows, "cross_table": self.cross_table.to_json()}
+        """Everything in one JSON object.
+
+        It has the summary of the results, the ladder as `players`, and `cross_table`.
+        """
+        return self.results.summary() | {
+            "players": self.rows,
+            "cross_table": self.cross_table.to_json(),
+        }
 
     def show(self, details: bool = False) -> None:
-        """Print the ladder, the cross table where it fits, and on request everything that was counted."""
+        """Print the ladder, the cross table where it fits, and on request all that was counted."""
         console = Console()
         if not console.is_terminal:
             console = Console(width=_WIDTH)
         console.print(self.ladder())
         crossed = self.cross_table.table()
-        if console.measure(crossed, options=console.options.update(width=1 << 16)).maximum <= console.width:
+        if (
+            console.measure(crossed, options=console.options.update(width=1 << 16)).maximum
+            <= console.width
+        ):
             console.print(crossed)
         if details:
             console.print(self.results.table(details=True))
@@ -392,14 +466,21 @@ class Outcome:
         results, lengths = self.results, self.results.lengths()
         table = RichTable(
             title=f"{results.games:,} games, rules {results.rules}, seed {results.seed}",
-            caption=f"{lengths['mean']:.0f} turns a game, {results.capped_share:.1%} hit the limit, first to throw wins "
-            f"{results.seat_effect()[0]:.1%}, {results.trades()['mean']:.1f} trades a game, "
-            f"{f'{results.speed}; ' if results.speed else ''}intervals {CONFIDENCE:.0%}"
-            f"{decided(results.spent)}",
+            caption=(
+                f"{lengths['mean']:.0f} turns a game, {results.capped_share:.1%} hit the limit,"
+                f" first to throw wins {results.seat_effect()[0]:.1%},"
+                f" {results.trades()['mean']:.1f} trades a game,"
+                f" {f'{results.speed}; ' if results.speed else ''}intervals"
+                f" {CONFIDENCE:.0%}{decided(results.spent)}"
+            ),
         )
         table.add_column("", justify="right")
         table.add_column("policy")
-        for heading in ("win rate", "interval", *(("points", "interval") if self.strengths else ())):
+        for heading in (
+            "win rate",
+            "interval",
+            *(("points", "interval") if self.strengths else ()),
+        ):
             table.add_column(heading, justify="right", no_wrap=True)
         for row in self.rows:
             rated = (f"{row['points']:+.0f}", _range(row)) if self.strengths else ()
@@ -408,8 +489,10 @@ class Outcome:
         return table
 
     def keep(self, kept: Kept) -> None:
-        """Write the ladder, the cross table as a picture, and all games into the folder of the tournament."""
-        write_atomically(kept.folder / LADDER, (json.dumps(self.summary(), indent=1) + "\n").encode())
+        """Write the ladder, the cross table as a picture, and all games into the folder."""
+        write_atomically(
+            kept.folder / LADDER, (json.dumps(self.summary(), indent=1) + "\n").encode()
+        )
         self.results.save(kept.folder / f"{ALL_GAMES}{GAMES}")
         if _installed("matplotlib", "picture of the cross table"):
             write_atomically(kept.folder / PICTURE, self._picture())

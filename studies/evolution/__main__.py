@@ -2,9 +2,12 @@
 
 For example:
 
-    python -m studies.evolution                                   # all of them: hours
-    python -m studies.evolution --only skew --threads 2           # one; a run that is there goes on, or is done
-    python -m studies.evolution --only skew --budget 0.02 --out runs/try --page runs/try/page.md   # in seconds, to see how it goes
+    # all of them: hours
+    python -m studies.evolution
+    # one; a run that is there goes on, or is done
+    python -m studies.evolution --only skew --threads 2
+    # in seconds, to see how it goes
+    python -m studies.evolution --only skew --budget 0.02 --out runs/try --page runs/try/page.md
 """
 
 from __future__ import annotations
@@ -20,7 +23,16 @@ import tyro
 from rich.console import Console
 
 from monopoly_env.errors import ConfigurationError, nearest
-from studies.evolution import absolute, families, fitnesses, hypotheses, populations, pring, refusals, skew
+from studies.evolution import (
+    absolute,
+    families,
+    fitnesses,
+    hypotheses,
+    populations,
+    pring,
+    refusals,
+    skew,
+)
 from studies.evolution.experiment import Experiment, Outcome, Outcomes, scaled
 from studies.pages import Page
 from training.evolution.run import EvolutionOptions, carry_on
@@ -41,13 +53,24 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
 
 @dataclass(frozen=True)
 class Options:
-    """Answer what the published evolutions left open; the page keeps what is written between its sections."""
+    """Answer what the published evolutions left open.
 
-    only: Annotated[tuple[str, ...], tyro.conf.arg(help=f"Which: {', '.join(EXPERIMENTS)}. Default: all.")] = ()
+    The page keeps what is written between its sections.
+    """
+
+    only: Annotated[
+        tuple[str, ...], tyro.conf.arg(help=f"Which: {', '.join(EXPERIMENTS)}. Default: all.")
+    ] = ()
     out: Path = Path("runs/experiments")
-    """Folder of the runs, a folder each. One that is finished is not played again, one that was stopped goes on."""
+    """Folder of the runs, a folder each.
+
+    One that is finished is not played again, one that was stopped goes on.
+    """
     page: Path = Path("docs/results/evolution.md")
-    """The page. A section lies between two comments that name its experiment; its pictures lie in a folder beside the page."""
+    """The page. A section lies between two comments that name its experiment.
+
+    Its pictures lie in a folder beside the page.
+    """
     budget: float = 1.0
     """Share of generations, matches and measurements of every run: to try things out."""
     threads: int | None = None
@@ -72,12 +95,15 @@ def carry_out(runs: Mapping[str, EvolutionOptions], options: Options, console: C
     """Carry out those runs that are not finished yet.
 
     Raises:
-        MonopolyError: A run in the folder that was begun with other settings, a checkpoint that is damaged.
+        MonopolyError: A run in the folder that was begun with other settings, a checkpoint that is
+            damaged.
     """
     outcomes: dict[str, Outcome] = {}
     for number, (name, full) in enumerate(runs.items()):
         folder = options.out / name.replace(" ", "_").replace(",", "")
-        settings = dataclasses.replace(scaled(full, options.budget), out=folder, threads=options.threads)
+        settings = dataclasses.replace(
+            scaled(full, options.budget), out=folder, threads=options.threads
+        )
         outcomes[name] = Outcome(folder, settings)
         if outcomes[name].evaluation.is_file():
             _check_finished(outcomes[name])
@@ -99,14 +125,17 @@ def _check_finished(outcome: Outcome) -> None:
     Run.open(settings.out, settings.search().settings(), resume=True, overwrite=False)
     if outcome.played != settings.length:
         raise ConfigurationError(
-            f"The run in {str(settings.out)!r} ended after {outcome.played} generations, not {settings.length:,}: choose another --out."
+            f"The run in {str(settings.out)!r} ended after {outcome.played} generations, not"
+            f" {settings.length:,}: choose another --out."
         )
 
 
 @resumable("the last generation")
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; the exit status is 0 only if all runs went through and the page is written."""
-    options = tyro.cli(Options, args=arguments, prog="python -m studies.evolution", description=__doc__)
+    """Run the command; the exit status is 0 only if all runs succeed and the page is written."""
+    options = tyro.cli(
+        Options, args=arguments, prog="python -m studies.evolution", description=__doc__
+    )
     console, names = Console(stderr=True), check(options)
     page = Page(options.page, "# Evolution, reproduced\n")
     for name in names:
@@ -116,7 +145,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         outcomes = carry_out(experiment.runs, options, console)
         share = f" --budget {options.budget:g}" if options.budget != 1 else ""
         command = f"```sh\npython -m studies.evolution --only {name}{share}\n```"
-        page.write(name, f"\n{command}\n\n{experiment.section(outcomes, page)}\n", f"\n## {experiment.title}\n\n")
+        page.write(
+            name,
+            f"\n{command}\n\n{experiment.section(outcomes, page)}\n",
+            f"\n## {experiment.title}\n\n",
+        )
         console.print(f"{name}: written to {options.page}")
 
 

@@ -1,4 +1,7 @@
-"""What published genomes can do at all: genes that are all alike, and a search that is judged by wins against a panel."""
+"""What published genomes can do at all.
+
+Genes that are all alike, and a search that is judged by wins against a panel.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,16 @@ from training.evolution.populations import PANEL
 from training.evolution.run import EvolutionOptions
 
 # Searches by CMA-ES: the genome, and its games.
-GAMES: Final = {"tga": 200_000, "rga": 200_000, "tga, longer": 2_000_000, "rga, longer": 2_000_000, "pring": 400_000}
+GAMES: Final = {
+    "tga": 200_000,
+    "rga": 200_000,
+    "tga, longer": 2_000_000,
+    "rga, longer": 2_000_000,
+    "pring": 400_000,
+}
 LEVELS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
-# By rules, which are a fitness, too: the kind whose genes are all alike, those that come with the library, and what came of populations.
+# By rules, which are a fitness, too: the kind whose genes are all alike, those that come with the
+# library, and what came of populations.
 ALIKE: Final = {"mukhar": "tga", "pring": "pring"}
 SHIPPED: Final = {"mukhar": ("rga", "tga", "sga"), "pring": ("pring",)}
 POPULATIONS: Final[dict[str, dict[str, EvolutionOptions]]] = {
@@ -37,7 +47,8 @@ def _search(name: str) -> Options:
     rules = next(rules for rules, kinds in SHIPPED.items() if genome in kinds)
     return Options(
         genome=genome, fitness=rules, population=_POPULATION, candidate_games=_EACH,
-        generations=GAMES[name] // (_POPULATION * _EACH), sigma=1.0, final_games=9600, curve_games=0,
+        generations=GAMES[name] // (_POPULATION * _EACH), sigma=1.0, final_games=9600,
+        curve_games=0,
     )  # fmt: skip
 
 
@@ -45,15 +56,24 @@ SEARCHES: Final = {f"absolute/{name}": _search(name) for name in GAMES}
 
 
 def section(runs: Outcomes, page: Page) -> str:
-    """Wins against the panel of genes that are all alike, of what came of populations and of CMA-ES, and of those that were kept."""
+    """Wins against the panel, by where the genes come from.
+
+    Genes that are all alike, those that came of populations and of CMA-ES, and those that were
+    kept.
+    """
     del page
     return "\n\n".join(
         [
-            f"Wins against three of each of the panel, {_MEASURED:,} games each, 95% from the spread between seeds; 25% are fair. One run "
-            "a search: another one would come to other genes.",
+            (
+                f"Wins against three of each of the panel, {_MEASURED:,} games each, 95% from the"
+                " spread between seeds; 25% are fair. One run a search: another one would come to"
+                " other genes."
+            ),
             *(_measured(rules, runs) for rules in ALIKE),
-            f"CMA-ES from genes of a half, {_POPULATION} candidates a generation, {_EACH} games each, judged by wins against "
-            "algorithmic, gcp:",
+            (
+                f"CMA-ES from genes of a half, {_POPULATION} candidates a generation, {_EACH} games"
+                " each, judged by wins against algorithmic, gcp:"
+            ),
             table(
                 ("genome", "games of evolution", "against", "start", "evolved", "gain, 95%"),
                 [row for name in SEARCHES for row in _gains(name, runs)],
@@ -65,7 +85,10 @@ def section(runs: Outcomes, page: Page) -> str:
 def _measured(rules: str, runs: Outcomes) -> str:
     """The table of wins by some rules."""
     met = set(map(str, FITNESSES[rules]))
-    columns = [f"{opponent}{', met by CMA-ES' if opponent in met else ''}" for opponent in (f"3 x {name}" for name in PANEL)]
+    columns = [
+        f"{opponent}{', met by CMA-ES' if opponent in met else ''}"
+        for opponent in (f"3 x {name}" for name in PANEL)
+    ]
     found = against_each(_players(rules, runs), PANEL, rules, _MEASURED)
     rows = [(name, *(percent(*rate) for rate in rates)) for name, rates in found.items()]
     return table((f"genome, rules {rules}", *columns, "mean"), rows)
@@ -74,13 +97,19 @@ def _measured(rules: str, runs: Outcomes) -> str:
 def _players(rules: str, runs: Outcomes) -> dict[str, Policy]:
     """The players that are measured by some rules, by what the page calls them."""
     alike = kind_of(ALIKE[rules])
-    players: dict[str, Policy] = {f"all genes {n:g}": alike.policy(np.full(alike.size, n), f"all {n:g}") for n in LEVELS}
+    players: dict[str, Policy] = {
+        f"all genes {n:g}": alike.policy(np.full(alike.size, n), f"all {n:g}") for n in LEVELS
+    }
     for name in POPULATIONS[rules]:
         results = runs[name].results
         players[f"{name}, mean after {results['generations']} {results['unit']}s"] = runs[name].mean
     searches = [name for name, search in SEARCHES.items() if search.fitness == rules]
-    players |= {f"{name.removeprefix('absolute/')}, by CMA-ES": runs[name].agent for name in searches}
-    return players | {name: agents.make(name) for name in (f"{PREFIX}{kind}/best" for kind in SHIPPED[rules])}
+    players |= {
+        f"{name.removeprefix('absolute/')}, by CMA-ES": runs[name].agent for name in searches
+    }
+    return players | {
+        name: agents.make(name) for name in (f"{PREFIX}{kind}/best" for kind in SHIPPED[rules])
+    }
 
 
 def _gains(name: str, runs: Outcomes) -> list[tuple[str, ...]]:
@@ -89,10 +118,21 @@ def _gains(name: str, runs: Outcomes) -> list[tuple[str, ...]]:
     games = f"{settings.generations * settings.population * settings.candidate_games:,}"
     rows: list[tuple[str, ...]] = []
     for row in runs[name].results["tables"]:
-        rows.append((name.removeprefix("absolute/"), games, row["opponents"], f"{row['start']:.1%}", f"{row['rate']:.1%}", gain(row)))
+        rows.append(
+            (
+                name.removeprefix("absolute/"),
+                games,
+                row["opponents"],
+                f"{row['start']:.1%}",
+                f"{row['rate']:.1%}",
+                gain(row),
+            )
+        )
     return rows
 
 
 EXPERIMENT: Final = Experiment(
-    "The same genomes, judged by wins against a panel", {**SEARCHES, **POPULATIONS["mukhar"], **POPULATIONS["pring"]}, section
+    "The same genomes, judged by wins against a panel",
+    {**SEARCHES, **POPULATIONS["mukhar"], **POPULATIONS["pring"]},
+    section,
 )

@@ -72,8 +72,15 @@ class Outcome:
         return agents.load(self.folder / MEAN)
 
     def population(self, generation: int | None = None) -> dict[str, NDArray[Any]]:
-        """`population` (N, G) and `fitness` (N,) of a generation that was kept; by default of the last."""
-        path = self.folder / POPULATION if generation is None else population(Run(self.folder), generation)
+        """`population` (N, G) and `fitness` (N,) of a generation that was kept.
+
+        By default of the last.
+        """
+        path = (
+            self.folder / POPULATION
+            if generation is None
+            else population(Run(self.folder), generation)
+        )
         return checkpoints.read_arrays(path)
 
     @property
@@ -82,7 +89,7 @@ class Outcome:
         return sorted(int(path.stem) for path in (self.folder / "populations").glob("*.npz"))
 
     def against_panel(self, player: str) -> tuple[float, float]:
-        """Mean rate of `champion` or `mean` over the panel at the end, and half the width of its 95% interval."""
+        """Final mean rate of `champion` or `mean` over the panel, with half its 95% interval."""
         return overall(self.results["panel"], player)
 
 
@@ -95,8 +102,10 @@ class Experiment:
 
     Attributes:
         title: Of its section.
-        runs: Settings by the names of the runs, which are their folders; experiments may share runs.
-        section: Makes the text of the section of the outcomes, and saves its pictures beside the page.
+        runs: Settings by the names of the runs, which are their folders; experiments may share
+            runs.
+        section: Makes the text of the section of the outcomes, and saves its pictures beside the
+            page.
     """
 
     title: str
@@ -105,13 +114,18 @@ class Experiment:
 
 
 def scaled(settings: EvolutionOptions, budget: float) -> EvolutionOptions:
-    """A run of a share of its length: generations, matches and measurements are cut, each at least to the least that makes sense."""
+    """A run of a share of its length.
+
+    Generations, matches and measurements are cut, each at least to the least that makes sense.
+    """
     if budget == 1:
         return settings
     fewer: dict[str, Any] = {}
     for name in ("generations", "waves", "matches", "matings"):
         if hasattr(settings, name):
-            fewer[name] = min(getattr(settings, name), max(2, round(budget * getattr(settings, name))))
+            fewer[name] = min(
+                getattr(settings, name), max(2, round(budget * getattr(settings, name)))
+            )
     step = 240  # splits over the orders of seats of all tables
     for name in ("games", "measure_games", "curve_games", "panel_games", "final_games"):
         if hasattr(settings, name):
@@ -131,12 +145,17 @@ def against_each(
         games: Of each player against each opponent.
 
     Returns:
-        Of each player (rate, half the width of its 95% interval, from the spread between seeds): against each opponent, then the mean.
+        Of each player (rate, half the width of its 95% interval, from the spread between seeds):
+            against each opponent, then the mean.
     """
     rates: dict[str, list[tuple[float, float]]] = {name: [] for name in players}
     for seed, opponent in enumerate(panel):
         lineup = Lineup((opponent,) * 3, rules, TURN_LIMIT)
-        for name, score in zip(players, arena.against(list(players.values()), [lineup], [games], seed, progress=True), strict=True):
+        for name, score in zip(
+            players,
+            arena.against(list(players.values()), [lineup], [games], seed, progress=True),
+            strict=True,
+        ):
             low, high = score.interval
             rates[name].append((score.rate, (high - low) / 2))
     return {name: [*own, mean_rate(own)] for name, own in rates.items()}
@@ -145,12 +164,20 @@ def against_each(
 def mean_of(values: NDArray[np.float64]) -> tuple[float, float]:
     """Mean of independent runs, and half the width of its 95% interval by Student's t."""
     mean = float(values.mean())
-    return mean, half_width((values - mean) / len(values), CONFIDENCE) if len(values) > 1 else float("nan")
+    return mean, (
+        half_width((values - mean) / len(values), CONFIDENCE) if len(values) > 1 else float("nan")
+    )
 
 
 def gain(row: Mapping[str, Any]) -> str:
-    """What a search brought at a table, with its 95% interval; a row of `tables` of evaluation.json."""
-    return f"{row['difference']:+.1%} ({100 * row['difference_low']:+.1f} to {100 * row['difference_high']:+.1f})"
+    """What a search brought at a table, with its 95% interval.
+
+    A row of `tables` of evaluation.json.
+    """
+    return (
+        f"{row['difference']:+.1%} ({100 * row['difference_low']:+.1f} to"
+        f" {100 * row['difference_high']:+.1f})"
+    )
 
 
 def percent(rate: float, half: float) -> str:

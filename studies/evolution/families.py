@@ -12,7 +12,9 @@ from training.evolution.fitness import FITNESSES
 
 GENERATIONS: Final = {"strategic": 100, "expert": 60}
 RUNS: Final = {
-    f"families/{genome}_{fitness}": Options(genome=genome, fitness=fitness, generations=generations, final_games=9600, curve_games=0)
+    f"families/{genome}_{fitness}": Options(
+        genome=genome, fitness=fitness, generations=generations, final_games=9600, curve_games=0
+    )
     for genome, generations in GENERATIONS.items()
     for fitness in ("four", "two")
 }
@@ -26,8 +28,26 @@ def section(runs: Outcomes, page: Page) -> str:
         genome, players = name.removeprefix("families/").split("_")
         for row in run.results["tables"]:
             met = "yes" if row["opponents"] in map(str, FITNESSES[players]) else "no"
-            rows.append((genome, players, row["opponents"], met, f"{row['start']:.1%}", f"{row['rate']:.1%}", gain(row)))
-    columns = ("family", "at tables of", "against", "met in the search", "by hand", "evolved", "gain, 95%")
+            rows.append(
+                (
+                    genome,
+                    players,
+                    row["opponents"],
+                    met,
+                    f"{row['start']:.1%}",
+                    f"{row['rate']:.1%}",
+                    gain(row),
+                )
+            )
+    columns = (
+        "family",
+        "at tables of",
+        "against",
+        "met in the search",
+        "by hand",
+        "evolved",
+        "gain, 95%",
+    )
     return table(columns, rows)
 
 

@@ -1,4 +1,7 @@
-"""Which fitness evolves the strongest player in absolute terms? Six fitnesses, four populations, four numbers of matches, as many games."""
+"""The fitness that evolves the strongest player in absolute terms.
+
+Six fitnesses, four populations, four numbers of matches, as many games.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,14 @@ from training.evolution.generations import MUKHAR2013, Generational, games_of
 from training.evolution.populations import PANEL
 
 GAMES: Final = 200_000
-FITNESSES: Final = ("num_wins", "finish_order", "num_properties", "num_monopolies", "net_worth_share", "tournament")
+FITNESSES: Final = (
+    "num_wins",
+    "finish_order",
+    "num_properties",
+    "num_monopolies",
+    "net_worth_share",
+    "tournament",
+)
 POPULATIONS: Final = (32, 128, 512, 1024)
 MATCHES: Final = (7, 25, 50, 100)
 PLAYERS: Final = ("champion", "mean")
@@ -27,36 +37,68 @@ BASE: Final = "finish_order"  # that the others are held against
 
 def _run(fitness: str, population: int, matches: int, seed: int) -> Generational:
     settings = dataclasses.replace(
-        MUKHAR2013, fitness=fitness, population=population, matches=matches, seed=seed, panel_every=0, final_games=800
+        MUKHAR2013,
+        fitness=fitness,
+        population=population,
+        matches=matches,
+        seed=seed,
+        panel_every=0,
+        final_games=800,
     )
-    return dataclasses.replace(settings, generations=max(1, round(GAMES / games_of(population, settings))))
+    return dataclasses.replace(
+        settings, generations=max(1, round(GAMES / games_of(population, settings)))
+    )
 
 
 RUNS: Final = {
     f"fitnesses/{fitness}/{population}x{matches}": _run(fitness, population, matches, seed)
-    for seed, (fitness, population, matches) in enumerate(itertools.product(FITNESSES, POPULATIONS, MATCHES))
+    for seed, (fitness, population, matches) in enumerate(
+        itertools.product(FITNESSES, POPULATIONS, MATCHES)
+    )
 }
 Rates = dict[str, NDArray[np.float64]]  # by run: of each of PLAYERS
 
 
 def section(runs: Outcomes, page: Page) -> str:
-    """Wins of the champion and of the mean genome against the panel: by fitness, by population, by matches, and the best of all."""
-    measured = {name.removeprefix("fitnesses/"): [run.against_panel(player) for player in PLAYERS] for name, run in runs.items()}
+    """Wins of the champion and of the mean genome against the panel.
+
+    By fitness, by population, by matches, and the best of all.
+    """
+    measured = {
+        name.removeprefix("fitnesses/"): [run.against_panel(player) for player in PLAYERS]
+        for name, run in runs.items()
+    }
     rates: Rates = {name: np.array([rate for rate, _ in pairs]) for name, pairs in measured.items()}
     best = sorted(measured, key=lambda name: -rates[name].max())[:5]
     return "\n\n".join(
         [
-            "Wins against the panel: 25% are fair. Means over the other two, one run a cell; intervals, 95%, from the spread between "
-            f"cells. The last two columns are paired with the same populations and matches by {BASE}.",
+            (
+                "Wins against the panel: 25% are fair. Means over the other two, one run a cell;"
+                " intervals, 95%, from the spread between cells. The last two columns are paired"
+                f" with the same populations and matches by {BASE}."
+            ),
             table(
                 ("fitness", *PLAYERS, *(f"{player}, less {BASE}" for player in PLAYERS)),
                 [_before_evolution(), *(_by_fitness(rates, name) for name in FITNESSES)],
             ),
-            table(("population", *PLAYERS), [(f"{size:,}", *_means(rates, f"/{size}x")) for size in POPULATIONS]),
-            table(("matches", *PLAYERS), [(number, *_means(rates, f"x{number}/")) for number in MATCHES]),
+            table(
+                ("population", *PLAYERS),
+                [(f"{size:,}", *_means(rates, f"/{size}x")) for size in POPULATIONS],
+            ),
+            table(
+                ("matches", *PLAYERS),
+                [(number, *_means(rates, f"x{number}/")) for number in MATCHES],
+            ),
             "The five best of all runs (the luckiest, too), with the intervals of their games:",
-            table(("fitness, population x matches", *PLAYERS), [(name, *(percent(*pair) for pair in measured[name])) for name in best]),
-            page.picture("fitnesses", _picture(rates), "Wins of the mean genome by fitness, population and matches"),
+            table(
+                ("fitness, population x matches", *PLAYERS),
+                [(name, *(percent(*pair) for pair in measured[name])) for name in best],
+            ),
+            page.picture(
+                "fitnesses",
+                _picture(rates),
+                "Wins of the mean genome by fitness, population and matches",
+            ),
         ]
     )
 
@@ -66,14 +108,24 @@ def _before_evolution() -> tuple[str, ...]:
     settings = next(iter(RUNS.values()))
     kind = settings.kind
     half = {"half": kind.policy(np.full(kind.size, 0.5))}
-    return "none: all genes a half", "", percent(*against_each(half, PANEL, settings.rules, _MEASURED)["half"][-1]), "", ""
+    return (
+        "none: all genes a half",
+        "",
+        percent(*against_each(half, PANEL, settings.rules, _MEASURED)["half"][-1]),
+        "",
+        "",
+    )
 
 
 def _by_fitness(rates: Rates, fitness: str) -> tuple[str, ...]:
-    """Means of a fitness, and how they differ from those of the one that others are held against."""
+    """Means of a fitness, and their differences from those of the one that all are held against."""
     cells = [name.partition("/")[2] for name in rates if name.startswith(f"{fitness}/")]
     gains = np.array([rates[f"{fitness}/{cell}"] - rates[f"{BASE}/{cell}"] for cell in cells])
-    return fitness, *_means(rates, f"{fitness}/"), *(["", ""] if fitness == BASE else [percent(*mean_of(gain)) for gain in gains.T])
+    return (
+        fitness,
+        *_means(rates, f"{fitness}/"),
+        *(["", ""] if fitness == BASE else [percent(*mean_of(gain)) for gain in gains.T]),
+    )
 
 
 def _means(rates: Rates, part: str) -> list[str]:
@@ -84,12 +136,25 @@ def _means(rates: Rates, part: str) -> list[str]:
 
 def _picture(rates: Rates) -> Figure:
     figure = Figure(figsize=(11, 6), layout="constrained")
-    grids = {name: np.array([[rates[f"{name}/{n}x{m}"][1] for m in MATCHES] for n in POPULATIONS]) for name in FITNESSES}
-    low, high = min(grid.min() for grid in grids.values()), max(grid.max() for grid in grids.values())
+    grids = {
+        name: np.array([[rates[f"{name}/{n}x{m}"][1] for m in MATCHES] for n in POPULATIONS])
+        for name in FITNESSES
+    }
+    low, high = (
+        min(grid.min() for grid in grids.values()),
+        max(grid.max() for grid in grids.values()),
+    )
     for axes, (name, grid) in zip(figure.subplots(2, 3).ravel(), grids.items(), strict=True):
         shown = axes.imshow(grid, vmin=low, vmax=high, cmap="viridis")
         for (row, column), rate in np.ndenumerate(grid):
-            axes.text(column, row, f"{100 * rate:.0f}", ha="center", va="center", color="white" if rate < (low + high) / 2 else "black")
+            axes.text(
+                column,
+                row,
+                f"{100 * rate:.0f}",
+                ha="center",
+                va="center",
+                color="white" if rate < (low + high) / 2 else "black",
+            )
         axes.set(title=name, xlabel="matches", ylabel="population")
         axes.set_xticks(range(len(MATCHES)), MATCHES)
         axes.set_yticks(range(len(POPULATIONS)), POPULATIONS)

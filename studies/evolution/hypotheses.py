@@ -26,26 +26,39 @@ from training.evolution.generations import MUKHAR2012
 
 TRIES: Final = 2000
 CHANCES: Final = (0.1, 0.2, 0.4, 0.6, 0.8, 0.95)
-# The run without trading has other seeds than that of the kinds, at whose same generation it says what chance alone changes.
+# The run without trading has other seeds than that of the kinds, at whose same generation it says
+# what chance alone changes.
 LENGTH: Final = 101
-_LASTING: Final = "sga"  # blends of reals are alike after some twenty generations; bits that are cut and joined stay different
+# blends of reals are alike after some twenty generations; bits that are cut and joined stay
+# different
+_LASTING: Final = "sga"
 TRADING: Final = {
-    "trading": dataclasses.replace(MUKHAR2012, genome=_LASTING, rules="mukhar_trading", generations=LENGTH, panel_every=25),
-    "no_trading": dataclasses.replace(MUKHAR2012, genome=_LASTING, generations=LENGTH, seed=1, panel_every=25),
+    "trading": dataclasses.replace(
+        MUKHAR2012, genome=_LASTING, rules="mukhar_trading", generations=LENGTH, panel_every=25
+    ),
+    "no_trading": dataclasses.replace(
+        MUKHAR2012, genome=_LASTING, generations=LENGTH, seed=1, panel_every=25
+    ),
 }
 
 
 def buy_genes(run: Outcome, generation: int | None = None) -> NDArray[np.float64]:
-    """(4, 28) the mean chance to buy by situation and lot, over the last population or one that was kept; NaN where nothing reads it."""
+    """(4, 28) the mean chance to buy by situation and lot; NaN where nothing reads it.
+
+    Over the last population, or one that was kept.
+    """
     found = run.population(generation)
     chances = genetic.kind_of(str(found["kind"])).decode(found["population"])
     return np.where(mukhar.OCCURS, chances.mean(axis=0)[mukhar.GENE_OF], np.nan)
 
 
 def obtained(chance: float, tries: int = TRIES) -> float:
-    """How often a player whose buy genes are all the same gets a lot that it lands on, with three at the table that want nothing.
+    """How often a player whose buy genes are all the same gets a lot that it lands on.
 
-    Every try is a position of its own: all with 1,500 dollars, the first just moved to an orange lot that nobody owns.
+    The three others at the table want nothing.
+
+    Every try is a position of its own: all with 1,500 dollars, the first just moved to an orange
+    lot that nobody owns.
     """
     kind = genetic.kind_of("tga")
     players = [kind.policy(np.full(kind.size, gene)) for gene in (chance, 0.0, 0.0, 0.0)]
@@ -55,7 +68,8 @@ def obtained(chance: float, tries: int = TRIES) -> float:
 def _gets(players: list[GeneticPolicy], seed: int) -> bool:
     game = me.position(4, rules="mukhar", positions={0: 13}, throws=[(1, 2)], seed=seed)
     lot = int(SQUARE_LOT[0, 16])
-    memories = [np.zeros((1, MEMORY)) for _ in players]  # a bid is drawn once, and made digit by digit
+    # a bid is drawn once, and made digit by digit
+    memories = [np.zeros((1, MEMORY)) for _ in players]
     while int(game.turns) == 1:
         seat = int(game.player)
         action = players[seat].act(Decisions(batch_of(game), memories[seat]))[0]
@@ -67,30 +81,55 @@ def section(runs: Outcomes, page: Page) -> str:
     """Buy genes by situation, the chance to obtain, jail, trading."""
     kinds = {name: runs[name] for name in populations.KINDS}
     genomes = {name: genetic.explain(run.mean) for name, run in kinds.items()}
-    jail = [(name, row["opponents own"], row["states"], f"{row['leaves']:.3f}") for name, genome in genomes.items() for row in genome.jail]
-    kept = [(name, r.name, f"{r.share:.2f}", r.how) for name, genome in genomes.items() for r in genome.rules if r.share is not None]
+    jail = [
+        (name, row["opponents own"], row["states"], f"{row['leaves']:.3f}")
+        for name, genome in genomes.items()
+        for row in genome.jail
+    ]
+    kept = [
+        (name, r.name, f"{r.share:.2f}", r.how)
+        for name, genome in genomes.items()
+        for r in genome.rules
+        if r.share is not None
+    ]
     return "\n\n".join(
         [
-            "Mean chance to buy by situation, over the last population and the lots of groups of three and more (two others cannot own in "
-            "a smaller one whose lot is for sale); one run a kind; intervals, 95%, from the spread between lots, too narrow for bits, "
-            "which are inherited with their neighbours.",
-            table(("genome", *mukhar.SITUATIONS, "last less first"), [(name, *_by_situation(run)) for name, run in kinds.items()]),
+            (
+                "Mean chance to buy by situation, over the last population and the lots of groups"
+                " of three and more (two others cannot own in a smaller one whose lot is for sale);"
+                " one run a kind; intervals, 95%, from the spread between lots, too narrow for"
+                " bits, which are inherited with their neighbours."
+            ),
+            table(
+                ("genome", *mukhar.SITUATIONS, "last less first"),
+                [(name, *_by_situation(run)) for name, run in kinds.items()],
+            ),
             f"Chance to obtain a lot by a gene p, {TRIES:,} tries each:",
             table(("p", "1 - (1 - p)^2", "obtained"), [_obtaining(chance) for chance in CHANCES]),
             "Mean genome: chance to leave jail by what opponents own.",
             table(("genome", "opponents own", "genes", "leaves"), jail),
             "Mean genome: the rules of thumb.",
             table(("genome", "rule", "share", "how"), kept),
-            "Mean chance to buy with and without trading, after as many generations; the rank correlation over lots between the two, and "
-            "beside it that of two runs without trading, which differ by chance alone (one pair of runs each):",
-            table(("situation", "with trading", "without", "rank correlation", "of two without"), _trading(runs)),
-            page.picture("genes", genomes[_LASTING].plot(Figure(figsize=(10, 9), layout="constrained")), "The mean SGA"),
+            (
+                "Mean chance to buy with and without trading, after as many generations; the rank"
+                " correlation over lots between the two, and beside it that of two runs without"
+                " trading, which differ by chance alone (one pair of runs each):"
+            ),
+            table(
+                ("situation", "with trading", "without", "rank correlation", "of two without"),
+                _trading(runs),
+            ),
+            page.picture(
+                "genes",
+                genomes[_LASTING].plot(Figure(figsize=(10, 9), layout="constrained")),
+                "The mean SGA",
+            ),
         ]
     )
 
 
 def _by_situation(run: Outcome) -> list[str]:
-    """Means over the lots that know all four situations, and by how much the last is below the first."""
+    """Means over lots that know all four situations, and how far the last is below the first."""
     genes = buy_genes(run)
     genes = genes[:, ~np.isnan(genes).any(axis=0)]
     return [_interval(row) for row in (*genes, genes[3] - genes[0])]
@@ -108,15 +147,24 @@ def _obtaining(chance: float) -> tuple[str, ...]:
 
 
 def _trading(runs: Outcomes) -> list[tuple[str, ...]]:
-    """By situation: mean chances, how lots rank with and without trading, and how in two runs without."""
+    """By situation: mean chances, and how lots rank with and without trading.
+
+    Last, how they rank in two runs without.
+    """
     kept = runs[_LASTING].kept
     chance = buy_genes(runs[_LASTING], kept[min(1, len(kept) - 1)])
     rows = []
     for name, with_it, without, again in zip(
-        mukhar.SITUATIONS, buy_genes(runs["trading"]), buy_genes(runs["no_trading"]), chance, strict=True
+        mukhar.SITUATIONS,
+        buy_genes(runs["trading"]),
+        buy_genes(runs["no_trading"]),
+        chance,
+        strict=True,
     ):
         read = ~np.isnan(without)
-        ranks = [f"{spearmanr(without[read], other[read]).statistic:+.2f}" for other in (with_it, again)]
+        ranks = [
+            f"{spearmanr(without[read], other[read]).statistic:+.2f}" for other in (with_it, again)
+        ]
         rows.append((name, f"{np.nanmean(with_it):.3f}", f"{np.nanmean(without):.3f}", *ranks))
     return rows
 

@@ -17,11 +17,15 @@ from studies.pages import Page
 from training.evolution.generations import MUKHAR2012, Generational
 
 RANDOM: Final = {
-    f"random/{seed:02d}": dataclasses.replace(MUKHAR2012, generations=1, seed=seed, panel=()) for seed in range(30)
-}  # fmt: skip
+    f"random/{seed:02d}": dataclasses.replace(MUKHAR2012, generations=1, seed=seed, panel=())
+    for seed in range(30)
+}
 KINDS: Final = {
-    kind: dataclasses.replace(MUKHAR2012, genome=kind, generations=300, keep_every=100, panel_every=25) for kind in ("rga", "tga", "sga")
-}  # fmt: skip
+    kind: dataclasses.replace(
+        MUKHAR2012, genome=kind, generations=300, keep_every=100, panel_every=25
+    )
+    for kind in ("rga", "tga", "sga")
+}
 # Its first 300 generations are those of `sga`; the others stand still.
 LONGER: Final = {"sga, longer": dataclasses.replace(KINDS["sga"], generations=1000, keep_every=500)}
 
@@ -29,10 +33,12 @@ _BIN: Final = 5  # points of a bar: whole ones, as the fitness is
 
 
 def by_luck_alone(settings: Generational) -> tuple[float, float, float]:
-    """Standard deviation of the fitness of equal players under FINISH_ORDER, and the least and the most of the population to expect.
+    """Spread and extremes of the fitness of equal players under FINISH_ORDER.
 
-    A game brings 0, 1, 2 or 3 points, each as likely: variance 5/4. The ends are the quantiles 1/2N and 1 - 1/2N of the sum's
-    normal approximation.
+    The standard deviation, and the least and the most of the population to expect.
+
+    A game brings 0, 1, 2 or 3 points, each as likely: variance 5/4. The ends are the quantiles 1/2N
+    and 1 - 1/2N of the sum's normal approximation.
     """
     deviation = float(np.sqrt(settings.matches * 5 / 4))
     reach = deviation * float(norm.isf(1 / (2 * settings.population)))
@@ -45,7 +51,15 @@ def section(runs: Outcomes, page: Page) -> str:
     kinds = {name: run for name, run in runs.items() if name in KINDS | LONGER}
     settings = next(iter(kinds.values())).settings
     assert isinstance(settings, Generational)
-    rows = [("equal players, by luck alone", f"{1.5 * settings.matches:g}", *(f"{value:.1f}" for value in by_luck_alone(settings)), "", "")]
+    rows = [
+        (
+            "equal players, by luck alone",
+            f"{1.5 * settings.matches:g}",
+            *(f"{value:.1f}" for value in by_luck_alone(settings)),
+            "",
+            "",
+        )
+    ]
     first = np.array([run.population()["fitness"] for run in random])  # (30, 1000)
     reach = first.min(axis=1).mean(), first.max(axis=1).mean()
     cells = (f"{number:.1f}" for number in (first.std(), *reach))
@@ -57,27 +71,68 @@ def section(runs: Outcomes, page: Page) -> str:
             played = run.results["generations"] if generation is None else generation
             label = f"{name}, generation {played - 1}"
             ends = f"{fitness.min():.0f}", f"{fitness.max():.0f}"
-            rows.append((label, f"{fitness.mean():.2f}", f"{fitness.std():.1f}", *ends, *_genes(population)))
+            rows.append(
+                (label, f"{fitness.mean():.2f}", f"{fitness.std():.1f}", *ends, *_genes(population))
+            )
     strength = [
-        (name, *(percent(*run.against_panel(player)) for player in ("champion", "mean")), *_cost(run)) for name, run in kinds.items()
+        (
+            name,
+            *(percent(*run.against_panel(player)) for player in ("champion", "mean")),
+            *_cost(run),
+        )
+        for name, run in kinds.items()
     ]
     return "\n\n".join(
         [
-            "Fitness FINISH_ORDER, raw. The paper: mean 149.96; RGA spans 92 to 204 in generation 0 and 112 to 184 in generation 100.",
-            table(("population", "mean", "deviation", "least", "most", "mean chance to buy", "its spread"), rows),
-            "Of random populations least and most are means over the populations. Chances to buy are means over situations and lots, their "
-            "spread is that between players. Below, one run a kind: intervals are of its games, "
-            "not of other runs. Wins of 25% are fair against the panel.",
-            table(("genome", "champion against the panel", "mean genome", "games of evolution", "minutes", "games/s"), strength),
-            page.picture("fitness", _distributions(kinds), "Fitness in the first and the last generation"),
+            (
+                "Fitness FINISH_ORDER, raw. The paper: mean 149.96; RGA spans 92 to 204 in"
+                " generation 0 and 112 to 184 in generation 100."
+            ),
+            table(
+                (
+                    "population",
+                    "mean",
+                    "deviation",
+                    "least",
+                    "most",
+                    "mean chance to buy",
+                    "its spread",
+                ),
+                rows,
+            ),
+            (
+                "Of random populations least and most are means over the populations. Chances to"
+                " buy are means over situations and lots, their spread is that between players."
+                " Below, one run a kind: intervals are of its games, not of other runs. Wins of 25%"
+                " are fair against the panel."
+            ),
+            table(
+                (
+                    "genome",
+                    "champion against the panel",
+                    "mean genome",
+                    "games of evolution",
+                    "minutes",
+                    "games/s",
+                ),
+                strength,
+            ),
+            page.picture(
+                "fitness", _distributions(kinds), "Fitness in the first and the last generation"
+            ),
             page.picture("strength", _strengths(kinds), "Wins against the panel by generation"),
         ]
     )
 
 
 def _genes(population: dict[str, NDArray[Any]]) -> tuple[str, str]:
-    """Mean chance to buy of a population, and how far its players differ in it: the deviation between them, mean over the genes."""
-    chances = kind_of(str(population["kind"])).decode(population["population"])[:, mukhar.GENE_OF[mukhar.OCCURS]]
+    """Mean chance to buy of a population, and how far its players differ in it.
+
+    The deviation between them, mean over the genes.
+    """
+    chances = kind_of(str(population["kind"])).decode(population["population"])[
+        :, mukhar.GENE_OF[mukhar.OCCURS]
+    ]
     return f"{chances.mean():.3f}", f"{chances.std(axis=0).mean():.3f}"
 
 
@@ -89,9 +144,15 @@ def _cost(run: Outcome) -> tuple[str, ...]:
 
 def _distributions(kinds: Outcomes) -> Figure:
     figure = Figure(figsize=(12, 3.2), layout="constrained")
-    for axes, (name, run) in zip(figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0], kinds.items(), strict=True):
+    for axes, (name, run) in zip(
+        figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0], kinds.items(), strict=True
+    ):
         parts = {"first": run.population(1)["fitness"], "last": run.population()["fitness"]}
-        bins = np.arange(min(part.min() for part in parts.values()), max(part.max() for part in parts.values()) + _BIN, _BIN)
+        bins = np.arange(
+            min(part.min() for part in parts.values()),
+            max(part.max() for part in parts.values()) + _BIN,
+            _BIN,
+        )
         for label, fitness in parts.items():
             axes.hist(fitness, bins, histtype="step", label=f"{label} generation")
         axes.set(title=name, xlabel="fitness")
@@ -106,12 +167,23 @@ def _strengths(kinds: Outcomes) -> Figure:
         rows = [row for row in run.results["measurements"] if not row["hall"]]
         for player, style in (("champion", "-"), ("mean", "--")):
             generations = sorted({row["generation"] for row in rows})
-            own = [[row["rate"] for row in rows if row["generation"] == n and row["player"] == player] for n in generations]
-            axes.plot(generations, [np.mean(rates) for rates in own], style, color=f"C{number}", label=f"{name}, {player}")
+            own = [
+                [row["rate"] for row in rows if row["generation"] == n and row["player"] == player]
+                for n in generations
+            ]
+            axes.plot(
+                generations,
+                [np.mean(rates) for rates in own],
+                style,
+                color=f"C{number}",
+                label=f"{name}, {player}",
+            )
     axes.axhline(0.25, color="grey", linewidth=0.8)
     axes.set(xlabel="generation", ylabel="wins against the panel")
     figure.legend(fontsize="small", loc="outside right upper")
     return figure
 
 
-EXPERIMENT: Final = Experiment("Random populations, and three kinds of genomes", RANDOM | KINDS | LONGER, section)
+EXPERIMENT: Final = Experiment(
+    "Random populations, and three kinds of genomes", RANDOM | KINDS | LONGER, section
+)

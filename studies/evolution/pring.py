@@ -25,11 +25,16 @@ _BASE: Final = dataclasses.replace(PRING, panel_every=0, final_games=480)
 
 # Pring 2015, 10,000 players, random-choice crossover, 400,000 games.
 PUBLISHED: Final = {
-    "Mayfair": 0.932, "Park Lane": 0.929, "Vine Street": 0.907, "Bow Street": 0.898, "Marlborough Street": 0.897, "Coventry Street": 0.370,
-    "Leicester Square": 0.369, "Piccadilly": 0.368, "Strand": 0.346, "Trafalgar Square": 0.319, "Fleet Street": 0.305, "Bond Street": 0.281,
-    "Oxford Street": 0.271, "Regent Street": 0.269, "Northumberland Avenue": 0.250, "Pall Mall": 0.227, "Whitehall": 0.227,
-    "Liverpool Street Station": 0.219, "Euston Road": 0.211, "The Angel Islington": 0.201, "Pentonville Road": 0.200,
-    "Fenchurch Street Station": 0.194, "Marylebone Station": 0.190, "King's Cross Station": 0.178, "Water Works": 0.173,
+    "Mayfair": 0.932, "Park Lane": 0.929, "Vine Street": 0.907, "Bow Street": 0.898,
+    "Marlborough Street": 0.897, "Coventry Street": 0.370,
+    "Leicester Square": 0.369, "Piccadilly": 0.368, "Strand": 0.346, "Trafalgar Square": 0.319,
+    "Fleet Street": 0.305, "Bond Street": 0.281,
+    "Oxford Street": 0.271, "Regent Street": 0.269, "Northumberland Avenue": 0.250,
+    "Pall Mall": 0.227, "Whitehall": 0.227,
+    "Liverpool Street Station": 0.219, "Euston Road": 0.211, "The Angel Islington": 0.201,
+    "Pentonville Road": 0.200,
+    "Fenchurch Street Station": 0.194, "Marylebone Station": 0.190, "King's Cross Station": 0.178,
+    "Water Works": 0.173,
     "Electric Company": 0.148, "Old Kent Road": 0.147, "Whitechapel Road": 0.116,
 }  # fmt: skip
 
@@ -39,7 +44,9 @@ def _varied(**changes: Any) -> Steady:
     settings = dataclasses.replace(_BASE, **changes)
     share = settings.population / _BASE.population * _BASE.winners / settings.winners
     matings = round(_BASE.matings * share)
-    return dataclasses.replace(settings, matings=matings, waves=round(GAMES / (matings * settings.winners)))
+    return dataclasses.replace(
+        settings, matings=matings, waves=round(GAMES / (matings * settings.winners))
+    )
 
 
 VARIATIONS: Final = {
@@ -56,8 +63,12 @@ VARIATIONS: Final = {
     "one parent": _varied(winners=1),
     "three parents": _varied(winners=3),
 }
-REPEATS: Final = {f"pring/{seed:02d}": dataclasses.replace(_BASE, seed=seed) for seed in range(SEEDS)}
-VARIED: Final = {f"pring/{name}": settings for name, settings in VARIATIONS.items() if settings is not _BASE}
+REPEATS: Final = {
+    f"pring/{seed:02d}": dataclasses.replace(_BASE, seed=seed) for seed in range(SEEDS)
+}
+VARIED: Final = {
+    f"pring/{name}": settings for name, settings in VARIATIONS.items() if settings is not _BASE
+}
 
 
 def preferences(run: Outcome) -> NDArray[np.float64]:
@@ -70,8 +81,14 @@ def section(runs: Outcomes, page: Page) -> str:
     repeats = np.array([preferences(runs[name]) for name in REPEATS])  # (20, 28)
     published = np.array([PUBLISHED[LOT_NAME[_UK][lot]] for lot in range(NUM_LOTS)])
     own, spread = repeats.mean(axis=0), repeats.std(axis=0, ddof=1)
-    rows = [(LOT_NAME[_UK][lot], f"{published[lot]:.3f}", f"{own[lot]:.3f}", f"{spread[lot]:.3f}") for lot in np.argsort(-published)]
-    varied = {name: runs[f"pring/{name}" if f"pring/{name}" in runs else next(iter(REPEATS))] for name in VARIATIONS}
+    rows = [
+        (LOT_NAME[_UK][lot], f"{published[lot]:.3f}", f"{own[lot]:.3f}", f"{spread[lot]:.3f}")
+        for lot in np.argsort(-published)
+    ]
+    varied = {
+        name: runs[f"pring/{name}" if f"pring/{name}" in runs else next(iter(REPEATS))]
+        for name in VARIATIONS
+    }
     others = repeats[1:].mean(axis=0)  # without the run that the variations stand beside
     columns = (
         "variation",
@@ -82,7 +99,10 @@ def section(runs: Outcomes, page: Page) -> str:
     )
     return "\n\n".join(
         [
-            table(("lot", "K, Pring", f"K, mean of {len(repeats)} runs", "deviation between runs"), rows),
+            table(
+                ("lot", "K, Pring", f"K, mean of {len(repeats)} runs", "deviation between runs"),
+                rows,
+            ),
             _correlations(repeats, published),
             table(columns, [(name, *_row(run, published, others)) for name, run in varied.items()]),
             page.picture("pring", _lots(published, repeats), "K by lot"),
@@ -99,15 +119,17 @@ def _correlations(repeats: NDArray[np.float64], published: NDArray[np.float64]) 
     rest = ~np.isin(GROUP_OF, [GROUPS.index(name) for name in CHEAP])
     without = spearmanr(repeats.mean(axis=0)[rest], published[rest])
     return (
-        f"Rank correlation of the mean with the published K: {mean.statistic:+.2f} (p = {mean.pvalue:.2g}); of single runs "
-        f"{min(single):+.2f} to {max(single):+.2f}. Between two of our own runs: {min(pairs):+.2f} to {max(pairs):+.2f}, "
-        f"{np.mean(pairs):+.2f} in the mean. Without the {(~rest).sum()} streets of {', '.join(CHEAP[:-1])} and {CHEAP[-1]}, where the two "
-        f"disagree most (chosen after looking): {without.statistic:+.2f} (p = {without.pvalue:.2g})."
+        f"Rank correlation of the mean with the published K: {mean.statistic:+.2f} (p ="
+        f" {mean.pvalue:.2g}); of single runs {min(single):+.2f} to {max(single):+.2f}. Between two"
+        f" of our own runs: {min(pairs):+.2f} to {max(pairs):+.2f}, {np.mean(pairs):+.2f} in the"
+        f" mean. Without the {(~rest).sum()} streets of {', '.join(CHEAP[:-1])} and {CHEAP[-1]},"
+        f" where the two disagree most (chosen after looking): {without.statistic:+.2f} (p ="
+        f" {without.pvalue:.2g})."
     )
 
 
 def _row(run: Outcome, published: NDArray[np.float64], own: NDArray[np.float64]) -> tuple[str, ...]:
-    """Of a variation: its rank correlations, how far its players differ, and how strong their mean is."""
+    """A variation's rank correlations, how far its players differ, and how strong their mean is."""
     found = preferences(run)
     correlations = [f"{spearmanr(found, other).statistic:+.2f}" for other in (published, own)]
     spread = run.population()["population"].std(axis=0).mean()

@@ -1,4 +1,7 @@
-"""What is a gene worth? Players of `tga` who say yes to everything but one thing, against one who says yes to everything."""
+"""The worth of single genes.
+
+Players of `tga` who say yes to everything but one thing, against one who says yes to everything.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ _LATE: Final = "stays in jail as soon as somebody else has one"
 
 
 def genomes() -> dict[tuple[str, ...], NDArray[np.float64]]:
-    """(176,) genes by what they refuse: nothing; the lots of a group in a situation; to leave jail."""
+    """(176,) genes by what they refuse.
+
+    Nothing; the lots of a group in a situation; to leave jail.
+    """
     yes = np.ones(mukhar.BUY_GENES + mukhar.NARROW**2)
     found = {(): yes, (_EARLY,): yes.copy(), (_LATE,): yes.copy()}
     found[_EARLY,][mukhar.BUY_GENES] = 0
@@ -43,18 +49,36 @@ def section(runs: Outcomes, page: Page) -> str:
     """What each refusal costs."""
     del runs, page
     kind, refusing = kind_of("tga"), genomes()
-    players, games = [kind.policy(genes) for genes in refusing.values()], [GAMES // len(PANEL)] * len(PANEL)
+    players, games = (
+        [kind.policy(genes) for genes in refusing.values()],
+        [GAMES // len(PANEL)] * len(PANEL),
+    )
     scores = arena.against(players, _LINEUPS, games, progress=True, same_seeds=False)
     low, high = scores[0].interval
-    changes = {name: _signed(score.less(scores[0])) for name, score in zip(refusing, scores, strict=True)}
+    changes = {
+        name: _signed(score.less(scores[0])) for name, score in zip(refusing, scores, strict=True)
+    }
     return "\n\n".join(
         [
-            f"Rules `{_RULES}` and the bids of 2012. A player of `tga` whose genes are all 1 wins {scores[0].rate:.1%} "
-            f"({low:.1%} to {high:.1%}) against three of each of the panel. So much does it change if it never buys, and in an auction "
-            f"never wants, the lots of a group in a situation; {GAMES:,} games each with the same dice, 95% from the spread between seeds:",
+            (
+                f"Rules `{_RULES}` and the bids of 2012. A player of `tga` whose genes are all 1"
+                f" wins {scores[0].rate:.1%} ({low:.1%} to {high:.1%}) against three of each of the"
+                " panel. So much does it change if it never buys, and in an auction never wants,"
+                f" the lots of a group in a situation; {GAMES:,} games each with the same dice, 95%"
+                " from the spread between seeds:"
+            ),
             table(
                 ("group", *mukhar.SITUATIONS),
-                [(name, *(changes.get((name, situation), "cannot be") for situation in mukhar.SITUATIONS)) for name in GROUPS],
+                [
+                    (
+                        name,
+                        *(
+                            changes.get((name, situation), "cannot be")
+                            for situation in mukhar.SITUATIONS
+                        ),
+                    )
+                    for name in GROUPS
+                ],
             ),
             "And if it",
             table(("", "change"), [(name, changes[name,]) for name in (_EARLY, _LATE)]),

@@ -1,4 +1,7 @@
-"""The odd distribution of the SGA that Mukhar & Kalita could not explain: is it the crossover of their program?"""
+"""The odd distribution of the SGA that Mukhar & Kalita could not explain.
+
+Is it the crossover of their program?
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,8 @@ SEEDS: Final = 6
 CROSSOVERS: Final = {"one_point": False, "legacy": True}
 RUNS: Final = {
     f"skew/{name}/{seed}": Generational(
-        genome="sga", population=512, matches=25, generations=100, keep_every=10, panel_every=0, final_games=480,
+        genome="sga", population=512, matches=25, generations=100, keep_every=10, panel_every=0,
+        final_games=480,
         seed=seed + SEEDS * legacy, legacy_sga=legacy,
     )
     for name, legacy in CROSSOVERS.items()
@@ -35,36 +39,62 @@ def late_skewness(run: Outcome) -> float:
 
 
 def ones(population: NDArray[Any]) -> NDArray[np.float64]:
-    """(6,) the share of ones by the value of the bit in its gene, the largest first: of buy genes that are read."""
+    """(6,) the share of ones by the value of the bit in its gene, the largest first.
+
+    Of buy genes that are read.
+    """
     genes = population.reshape(len(population), -1, BITS)
     return np.asarray(genes[:, mukhar.GENE_OF[mukhar.OCCURS]].mean(axis=(0, 1)))
 
 
 def section(runs: Outcomes, page: Page) -> str:
     """Skewness with the right crossover and with the faulty one, compared over independent runs."""
-    by_name = {name: [run for label, run in runs.items() if f"/{name}/" in label] for name in CROSSOVERS}
+    by_name = {
+        name: [run for label, run in runs.items() if f"/{name}/" in label] for name in CROSSOVERS
+    }
     found = {name: np.array([late_skewness(run) for run in own]) for name, own in by_name.items()}
     difference = ttest_ind(found["legacy"], found["one_point"], equal_var=False)
     bits = [(name, *(f"{share:.2f}" for share in _mean_ones(own))) for name, own in by_name.items()]
-    columns = ("crossover", "runs", "skewness of the fitness, 95%", "p (no skew)", "mean gene", "mean genome against the panel")
+    columns = (
+        "crossover",
+        "runs",
+        "skewness of the fitness, 95%",
+        "p (no skew)",
+        "mean gene",
+        "mean genome against the panel",
+    )
     return "\n\n".join(
         [
             table(columns, [(name, *_row(by_name[name], found[name])) for name in CROSSOVERS]),
-            f"Welch's test of legacy against one_point: t = {difference.statistic:.1f}, p = {difference.pvalue:.2g}. Skewness is the "
-            "mean over the kept generations of the second half of a run; the runs are independent.",
+            (
+                f"Welch's test of legacy against one_point: t = {difference.statistic:.1f}, p ="
+                f" {difference.pvalue:.2g}. Skewness is the mean over the kept generations of the"
+                " second half of a run; the runs are independent."
+            ),
             "Share of ones in the buy genes of the last generation, by the value of the bit:",
             table(("crossover", *(str(1 << bit) for bit in range(BITS - 1, -1, -1))), bits),
-            page.picture("skew", _picture(by_name), "Fitness of the last generation with either crossover"),
+            page.picture(
+                "skew", _picture(by_name), "Fitness of the last generation with either crossover"
+            ),
         ]
     )
 
 
 def _row(runs: list[Outcome], found: NDArray[np.float64]) -> tuple[str, ...]:
-    """Of a crossover: runs, skewness with its interval, whether there is any, the mean gene, and strength."""
+    """The row of a crossover.
+
+    Runs, skewness with its interval, whether there is any, the mean gene, and strength.
+    """
     skewness, half = mean_of(found)
     gene = np.mean([kind_of("sga").decode(run.population()["population"]).mean() for run in runs])
     strength = percent(*mean_of(np.array([run.against_panel("mean")[0] for run in runs])))
-    return str(len(runs)), f"{skewness:+.3f} ± {half:.3f}", f"{ttest_1samp(found, 0).pvalue:.2g}", f"{gene:.3f}", strength
+    return (
+        str(len(runs)),
+        f"{skewness:+.3f} ± {half:.3f}",
+        f"{ttest_1samp(found, 0).pvalue:.2g}",
+        f"{gene:.3f}",
+        strength,
+    )
 
 
 def _mean_ones(runs: list[Outcome]) -> NDArray[np.float64]:

@@ -43,7 +43,7 @@ class First(agents.BatchedPolicy):
         return decisions.mask.argmax(axis=1)
 
 
-# --- decisions ----------------------------------------------------------------------------------------------------------
+# --- decisions
 
 
 def test_decisions_show_what_is_asked() -> None:
@@ -52,9 +52,14 @@ def test_decisions_show_what_is_asked() -> None:
     assert len(asked_of) == 3
     assert (asked_of.player == games["player"]).all()
     assert (asked_of.decision == games["decision"]).all()
-    assert [np.flatnonzero(row).tolist() for row in asked_of.mask] == [me.legal_actions(game).tolist() for game in games]
+    assert [np.flatnonzero(row).tolist() for row in asked_of.mask] == [
+        me.legal_actions(game).tolist() for game in games
+    ]
     assert asked_of.observation().shape == (3, len(me.encoding.names("standard", 3)))
-    assert asked_of.observation("standard", pad_to=8).shape == (3, len(me.encoding.names("standard", 8)))
+    assert asked_of.observation("standard", pad_to=8).shape == (
+        3,
+        len(me.encoding.names("standard", 8)),
+    )
 
 
 def test_keys_are_drawn_from_the_game_alone() -> None:
@@ -79,7 +84,7 @@ def test_a_finished_game_has_no_decision() -> None:
         agents.Decisions(games)
 
 
-# --- registry -----------------------------------------------------------------------------------------------------------
+# --- registry
 
 
 def test_built_in_names() -> None:
@@ -88,17 +93,28 @@ def test_built_in_names() -> None:
 
 
 def test_unknown_names_and_options_are_refused_with_the_nearest() -> None:
-    with pytest.raises(me.ConfigurationError, match=r"Unknown policy 'algoritmic'. Did you mean 'algorithmic'"):
+    with pytest.raises(
+        me.ConfigurationError, match=r"Unknown policy 'algoritmic'. Did you mean 'algorithmic'"
+    ):
         agents.make("algoritmic")
-    with pytest.raises(me.ConfigurationError, match=r"no parameter 'reserv'. Did you mean 'reserve'"):
+    with pytest.raises(
+        me.ConfigurationError, match=r"no parameter 'reserv'. Did you mean 'reserve'"
+    ):
         agents.make("algorithmic", reserv=3)
     with pytest.raises(me.ConfigurationError, match="'random' has no option 'seed'"):
         agents.make("random", seed=3)
-    with pytest.raises(me.ConfigurationError, match=r"Unknown policy 'randon'.*Did you mean 'random'"):
+    with pytest.raises(
+        me.ConfigurationError, match=r"Unknown policy 'randon'.*Did you mean 'random'"
+    ):
         agents.resolve("randon")
-    with pytest.raises(me.ConfigurationError, match=r"Unknown policy 'lerner'\. Did you mean 'learner'.*give a saved \.safetensors file"):
+    with pytest.raises(
+        me.ConfigurationError,
+        match=r"Unknown policy 'lerner'\. Did you mean 'learner'.*give a saved \.safetensors file",
+    ):
         find_policy("lerner", "learner")
-    with pytest.raises(me.ConfigurationError, match=r"Unknown policy 'xxxx.*\.\.\.\. All names: `agents.names\(\)`"):
+    with pytest.raises(
+        me.ConfigurationError, match=r"Unknown policy 'xxxx.*\.\.\.\. All names: `agents.names\(\)`"
+    ):
         agents.resolve("x" * 5000)
 
 
@@ -106,13 +122,19 @@ def test_a_path_that_is_no_saved_policy_is_refused_as_such(tmp_path: Path) -> No
     network = tmp_path / "network.npz"  # what a run of Pente saves
     network.touch()
     for path in (network, tmp_path):
-        with pytest.raises(me.ConfigurationError, match=r"is not a saved policy of Monopoly: that is a \.safetensors file"):
+        with pytest.raises(
+            me.ConfigurationError,
+            match=r"is not a saved policy of Monopoly: that is a \.safetensors file",
+        ):
             agents.resolve(path)
         with pytest.raises(me.ConfigurationError, match="is not a saved policy of Monopoly"):
             find_policy(str(path))
 
 
-@pytest.mark.parametrize(("name", "message"), [("random", "built in"), ("", "letters, digits"), ("a b", "letters, digits")])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("random", "built in"), ("", "letters, digits"), ("a b", "letters, digits")],
+)
 def test_names_that_cannot_be_registered(name: str, message: str) -> None:
     with pytest.raises(me.ConfigurationError, match=message):
         agents.register(name, First)
@@ -125,7 +147,7 @@ def test_a_registered_policy_is_made_by_name() -> None:
         agents.register("test/first", "First")  # type: ignore[arg-type]
 
 
-# --- saving -------------------------------------------------------------------------------------------------------------
+# --- saving
 
 
 def test_a_saved_policy_comes_back(tmp_path: Path) -> None:
@@ -146,7 +168,9 @@ def test_a_policy_without_numbers_is_saved_too(tmp_path: Path) -> None:
     assert agents.load(tmp_path / "random.safetensors").name == "random"
 
 
-def test_files_that_do_not_match_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_do_not_match_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "mine.safetensors"
     agents.make("algorithmic").save(path)
     monkeypatch.setattr(files, "RULES_VERSION", files.RULES_VERSION + 1)
@@ -158,7 +182,10 @@ def test_arrays_that_do_not_match_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.safetensors"
     about = files._versions() | {"kind": "algorithmic", "name": "mine", "options": {}}
     save_file({"params": np.zeros(3), "extra": np.zeros(1)}, path, {"policy": json.dumps(about)})
-    with pytest.raises(me.FormatError, match=r"unknown array 'extra'.*array 'params' is float64 \(3,\), expected float64 \(10,\)"):
+    with pytest.raises(
+        me.FormatError,
+        match=r"unknown array 'extra'.*array 'params' is float64 \(3,\), expected float64 \(10,\)",
+    ):
         agents.load(path)
 
 
@@ -178,7 +205,9 @@ def test_foreign_and_missing_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(me.FormatError, match="its header is not an object in JSON"):
         agents.load(tmp_path / "list.safetensors")
     save_file({}, tmp_path / "nameless.safetensors", {"policy": json.dumps(files._versions())})
-    with pytest.raises(me.FormatError, match="kind is missing; name is missing; options is missing"):
+    with pytest.raises(
+        me.FormatError, match="kind is missing; name is missing; options is missing"
+    ):
         agents.load(tmp_path / "nameless.safetensors")
     with pytest.raises(me.FormatError, match="is not a saved policy"):
         agents.load(tmp_path / "missing.safetensors")
@@ -190,19 +219,36 @@ def test_foreign_and_missing_files_are_refused(tmp_path: Path) -> None:
         ({"kind": ["actor"]}, r"kind is \['actor'\], expected str"),
         ({"name": 3}, "name is 3, expected str"),
         ({"options": []}, r"options is \[\], expected dict"),
-        ({"options": {"heads": 5, "hidden": [4]}}, "'actor' cannot be made with the options .*heads=5"),
-        ({"options": {"heads": ["buy"], "hidden": {"a": 1}, "parent": "random"}}, "whole numbers from 1"),
+        (
+            {"options": {"heads": 5, "hidden": [4]}},
+            "'actor' cannot be made with the options .*heads=5",
+        ),
+        (
+            {"options": {"heads": ["buy"], "hidden": {"a": 1}, "parent": "random"}},
+            "whole numbers from 1",
+        ),
         ({"options": {"heads": ["buy"], "hidden": [60_000] * 9, "parent": "random"}}, "too large"),
         ({"options": {"heads": [["buy"]], "hidden": []}}, "cannot be made"),
         ({"options": {"heads": ["buy"], "hidden": [], "parent": {}}}, "Unknown policy"),
-        ({"options": {"heads": ["buy"], "hidden": [], "parent": "random", "num_players": "two"}}, "num_players='two'"),
-        ({"options": {"heads": ["buy"], "hidden": [], "parent": "random", "encoding": 9}}, "Unknown encoding 9"),
-        ({"options": {"heads": ["buy"], "hidden": [], "parent": "random", "rules": 9}}, "cannot be made"),
+        (
+            {"options": {"heads": ["buy"], "hidden": [], "parent": "random", "num_players": "two"}},
+            "num_players='two'",
+        ),
+        (
+            {"options": {"heads": ["buy"], "hidden": [], "parent": "random", "encoding": 9}},
+            "Unknown encoding 9",
+        ),
+        (
+            {"options": {"heads": ["buy"], "hidden": [], "parent": "random", "rules": 9}},
+            "cannot be made",
+        ),
         ({"more": "x" * (1 << 20)}, "its header is not an object in JSON"),
         ({"rules_version": "[" * 300}, r"rules_version is '\[+\.\.\., expected"),
     ],
 )
-def test_saved_options_of_a_wrong_type_are_refused(about: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_saved_options_of_a_wrong_type_are_refused(
+    about: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     whole = files._versions() | {"kind": "actor", "name": "mine", "options": {}} | about
     save_file({}, tmp_path / "mine.safetensors", {"policy": json.dumps(whole)})
     with pytest.raises((me.FormatError, me.ConfigurationError), match=message) as raised:
@@ -217,18 +263,25 @@ def test_what_cannot_be_saved_says_why(tmp_path: Path) -> None:
     with pytest.raises(me.ConfigurationError, match="Cannot write"):
         agents.make("random").save(tmp_path / "file" / "random.safetensors")
     with pytest.raises(me.ConfigurationError, match="Unknown policy 'unregistered'"):
-        agents.CompiledPolicy("unregistered", agents.make("random").kernel).save(tmp_path / "x.safetensors")  # type: ignore[attr-defined]
+        agents.CompiledPolicy("unregistered", agents.make("random").kernel).save(
+            tmp_path / "x.safetensors"
+        )  # type: ignore[attr-defined]
 
 
-# --- compiled policies --------------------------------------------------------------------------------------------------
+# --- compiled policies
 
 
 def test_kernels_are_checked() -> None:
     with pytest.raises(me.ConfigurationError, match="decorate"):
         agents.CompiledPolicy("mine", lambda game, mask, params, memory: 0)  # type: ignore[arg-type]
     with pytest.raises(me.ConfigurationError, match="one row of finite numbers"):
-        agents.CompiledPolicy("mine", agents.policy_kernel(lambda game, mask, params, memory: 0), [np.nan])
-    with pytest.raises(me.ConfigurationError, match=r"must take \(game, mask, params, memory\); <lambda> takes \(game\)"):
+        agents.CompiledPolicy(
+            "mine", agents.policy_kernel(lambda game, mask, params, memory: 0), [np.nan]
+        )
+    with pytest.raises(
+        me.ConfigurationError,
+        match=r"must take \(game, mask, params, memory\); <lambda> takes \(game\)",
+    ):
         agents.policy_kernel(lambda game: 0).compiled  # type: ignore[arg-type, misc] # noqa: B018
 
 
@@ -244,14 +297,18 @@ def test_examples_run_as_they_stand(example: str, capsys: pytest.CaptureFixture[
     assert agents.make(name).name == name
 
 
-# --- random -------------------------------------------------------------------------------------------------------------
+# --- random
 
 
 def test_random_is_uniform_over_the_legal_actions() -> None:
-    game = me.position(3, lots={0: ["Boardwalk", "Park Place", "Reading Railroad"], 1: ["Baltic Avenue"]})
+    game = me.position(
+        3, lots={0: ["Boardwalk", "Park Place", "Reading Railroad"], 1: ["Baltic Avenue"]}
+    )
     games = np.repeat(np.atleast_1d(game), 4000)
     games["seed"][:, 0] = np.arange(4000)
-    counts = np.bincount(agents.make("random").act(agents.Decisions(games)), minlength=actions.NUM_ACTIONS)
+    counts = np.bincount(
+        agents.make("random").act(agents.Decisions(games)), minlength=actions.NUM_ACTIONS
+    )
     legal = me.legal_actions(game)
     assert set(np.flatnonzero(counts)) == set(legal)
     expected = 4000 / len(legal)
@@ -267,13 +324,15 @@ def test_random_without_trades_answers_offers_but_makes_none() -> None:
     chosen = agents.make("random/no_trades").act(agents.Decisions(games))
     assert not np.isin(chosen, np.arange(actions.NUM_ACTIONS)[trade]).any()
     assert len(set(chosen.tolist())) > 1
-    replies = offer(ask="Boardwalk", give=None, cash=1, owners={0: ["Baltic Avenue"], 1: ["Boardwalk"]})
+    replies = offer(
+        ask="Boardwalk", give=None, cash=1, owners={0: ["Baltic Avenue"], 1: ["Boardwalk"]}
+    )
     games = np.repeat(np.atleast_1d(replies), 500)
     games["seed"][:, 0] = np.arange(500)
     assert len(set(agents.make("random/no_trades").act(agents.Decisions(games)).tolist())) == 3
 
 
-# --- algorithmic --------------------------------------------------------------------------------------------------------
+# --- algorithmic
 
 
 def offer(ask: str | None, give: str | None, cash: int, owners: dict[int, list[str]]) -> Any:
@@ -293,7 +352,9 @@ PLAYER = agents.make("algorithmic")
 
 def landed(square: int, lots: dict[int, list[str]], cash: dict[int, int], **contents: Any) -> Any:
     """Player 0 has just come to a square."""
-    game = me.position(2, lots=lots, cash=cash, positions={0: square - 3}, throws=[(1, 2)], **contents)
+    game = me.position(
+        2, lots=lots, cash=cash, positions={0: square - 3}, throws=[(1, 2)], **contents
+    )
     while int(game.num_forced):
         act_out(game, "go on")
     return game
@@ -327,7 +388,17 @@ def test_it_bids_up_to_the_worth_of_a_lot() -> None:
 
 def test_it_builds_where_a_dollar_brings_most() -> None:
     game = me.position(
-        2, lots={0: ["Mediterranean Avenue", "Baltic Avenue", "St. James Place", "Tennessee Avenue", "New York Avenue"]}, cash=[1000, 1000]
+        2,
+        lots={
+            0: [
+                "Mediterranean Avenue",
+                "Baltic Avenue",
+                "St. James Place",
+                "Tennessee Avenue",
+                "New York Avenue",
+            ]
+        },
+        cash=[1000, 1000],
     )
     assert choice(PLAYER, game).startswith("build")
     game = me.position(2, lots={0: ["Park Place", "Boardwalk"]}, cash=[399, 1000])
@@ -335,8 +406,13 @@ def test_it_builds_where_a_dollar_brings_most() -> None:
 
 
 def test_it_raises_cash_by_what_hurts_least() -> None:
-    owned = {0: ["Mediterranean Avenue", "Baltic Avenue", "Oriental Avenue"], 1: ["Park Place", "Boardwalk"]}
-    game = landed(39, owned, {0: 10, 1: 500}, buildings={"Mediterranean Avenue": 5, "Baltic Avenue": 5})
+    owned = {
+        0: ["Mediterranean Avenue", "Baltic Avenue", "Oriental Avenue"],
+        1: ["Park Place", "Boardwalk"],
+    }
+    game = landed(
+        39, owned, {0: 10, 1: 500}, buildings={"Mediterranean Avenue": 5, "Baltic Avenue": 5}
+    )
     assert asked(game) == ("debt", 0)
     told = []
     while asked(game) == ("debt", 0):
@@ -349,7 +425,8 @@ def test_it_raises_cash_by_what_hurts_least() -> None:
 def test_it_leaves_jail_early_and_stays_late() -> None:
     early = me.position(2, jail={0: 0}, positions={0: 10}, lots={0: ["Baltic Avenue"]})
     assert choice(PLAYER, early) == "pay the fine"
-    shared = {seat: [lot for lot in range(2, 20) if lot % 3 == seat] for seat in range(3)}  # nobody is near a group
+    # nobody is near a group
+    shared = {seat: [lot for lot in range(2, 20) if lot % 3 == seat] for seat in range(3)}
     shared[1] += [0, 20, 26]
     shared[2] += [1, 21, 27]
     late = me.position(3, jail={0: 0}, positions={0: 10}, lots=shared)

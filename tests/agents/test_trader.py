@@ -25,11 +25,21 @@ TRADES = HEADS["trade"].slice
 def windows(count: int) -> list[core.Game]:
     """Turns at tables of four in which the trader looks and `expert/bargaining` offers nothing."""
     found: list[core.Game] = []
-    for replay in agents.arena.play(["expert"] * 4, games=4, seed=5, rules=Rules(max_turns=200), record=4).replays:
+    for replay in agents.arena.play(
+        ["expert"] * 4, games=4, seed=5, rules=Rules(max_turns=200), record=4
+    ).replays:
         game = me.replays.start(replay)
         for action in replay.actions.tolist():
-            looks = me.actions.DECISION_NAMES[game.decision] == "turn" and game.rounds % 3 == 0 and game.offers[game.player] == 0
-            if looks and can_trade(core.legal_actions(game)) and not can_trade([asked("expert/bargaining", game)]):
+            looks = (
+                me.actions.DECISION_NAMES[game.decision] == "turn"
+                and game.rounds % 3 == 0
+                and game.offers[game.player] == 0
+            )
+            if (
+                looks
+                and can_trade(core.legal_actions(game))
+                and not can_trade([asked("expert/bargaining", game)])
+            ):
                 found.append(core.clone(game))
             me.step(game, action)
     return found[:: max(1, len(found) // count)]
@@ -59,7 +69,8 @@ def best_by_hand(game: core.Game) -> tuple[float, tuple[int, int, int, int]]:
                 after = core.clone(game)
                 offers.exchange(after, partner, ask, give, int(price))
                 shares = np.zeros(4)
-                values.write_shares(value.kernel.handle, after, value.params, shares)  # `shares` takes no unsettled record
+                # `shares` takes no unsettled record
+                values.write_shares(value.kernel.handle, after, value.params, shares)
                 share = float(shares[seat])
                 if share > high:
                     high, best = share, (partner, ask, give, int(price))
@@ -90,7 +101,9 @@ def test_where_it_does_not_look_it_is_its_parent() -> None:
         games = [
             [
                 replay.actions.tolist()
-                for replay in agents.arena.play([name] + ["random"] * (players - 1), games=4, rules=rules, record=4).replays
+                for replay in agents.arena.play(
+                    [name] + ["random"] * (players - 1), games=4, rules=rules, record=4
+                ).replays
             ]
             for name in ("expert/value", "expert/bargaining")
         ]
@@ -98,11 +111,16 @@ def test_where_it_does_not_look_it_is_its_parent() -> None:
 
 
 def test_it_may_spend_all_its_cash_on_a_package() -> None:
-    game = me.position(2, lots={0: ["Boardwalk"], 1: ["Park Place"]}, cash=[900, 900], positions=[0, 0])
+    game = me.position(
+        2, lots={0: ["Boardwalk"], 1: ["Park Place"]}, cash=[900, 900], positions=[0, 0]
+    )
     some, more = np.empty((16, FIELDS)), np.empty((16, FIELDS))
     write_packages(game, 0, 1, some, 10, False)
     write_packages(game, 0, 1, more, 10, True)
-    alone = [[(int(row[ASKED]), int(row[LENT])) for row in table if row[PROMISE] > 0 and row[LENT] == 0] for table in (some, more)]
+    alone = [
+        [(int(row[ASKED]), int(row[LENT])) for row in table if row[PROMISE] > 0 and row[LENT] == 0]
+        for table in (some, more)
+    ]
     assert not alone[0]
     assert alone[1]
 
@@ -115,7 +133,10 @@ def test_it_is_saved_by_the_names_of_its_parts(tmp_path: Path) -> None:
     assert (loaded.params == made.params).all()
 
 
-@pytest.mark.parametrize(("options", "message"), [({"parent": "expert"}, "must be a bargainer"), ({"value": "bets"}, "best")])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"parent": "expert"}, "must be a bargainer"), ({"value": "bets"}, "best")],
+)
 def test_wrong_parts_are_told(options: dict[str, str], message: str) -> None:
     with pytest.raises(me.ConfigurationError, match=message):
         agents.make("trader", **options)

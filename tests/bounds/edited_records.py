@@ -1,7 +1,8 @@
-"""Every public function that takes a record, on records of which each number was set to its extremes.
+"""Every public function that takes a record, on records whose numbers were set to extremes.
 
-Run as a program, with checks of every index. A function may refuse a record by an error of the library or go on, but no index may leave
-its table. Functions are found by the annotations of their arguments, so that a new one must be called here too.
+Run as a program, with checks of every index. A function may refuse a record by an error of the
+library or go on, but no index may leave its table. Functions are found by the annotations of their
+arguments, so that a new one must be called here too.
 """
 
 from __future__ import annotations
@@ -38,15 +39,22 @@ from pente_env import observation
 from pente_env import render as pente_render
 from pente_env.solver import solve
 
-# Their games are those of a table, a server or a loop, which have checked them, or they write parts of a sentence or a picture. The search
-# for offers begins with `may_offer` and networks with `check_sound`; they take minutes to compile.
+# Their games are those of a table, a server or a loop, which have checked them, or they write parts
+# of a sentence or a picture. The search for offers begins with `may_offer` and networks with
+# `check_sound`; they take minutes to compile.
 TRUSTED = (
-    "agents.learned.", "agents.players.search.", "monopoly_bench.text.", "monopoly_env.analyse.actions.candidate",
-    "monopoly_env.analyse.offers.offers_of", "monopoly_env.core.illegal", "monopoly_bench.mcp.", "monopoly_bench.playouts.",
-    "monopoly_bench.tasks.", "monopoly_bench.textarena", "monopoly_bench.make", "monopoly_bench.positions.",
-    "monopoly_env.encoding.observe_known", "monopoly_env.play.", "monopoly_env.policy.loop.", "monopoly_env.policy.protocol.draw_keys",
-    "monopoly_bench.puzzles.", "monopoly_env.render.", "monopoly_table.", "monopoly_env.validate.", "monopoly_env.envs.vector.Batch",
-    "pente_env.core.illegal", "pente_env.loop.", "pente_env.play.", "pente_env.render.caption", "pente_env.vector.Batch",
+    "agents.learned.", "agents.players.search.", "monopoly_bench.text.",
+    "monopoly_env.analyse.actions.candidate",
+    "monopoly_env.analyse.offers.offers_of", "monopoly_env.core.illegal", "monopoly_bench.mcp.",
+    "monopoly_bench.playouts.",
+    "monopoly_bench.tasks.", "monopoly_bench.textarena", "monopoly_bench.make",
+    "monopoly_bench.positions.",
+    "monopoly_env.encoding.observe_known", "monopoly_env.play.", "monopoly_env.policy.loop.",
+    "monopoly_env.policy.protocol.draw_keys",
+    "monopoly_bench.puzzles.", "monopoly_env.render.", "monopoly_table.", "monopoly_env.validate.",
+    "monopoly_env.envs.vector.Batch",
+    "pente_env.core.illegal", "pente_env.loop.", "pente_env.play.", "pente_env.render.caption",
+    "pente_env.vector.Batch",
 )  # fmt: skip
 CALLED_ANYWAY = ("narrate.step", "svg.draw", "svg.element", "text.board")  # of `render`
 
@@ -72,17 +80,27 @@ def many(game: Any) -> Any:
 CALLS: dict[str, Callable[[Any], Any]] = {
     "monopoly_env.actions.describe": lambda game: actions.describe(0, game),
     "monopoly_env.actions.parse": lambda game: actions.parse("buy", game),
-    "monopoly_env.analyse.actions.compare_actions": lambda game: analyse.compare_actions(game, **PLAYED),
+    "monopoly_env.analyse.actions.compare_actions": lambda game: analyse.compare_actions(
+        game, **PLAYED
+    ),
     "monopoly_env.analyse.halving.halve": lambda game: halve(many(game), [0], 0, **PLAYED),
-    "monopoly_env.analyse.history.blocks": lambda game: list(blocks(many(game), np.zeros(1, np.int64), **PLAYED)),
+    "monopoly_env.analyse.history.blocks": lambda game: list(
+        blocks(many(game), np.zeros(1, np.int64), **PLAYED)
+    ),
     "monopoly_env.analyse.history.final_shares": lambda game: final_shares(game, **PLAYED),
-    "monopoly_env.analyse.history.History.__init__": lambda game: History(many(game), *[np.zeros((1, 2))] * 4),
+    "monopoly_env.analyse.history.History.__init__": lambda game: History(
+        many(game), *[np.zeros((1, 2))] * 4
+    ),
     "monopoly_env.analyse.moves.in_words": lambda game: moves.in_words(game, 0),
-    "monopoly_env.analyse.moves.move_at": lambda game: moves.move_at(many(game), np.zeros(1, np.int64), 0),
+    "monopoly_env.analyse.moves.move_at": lambda game: moves.move_at(
+        many(game), np.zeros(1, np.int64), 0
+    ),
     "monopoly_env.analyse.moves.moves_of": lambda game: moves.moves_of(game, None),
     "monopoly_env.analyse.moves.start_of": lambda game: moves.start_of(game, 0),
     "monopoly_env.analyse.offers.may_offer": offers.may_offer,
-    "monopoly_env.analyse.playouts.rollout": lambda game: analyse.rollout(game, "random", 1, threads=1),
+    "monopoly_env.analyse.playouts.rollout": lambda game: analyse.rollout(
+        game, "random", 1, threads=1
+    ),
     "monopoly_env.analyse.resemblance.Follower.__init__": lambda game: Follower(game, ["random"]),
     "monopoly_env.analyse.resemblance.resemblance": lambda game: resemblance(game, [], ["random"]),
     "monopoly_env.analyse.values.Value.shares": lambda game: values.resolve("worth").shares(game),
@@ -106,13 +124,25 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "monopoly_env.core.step": lambda game: core.step(game, 0),
     "monopoly_env.core.winner": core.winner,
     "monopoly_env.core.worth": core.worth,
-    "monopoly_env.encoding.Encoding.write": lambda game: encoding.make("standard", 8).write(game, 0, np.zeros(2000, np.float32)),
+    "monopoly_env.encoding.Encoding.write": lambda game: encoding.make("standard", 8).write(
+        game, 0, np.zeros(2000, np.float32)
+    ),
     "monopoly_env.encoding.observe": encoding.observe,
-    "monopoly_env.encoding.observe_all": lambda game: encoding.observe_all(many(game), "ocnaru100+"),
-    "monopoly_env.policy.protocol.CompiledPolicy.watch": lambda game: WATCHES.watch(many(game), np.zeros(1, np.int64), np.zeros((1, 64))),
-    "monopoly_env.policy.protocol.Decisions.__init__": lambda game: RANDOM.act(agents.Decisions(many(game))),
-    "monopoly_env.policy.protocol.Policy.watch": lambda game: agents.Policy.watch(RANDOM, many(game), np.zeros(1), np.zeros((1, 64))),
-    "monopoly_env.positions.force": lambda game: me.force(game, throws=[(1, 2)], chance=["advance_go"]),
+    "monopoly_env.encoding.observe_all": lambda game: encoding.observe_all(
+        many(game), "ocnaru100+"
+    ),
+    "monopoly_env.policy.protocol.CompiledPolicy.watch": lambda game: WATCHES.watch(
+        many(game), np.zeros(1, np.int64), np.zeros((1, 64))
+    ),
+    "monopoly_env.policy.protocol.Decisions.__init__": lambda game: RANDOM.act(
+        agents.Decisions(many(game))
+    ),
+    "monopoly_env.policy.protocol.Policy.watch": lambda game: agents.Policy.watch(
+        RANDOM, many(game), np.zeros(1), np.zeros((1, 64))
+    ),
+    "monopoly_env.positions.force": lambda game: me.force(
+        game, throws=[(1, 2)], chance=["advance_go"]
+    ),
     "monopoly_bench.prompts.changes": lambda game: prompts.changes(game, game),
     "monopoly_bench.prompts.chosen": lambda game: prompts.chosen("buy", game),
     "monopoly_bench.prompts.prompt": lambda game: prompts.prompt(game, menu=False),
@@ -122,20 +152,30 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "monopoly_env.render.svg.draw": svg.draw,
     "monopoly_env.render.svg.element": svg.element,
     "monopoly_env.render.text.board": text.board,
-    "monopoly_env.replays.narration.said": lambda game: replays.narration.said(RECORDING, game, 0, "ab"),
-    "monopoly_env.replays.narration.tell": lambda game: replays.narration.tell(RECORDING, game, 0, "ab"),
+    "monopoly_env.replays.narration.said": lambda game: replays.narration.said(
+        RECORDING, game, 0, "ab"
+    ),
+    "monopoly_env.replays.narration.tell": lambda game: replays.narration.tell(
+        RECORDING, game, 0, "ab"
+    ),
     "monopoly_env.replays.replay.digest": replay.digest,
     "monopoly_env.replays.replay.redraw": lambda game: replay.redraw(RECORDING, game, 0),
     "monopoly_env.replays.replay.settle": lambda game: replay.settle(RECORDING, game, 0),
     "monopoly_env.replays.replay.step": lambda game: replay.step(RECORDING, game, 0),
-    "monopoly_env.rewards.Reward.after": lambda game: rewards.make("rank_shaped").after(game, np.zeros(8)),
+    "monopoly_env.rewards.Reward.after": lambda game: rewards.make("rank_shaped").after(
+        game, np.zeros(8)
+    ),
     "monopoly_env.envs.spaces.render": lambda game: spaces.render(game, "svg"),
     "monopoly_bench.talk.conversation.Talk.end": lambda game: Talk().end(game),
     "monopoly_bench.talk.conversation.Talk.lines": lambda game: Talk().lines(game),
-    "monopoly_bench.talk.conversation.Talk.say": lambda game: Talk().say(Message(promise=str(SALE)), game),
+    "monopoly_bench.talk.conversation.Talk.say": lambda game: Talk().say(
+        Message(promise=str(SALE)), game
+    ),
     "monopoly_bench.talk.conversation.Talk.shown": lambda game: Talk().shown(game),
     "monopoly_bench.talk.conversation.Talk.step": told,
-    "monopoly_bench.talk.promises.Promise.broken_by": lambda game: Promise("no bid", 1, group=0).broken_by(0, game, 0),
+    "monopoly_bench.talk.promises.Promise.broken_by": lambda game: Promise(
+        "no bid", 1, group=0
+    ).broken_by(0, game, 0),
     "monopoly_bench.talk.promises.Promise.kept_by": lambda game: SALE.kept_by(0, game, 0),
     "monopoly_env.text.to_text": me.to_text,
     "pente_env.core.action_mask": pente.action_mask,
@@ -153,20 +193,26 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "pente_env.core.takes": lambda game: pente.takes(game, 0, 3),
     "pente_env.core.winner": pente.winner,
     "pente_env.observation.observe": lambda game: observation.observe(pente.batch_of(game), [0]),
-    "pente_env.player.Player.act": lambda game: pe.make("better").act(pente.batch_of(game), 0, np.zeros(64)),
+    "pente_env.player.Player.act": lambda game: pe.make("better").act(
+        pente.batch_of(game), 0, np.zeros(64)
+    ),
     "pente_env.render.board_lines": pente_render.board_lines,
     "pente_env.render.draw": pente_render.draw,
     "pente_env.render.render": lambda game: pente_render.render(game, "svg"),
     "pente_env.render.to_text": pente_render.to_text,
     "pente_env.solver.solve": lambda game: solve(game, positions=10, table_bits=4),
-}  # fmt: skip
+}
 
 
 def found() -> Iterator[str]:
     """The names of all public functions that take a record or several."""
     for package in (me, pe, agents, monopoly_bench):
         for at in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if "__main__" in at.name or ".adapters." in at.name or (at.name.startswith(TRUSTED) and ".render." not in at.name):
+            if (
+                "__main__" in at.name
+                or ".adapters." in at.name
+                or (at.name.startswith(TRUSTED) and ".render." not in at.name)
+            ):
                 continue
             for name, thing in vars(importlib.import_module(at.name)).items():
                 if name.startswith("_") or getattr(thing, "__module__", None) != at.name:
@@ -174,7 +220,11 @@ def found() -> Iterator[str]:
                 members = vars(thing).items() if inspect.isclass(thing) else [("", thing)]
                 for member, function in members:
                     full = f"{at.name}.{name}.{member}".rstrip(".")
-                    if inspect.isfunction(function) and (member == "__init__" or not member.startswith("_")) and _takes_records(function):
+                    if (
+                        inspect.isfunction(function)
+                        and (member == "__init__" or not member.startswith("_"))
+                        and _takes_records(function)
+                    ):
                         yield full
 
 
@@ -184,15 +234,25 @@ def _takes_records(function: Any) -> bool:
 
 
 def check_all_are_called() -> None:
-    names = {name for name in found() if not name.startswith(TRUSTED) or name.endswith(CALLED_ANYWAY)}
+    names = {
+        name for name in found() if not name.startswith(TRUSTED) or name.endswith(CALLED_ANYWAY)
+    }
     if names != set(CALLS):
-        raise SystemExit(f"not called: {sorted(names - set(CALLS))}; called, but not there: {sorted(set(CALLS) - names)}")
+        raise SystemExit(
+            f"not called: {sorted(names - set(CALLS))}; called, but not there:"
+            f" {sorted(set(CALLS) - names)}"
+        )
 
 
 def positions() -> list[Any]:
-    """A turn with something of everything, an auction, an offer, a game that is over, and Pente on a small and a large board."""
+    """Records of many kinds.
+
+    A turn with something of everything, an auction, an offer, a game that is over, and Pente on a
+    small and a large board.
+    """
     rich = me.position(
-        2, lots={0: [0, 1, 22], 1: [2, 3, 4]}, buildings={0: 5, 1: 4, 2: 1}, mortgaged=[22], jail_cards={0: ["chance"]},
+        2, lots={0: [0, 1, 22], 1: [2, 3, 4]}, buildings={0: 5, 1: 4, 2: 1}, mortgaged=[22],
+        jail_cards={0: ["chance"]},
         throws=[(1, 2)], seed=1,
     )  # fmt: skip
     bidding = core.step(me.position(2, positions=[0, 0], throws=[(1, 2)]), actions.parse("decline"))
@@ -200,12 +260,18 @@ def positions() -> list[Any]:
     over = me.new_game(2, me.Rules(max_turns=1))
     while not me.is_over(over):
         core.step(over, int(me.legal_actions(over)[0]))
-    boards = [[f"{stones:.<{size}}" for stones in (".12", ".21", "", "...1", *[""] * (size - 4))] for size in (7, 9)]
+    boards = [
+        [f"{stones:.<{size}}" for stones in (".12", ".21", "", "...1", *[""] * (size - 4))]
+        for size in (7, 9)
+    ]
     return [rich, bidding, offering, over, *map(pe.position, boards)]
 
 
 def edits(game: Any) -> Iterator[tuple[str, Any]]:
-    """Copies of a game with a field, or its last number in use, set to extremes and to numbers just beyond tables."""
+    """Copies of a game with a field, or its last number in use, set to other numbers.
+
+    To extremes, and to numbers just beyond tables.
+    """
     for name in game.dtype.names:
         numbers = _numbers(game, name)
         limits = np.iinfo(numbers.dtype)

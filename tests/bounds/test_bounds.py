@@ -1,4 +1,7 @@
-"""Kernels stay within their tables: games of all presets and edited records, played and looked at by code that checks every index."""
+"""Kernels stay within their tables.
+
+Games of all presets and edited records, played and looked at by code that checks every index.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from pathlib import Path
 
 import monopoly_env as me
 
-# Plays at random. An index beyond its table is an IndexError here; without the checks it would read or write other memory.
+# Plays at random. An index beyond its table is an IndexError here; without the checks it would read
+# or write other memory.
 PROGRAM = """
 import numpy as np
 import monopoly_env as me
@@ -68,9 +72,18 @@ print(refused, played)
 
 def with_checks(*program: str) -> tuple[int, int]:
     """The two numbers that a Python program prints."""
-    folders = os.pathsep.join(str(folder) for folder in (Path(me.__file__).parents[1], Path(__file__).parents[2]))
+    folders = os.pathsep.join(
+        str(folder) for folder in (Path(me.__file__).parents[1], Path(__file__).parents[2])
+    )
     variables = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "PYTHONPATH": folders}
-    done = subprocess.run([sys.executable, *program], env=variables, capture_output=True, text=True, check=False, timeout=1200)
+    done = subprocess.run(
+        [sys.executable, *program],
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=1200,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     first, second = (int(number) for number in done.stdout.split())
     return first, second

@@ -1,1 +1,4 @@
-"""Other libraries play: `make test-clients` runs these tests in environments of their own. The default test run leaves them out."""
+"""Other libraries play: `make test-clients` runs these tests in environments of their own.
+
+The default test run leaves them out.
+"""

@@ -1,6 +1,9 @@
-"""Which of the other libraries are here: tests of those that are not are left out, and the header says so.
+"""Which of the other libraries are here.
 
-CLIENTS names the modules that must be there; `make test-clients` sets it for each of its environments.
+Tests of those that are not are left out, and the header says so.
+
+CLIENTS names the modules that must be there; `make test-clients` sets it for each of its
+environments.
 """
 
 from __future__ import annotations
@@ -21,10 +24,14 @@ collect_ignore = [file for file, module in MODULES.items() if find_spec(module) 
 
 
 def pytest_report_header() -> list[str]:
-    return [f"NOT INSTALLED HERE: {MODULES[file]}, so {file} is left out" for file in collect_ignore]
+    return [
+        f"NOT INSTALLED HERE: {MODULES[file]}, so {file} is left out" for file in collect_ignore
+    ]
 
 
 def pytest_configure() -> None:
-    missing = [module for module in os.environ.get("CLIENTS", "").split() if find_spec(module) is None]
+    missing = [
+        module for module in os.environ.get("CLIENTS", "").split() if find_spec(module) is None
+    ]
     if missing:
         raise pytest.UsageError(f"CLIENTS says that these must be installed: {', '.join(missing)}")

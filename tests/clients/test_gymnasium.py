@@ -1,4 +1,7 @@
-"""The environments at the Gymnasium of this installation: the oldest that pyproject.toml permits, or what RLlib pins."""
+"""The environments at the Gymnasium of this installation.
+
+The oldest that pyproject.toml permits, or what RLlib pins.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +33,16 @@ def test_checkers(players: int, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
 @pytest.mark.parametrize("players", [2, 4])
-def test_vector_environments_play_the_games_of_single_ones(players: int, mode: AutoresetMode) -> None:
+def test_vector_environments_play_the_games_of_single_ones(
+    players: int, mode: AutoresetMode
+) -> None:
     options = {"opponents": ["random"] * (players - 1), "turn_limit": 10}
-    native = gymnasium.make_vec(ID, num_envs=3, vectorization_mode="vector_entry_point", autoreset_mode=mode, **options)
-    single = gymnasium.make_vec(ID, num_envs=3, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode}, **options)
+    native = gymnasium.make_vec(
+        ID, num_envs=3, vectorization_mode="vector_entry_point", autoreset_mode=mode, **options
+    )
+    single = gymnasium.make_vec(
+        ID, num_envs=3, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode}, **options
+    )
     infos, _ = native.reset(seed=4)[1], single.reset(seed=4)
     ended = 0
     for _ in range(STEPS):
@@ -41,7 +50,9 @@ def test_vector_environments_play_the_games_of_single_ones(players: int, mode: A
         observations, *results, infos = native.step(actions)
         same, *expected, _ = single.step(actions)
         assert (observations == same).all()
-        assert all((result == wanted).all() for result, wanted in zip(results, expected, strict=True))
+        assert all(
+            (result == wanted).all() for result, wanted in zip(results, expected, strict=True)
+        )
         ended += np.logical_or(*results[1:]).sum()
     assert ended > 3
 

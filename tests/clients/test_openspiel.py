@@ -69,7 +69,11 @@ def test_a_search_sees_no_dice_to_come() -> None:
 
 @pytest.mark.parametrize(
     "copied",
-    [copy.deepcopy, lambda state: pickle.loads(pickle.dumps(state)), lambda state: GAME.deserialize_state(state.serialize())],  # noqa: S301
+    [
+        copy.deepcopy,
+        lambda state: pickle.loads(pickle.dumps(state)),  # noqa: S301
+        lambda state: GAME.deserialize_state(state.serialize()),
+    ],
     ids=["deepcopy", "pickle", "serialize"],
 )
 def test_a_copy_goes_on_from_a_chance_node(copied: Callable[[Any], Any]) -> None:

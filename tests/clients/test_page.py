@@ -14,14 +14,19 @@ import pytest
 PAGE = (Path(__file__).parents[2] / "docs" / "clients.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 LIBRARIES = (
-    "gymnasium", "stable_baselines3", "sb3_contrib", "torch", "torchrl", "ray", "tianshou", "agilerl", "supersuit", "pettingzoo", "pyspiel",
+    "gymnasium", "stable_baselines3", "sb3_contrib", "torch", "torchrl", "ray", "tianshou",
+    "agilerl", "supersuit", "pettingzoo", "pyspiel",
     "textarena",    "datasets", "minari", "d3rlpy",
 )  # fmt: skip
 
 
 def libraries(example: str) -> list[str]:
     """The other libraries that an example imports, directly or by our adapter."""
-    return [name for name in LIBRARIES if re.search(rf"^(from|import) (monopoly_env\.adapters\.)?{name}\b", example, re.MULTILINE)]
+    return [
+        name
+        for name in LIBRARIES
+        if re.search(rf"^(from|import) (monopoly_env\.adapters\.)?{name}\b", example, re.MULTILINE)
+    ]
 
 
 def test_every_library_has_an_example() -> None:
@@ -30,7 +35,11 @@ def test_every_library_has_an_example() -> None:
     assert "monopoly_v0" in "".join(EXAMPLES)
 
 
-@pytest.mark.parametrize("number", range(len(EXAMPLES)), ids=["-".join(libraries(example)) or "plain" for example in EXAMPLES])
+@pytest.mark.parametrize(
+    "number",
+    range(len(EXAMPLES)),
+    ids=["-".join(libraries(example)) or "plain" for example in EXAMPLES],
+)
 def test_examples_run(number: int, tmp_path: Path) -> None:
     missing = [name for name in libraries(EXAMPLES[number]) if find_spec(name) is None]
     if missing:
@@ -38,5 +47,7 @@ def test_examples_run(number: int, tmp_path: Path) -> None:
     (tmp_path / "example.py").write_text(EXAMPLES[number], encoding="utf-8")
     command = [sys.executable, "-W", "ignore", "example.py"]
     own = {"MINARI_DATASETS_PATH": str(tmp_path), "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(command, cwd=tmp_path, env=os.environ | own, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=os.environ | own, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""RLlib: our multi-agent environment, played by its environment runner with its own masked network."""
+"""RLlib: our multi-agent environment, played by its runner with its own masked network."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def test_games_are_played_to_their_end(players: int) -> None:
         while not over:
             (agent,) = [agent for agent in seen if agent not in out]
             assert seen[agent] in env.observation_spaces[agent]
-            seen, rewards, terminated, truncated, infos = env.step({agent: choose(seen[agent], steps)})
+            seen, rewards, terminated, truncated, infos = env.step(
+                {agent: choose(seen[agent], steps)}
+            )
             for other, reward in rewards.items():
                 earned[other] += reward
             out += [other for other, ended in terminated.items() if ended and other != "__all__"]
@@ -63,7 +65,9 @@ def test_games_are_cut_off_at_the_turn_limit() -> None:
 
 @pytest.mark.parametrize("players", [2, 4])
 def test_its_runner_and_masked_network_play(players: int) -> None:
-    spec = RLModuleSpec(ActionMaskingTorchRLModule, model_config={"fcnet_hiddens": [16], "head_fcnet_hiddens": [16]})
+    spec = RLModuleSpec(
+        ActionMaskingTorchRLModule, model_config={"fcnet_hiddens": [16], "head_fcnet_hiddens": [16]}
+    )
     config = (
         PPOConfig()
         .environment(MonopolyMultiAgentEnv, env_config={"num_players": players, "turn_limit": 10})
@@ -75,5 +79,6 @@ def test_its_runner_and_masked_network_play(players: int) -> None:
     runner = MultiAgentEnvRunner(config=config)
     episodes = runner.sample(num_timesteps=STEPS, random_actions=False)
     assert sum(episode.env_steps() for episode in episodes) >= STEPS
-    (whole,) = runner.sample(num_episodes=1, random_actions=False)  # how many steps a game takes depends on the untrained network
+    # how many steps a game takes depends on the untrained network
+    (whole,) = runner.sample(num_episodes=1, random_actions=False)
     assert whole.is_done

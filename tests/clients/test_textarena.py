@@ -40,7 +40,9 @@ def test_games_are_played_to_their_end(players: int) -> None:
     rewards, infos = env.close()
     winner = me.winner(env.game)
     assert rewards == (
-        dict.fromkeys(range(players), 0) if winner is None else {seat: 1 if seat == winner else -1 for seat in range(players)}
+        dict.fromkeys(range(players), 0)
+        if winner is None
+        else {seat: 1 if seat == winner else -1 for seat in range(players)}
     )
     assert sum(infos[seat]["turn_count"] for seat in range(players)) == seen
 

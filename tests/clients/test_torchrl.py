@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 import torch
 from tensordict.nn import TensorDictModule
-from torchrl.envs import ActionMask, Compose, GymWrapper, PettingZooWrapper, RewardSum, StepCounter, TransformedEnv
+from torchrl.envs import (
+    ActionMask,
+    Compose,
+    GymWrapper,
+    PettingZooWrapper,
+    RewardSum,
+    StepCounter,
+    TransformedEnv,
+)
 from torchrl.envs.utils import check_env_specs
 from torchrl.modules import MaskedCategorical
 
@@ -33,7 +41,9 @@ def test_our_environment(players: int, learner: bool) -> None:
     assert rollout["next", "reward"].shape[-1] == (1 if learner else players)
     ended = rollout["next", "done"].squeeze(-1)
     assert rollout["next", "action_mask"][ended].all()
-    assert torch.gather(rollout["action_mask"], -1, rollout["action"].unsqueeze(-1)).all(), "only legal actions are drawn"
+    assert torch.gather(rollout["action_mask"], -1, rollout["action"].unsqueeze(-1)).all(), (
+        "only legal actions are drawn"
+    )
     assert (rollout["player"] < players).all()
 
 
@@ -64,13 +74,19 @@ def test_under_transforms_random_actions_are_legal() -> None:
     assert (counts[:, 1:][~done[:, :-1]] > 1).all(), "counted from game to game"
     assert (counts[:, 1:][done[:, :-1]] == 1).all()
     with pytest.raises(me.IllegalActionError):
-        TransformedEnv(MonopolyTorchEnv(8, opponents=["random"]), RewardSum()).rollout(STEPS, break_when_any_done=False)
+        TransformedEnv(MonopolyTorchEnv(8, opponents=["random"]), RewardSum()).rollout(
+            STEPS, break_when_any_done=False
+        )
 
 
 @pytest.mark.parametrize("illegal", ["penalize", "random"])
 def test_a_policy_that_knows_no_masks(illegal: str) -> None:
     env = MonopolyTorchEnv(8, opponents=["random"], illegal=illegal)
-    policy = TensorDictModule(lambda seen: torch.zeros(len(seen), dtype=torch.int64), in_keys=["observation"], out_keys=["action"])
+    policy = TensorDictModule(
+        lambda seen: torch.zeros(len(seen), dtype=torch.int64),
+        in_keys=["observation"],
+        out_keys=["action"],
+    )
     rollout = env.rollout(200, policy, break_when_any_done=False)
     assert (rollout["next", "reward"] == -1).any() == (illegal == "penalize")
 
@@ -82,10 +98,16 @@ def test_autoreset_is_refused() -> None:
 
 @pytest.mark.parametrize("players", [2, 4])
 def test_its_wrapper_of_pettingzoo(players: int) -> None:
-    """With more than two players it can't go on after a bankruptcy, so an episode ends there (`done_on_any`)."""
+    """With more than two players an episode ends at a bankruptcy (`done_on_any`).
+
+    It can't go on after one.
+    """
     torch.manual_seed(0)  # its random actions are drawn from the global generator
     env = PettingZooWrapper(
-        monopoly_v0.env(players, me.Rules(start_cash=200, trade="none"), turn_limit=5), use_mask=True, done_on_any=players > 2, seed=0
+        monopoly_v0.env(players, me.Rules(start_cash=200, trade="none"), turn_limit=5),
+        use_mask=True,
+        done_on_any=players > 2,
+        seed=0,
     )
     rollout = env.rollout(STEPS, break_when_any_done=False)
     assert rollout.shape == (STEPS,)
@@ -97,13 +119,21 @@ def test_its_wrapper_of_pettingzoo(players: int) -> None:
 
 @pytest.mark.parametrize("players", [2, 4])
 def test_its_wrapper_of_gymnasium(players: int) -> None:
-    made = gymnasium.make("monopoly_env/Monopoly-v0", opponents=["random"] * (players - 1), illegal="random")
+    made = gymnasium.make(
+        "monopoly_env/Monopoly-v0", opponents=["random"] * (players - 1), illegal="random"
+    )
     rollout = GymWrapper(made).rollout(STEPS, break_when_any_done=False)
     assert rollout.shape == (STEPS,)
 
 
 def test_its_wrapper_of_vector_environments() -> None:
-    made = gymnasium.make_vec("monopoly_env/Monopoly-v0", num_envs=4, opponents=["random"], illegal="random", turn_limit=20)
+    made = gymnasium.make_vec(
+        "monopoly_env/Monopoly-v0",
+        num_envs=4,
+        opponents=["random"],
+        illegal="random",
+        turn_limit=20,
+    )
     rollout = GymWrapper(made).rollout(STEPS, break_when_any_done=False)
     assert rollout.shape == (4, STEPS)
     assert rollout["next", "done"].any()

@@ -30,7 +30,13 @@ def play(session: Callable[[Call], Awaitable[None]]) -> None:
                 return await client.call_tool(tool, given)
 
             assert client.server_info.version == me.__version__
-            assert {tool.name for tool in (await client.list_tools()).tools} == {"new_game", "observe", "legal_actions", "act", "analyse"}
+            assert {tool.name for tool in (await client.list_tools()).tools} == {
+                "new_game",
+                "observe",
+                "legal_actions",
+                "act",
+                "analyse",
+            }
             await session(call)
 
     anyio.run(run)
@@ -42,7 +48,9 @@ def text(result: Any) -> str:
 
 def test_a_game_through_the_tools() -> None:
     async def session(call: Call) -> None:
-        result = await call("new_game", opponents=["random/no_trades", "random/no_trades"], seed=3, seat=1)
+        result = await call(
+            "new_game", opponents=["random/no_trades", "random/no_trades"], seed=3, seat=1
+        )
         begun, fields = text(result), result.structured_content
         assert begun.startswith("game-1\n")
         assert "You are player 1." in begun
@@ -80,7 +88,9 @@ def test_policies_are_told_what_was_done() -> None:
 
 def test_guests_talk_to_each_other() -> None:
     async def session(call: Call) -> None:
-        begun = text(await call("new_game", opponents=["guest", "random/no_trades"], seed=3, talk=True))
+        begun = text(
+            await call("new_game", opponents=["guest", "random/no_trades"], seed=3, talk=True)
+        )
         assert "no bid on GROUP for N rounds" in begun
         assert "You are player 0." in begun
         waiting = (await call("observe", game="game-1", seat=1)).structured_content
@@ -95,9 +105,15 @@ def test_guests_talk_to_each_other() -> None:
             told = text(await call("act", game="game-1", action=legal[0].split(":")[0], seat=0))
         heard = (await call("observe", game="game-1", seat=1)).structured_content
         assert heard["you"] == 1
-        assert [(one["player"], one["text"]) for one in heard["talk"]["messages"]] == [(0, "Hello [2J.")]
+        assert [(one["player"], one["text"]) for one in heard["talk"]["messages"]] == [
+            (0, "Hello [2J.")
+        ]
         assert heard["talk"]["promises"][0]["state"] == "kept so far"
-        for given, says in (({"promise": "peace"}, "one of the forms"), ({"seat": 2}, "no guest"), ({"seat": 0}, "decision of player 1")):
+        for given, says in (
+            ({"promise": "peace"}, "one of the forms"),
+            ({"seat": 2}, "no guest"),
+            ({"seat": 0}, "decision of player 1"),
+        ):
             failed = await call("act", game="game-1", action=heard["legal"][0]["text"], **given)
             assert failed.is_error
             assert says in text(failed)
@@ -141,7 +157,14 @@ def test_the_end_of_a_game_and_the_most_games() -> None:
     tables = ours.Tables()
     tables.new_game(["random/no_trades"], "official", 1)
     table = tables._find("game-1")
-    table.game = me.position(2, turn=1, cash=[100, 1], lots={0: ["Boardwalk", "Park Place"]}, positions=[0, 36], throws=[(1, 2)])
+    table.game = me.position(
+        2,
+        turn=1,
+        cash=[100, 1],
+        lots={0: ["Boardwalk", "Park Place"]},
+        positions=[0, 36],
+        throws=[(1, 2)],
+    )
     table.play_on()
     assert "The game is over: you have won." in table.shown()
     assert (tables.observe("game-1")["over"], tables.observe("game-1")["winner"]) == (True, 0)

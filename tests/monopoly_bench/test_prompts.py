@@ -12,7 +12,13 @@ from monopoly_bench import prompts
 from monopoly_env import actions, core
 from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionError
 
-GAME = me.position(3, seed=4, turn=1, lots={1: ["Boardwalk", "Park Place"], 0: ["Reading Railroad"]}, buildings={"Boardwalk": 1})
+GAME = me.position(
+    3,
+    seed=4,
+    turn=1,
+    lots={1: ["Boardwalk", "Park Place"], 0: ["Reading Railroad"]},
+    buildings={"Boardwalk": 1},
+)
 
 
 def games(count: int) -> list[me.Game]:
@@ -43,7 +49,9 @@ def test_without_a_menu_only_the_kinds_are_named() -> None:
 
 @pytest.mark.parametrize("menu", [True, False])
 def test_prompts_are_short(menu: bool) -> None:
-    sizes = [prompts.tokens(prompts.SYSTEM + prompts.prompt(game, menu=menu)) for game in games(300)]
+    sizes = [
+        prompts.tokens(prompts.SYSTEM + prompts.prompt(game, menu=menu)) for game in games(300)
+    ]
     assert max(sizes) < 1500
 
 
@@ -66,10 +74,14 @@ def test_every_legal_action_is_read_back_by_number_and_by_text() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "**ACTION: {}**", "**ACTION:** {}", "- **Action**: `{}`", "> ACTION: {}", "## ACTION: {}", "```\nACTION: {}\n```",
-        'ACTION: "{}"', "ACTION: <{}>", "ACTION: [{}].", "ACTION: “{}”", "ACTION: {}<|im_end|>", "ACTION: {}</s>",
-        "ACTION: {}. It completes the group.", "ACTION: {} because I must", "ACTION: {} (2 houses)", "ACTION: {} - why not?",
-        "ACTION: {}, as it is cheap", "ACTION: {}\n\nGood luck to all of you!", "ACTION: fly\nNo:\nACTION: {}",
+        "**ACTION: {}**", "**ACTION:** {}", "- **Action**: `{}`", "> ACTION: {}", "## ACTION: {}",
+        "```\nACTION: {}\n```",
+        'ACTION: "{}"', "ACTION: <{}>", "ACTION: [{}].", "ACTION: “{}”", "ACTION: {}<|im_end|>",
+        "ACTION: {}</s>",
+        "ACTION: {}. It completes the group.", "ACTION: {} because I must", "ACTION: {} (2 houses)",
+        "ACTION: {} - why not?",
+        "ACTION: {}, as it is cheap", "ACTION: {}\n\nGood luck to all of you!",
+        "ACTION: fly\nNo:\nACTION: {}",
     ],
 )  # fmt: skip
 def test_answers_are_read_as_models_write_them(line: str) -> None:

@@ -1,7 +1,9 @@
-"""Brute-force definitions of single quantities in plain Python, written from the rules and not from the engine.
+"""Brute-force definitions of single quantities in plain Python.
 
-They share nothing with it but the data files and the record's fields: `read` turns a record into plain lists, dictionaries and sets.
-Numbers in parentheses are the rules (docs/rules.md).
+They are written from the rules and not from the engine.
+
+They share nothing with it but the data files and the record's fields: `read` turns a record into
+plain lists, dictionaries and sets. Numbers in parentheses are the rules (docs/rules.md).
 """
 
 from __future__ import annotations
@@ -41,12 +43,18 @@ def _deeds(file: str) -> list[Deed]:
         "utility": ("dice_mult_1ut", "dice_mult_2ut"),
     }
     return [
-        Deed(int(row["index"]), row["group"], int(row["price"]), int(row["mortgage"]), int(row["house_cost"] or 0),
-             tuple(int(row[column]) for column in columns[kind]))
+        Deed(
+            int(row["index"]),
+            row["group"],
+            int(row["price"]),
+            int(row["mortgage"]),
+            int(row["house_cost"] or 0),
+            tuple(int(row[column]) for column in columns[kind]),
+        )
         for kind in columns
         for row in rows
         if row["kind"] == kind
-    ]  # fmt: skip
+    ]
 
 
 DEEDS = {board: _deeds(file) for board, file in BOARD_FILES.items()}
@@ -85,7 +93,10 @@ class State:
         return any(self.level[other] for other in self.group(lot) if other in STREETS)
 
     def steps(self, level: int) -> int:
-        """Purchases that lead to a level; a hotel (5) is one more than the houses it needs (27, 62)."""
+        """Purchases that lead to a level (27, 62).
+
+        A hotel (5) is one more than the houses it needs.
+        """
         return level if level < 5 else self.rules.hotel_after + 1
 
 
@@ -109,24 +120,41 @@ def read(game: Any) -> State:
 
 
 def rent(state: State, lot: int, visitor: int, throw: int, fresh: int, card: bool = False) -> int:
-    """Dollars that a visitor owes (17 to 22). `fresh`: a second throw; `card`: brought by a 'nearest' Chance card."""
+    """Dollars that a visitor owes (17 to 22).
+
+    `fresh`: a second throw; `card`: brought by a 'nearest' Chance card.
+    """
     rules, deed, landlord = state.rules, state.deeds[lot], state.owner.get(lot)
-    if landlord is None or landlord == visitor or (state.in_jail[landlord] and not rules.rent_in_jail):
+    if (
+        landlord is None
+        or landlord == visitor
+        or (state.in_jail[landlord] and not rules.rent_in_jail)
+    ):
         return 0
-    if lot in state.mortgaged and not (card and deed.group == "utility" and rules.card_utility_pays_when_mortgaged):
+    if lot in state.mortgaged and not (
+        card and deed.group == "utility" and rules.card_utility_pays_when_mortgaged
+    ):
         return 0
     if card and deed.group == "utility":
         return 10 * fresh
     if deed.group in ("railroad", "utility"):
-        others = [other for other in state.group(lot) if state.owner.get(other) == landlord and other != lot]
-        counted = 1 + sum(rules.count_mortgaged_rr_ut or other not in state.mortgaged for other in others)
+        others = [
+            other
+            for other in state.group(lot)
+            if state.owner.get(other) == landlord and other != lot
+        ]
+        counted = 1 + sum(
+            rules.count_mortgaged_rr_ut or other not in state.mortgaged for other in others
+        )
         amount = deed.rents[counted - 1]
         if deed.group == "railroad":
             return amount * (2 if card else 1)
         return amount * (fresh if rules.utility_dice == "fresh" else throw)
     if state.level[lot]:
         return deed.rents[state.level[lot]]
-    spoilt = not rules.double_rent_if_group_mortgaged and any(other in state.mortgaged for other in state.group(lot))
+    spoilt = not rules.double_rent_if_group_mortgaged and any(
+        other in state.mortgaged for other in state.group(lot)
+    )
     return deed.rents[0] * (2 if state.has_group(landlord, lot) and not spoilt else 1)
 
 
@@ -137,11 +165,17 @@ def buildable(state: State, seat: int) -> set[int]:
 
 def _may_build(state: State, seat: int, lot: int) -> bool:
     rules, group, level = state.rules, state.group(lot), state.level[lot]
-    if not state.has_group(seat, lot) or any(other in state.mortgaged for other in group) or level == 5:
+    if (
+        not state.has_group(seat, lot)
+        or any(other in state.mortgaged for other in group)
+        or level == 5
+    ):
         return False
     if rules.even_build == "whole_group":
         return lot == group[0] and state.cash[seat] >= state.deeds[lot].house_price * len(group)
-    if rules.even_build == "even" and any(state.steps(state.level[other]) < state.steps(level) for other in group):
+    if rules.even_build == "even" and any(
+        state.steps(state.level[other]) < state.steps(level) for other in group
+    ):
         return False
     hotel = level == rules.hotel_after
     if hotel and any(state.steps(state.level[other]) < rules.hotel_after for other in group):
@@ -152,23 +186,39 @@ def _may_build(state: State, seat: int, lot: int) -> bool:
 
 def sellable(state: State, seat: int) -> set[int]:
     """Streets from which a seat may sell a building (31, 32)."""
-    return {lot for lot in STREETS if state.owner.get(lot) == seat and state.level[lot] and _may_sell(state, lot)}
+    return {
+        lot
+        for lot in STREETS
+        if state.owner.get(lot) == seat and state.level[lot] and _may_sell(state, lot)
+    }
 
 
 def _may_sell(state: State, lot: int) -> bool:
     rules, group, level = state.rules, state.group(lot), state.level[lot]
     if rules.even_build == "whole_group":
         return lot == group[0]
-    collapses = rules.even_build == "even" and rules.hotel_breakdown == "vector" and state.bank_houses < rules.hotel_after
+    collapses = (
+        rules.even_build == "even"
+        and rules.hotel_breakdown == "vector"
+        and state.bank_houses < rules.hotel_after
+    )
     if collapses and any(state.level[other] == 5 for other in group):
         return True  # the whole group goes down; the street that keeps least is named
-    if rules.even_build == "even" and any(state.steps(state.level[other]) > state.steps(level) for other in group):
+    if rules.even_build == "even" and any(
+        state.steps(state.level[other]) > state.steps(level) for other in group
+    ):
         return False
-    return not (level == 5 and rules.hotel_breakdown == "needs_four" and state.bank_houses < rules.hotel_after)
+    return not (
+        level == 5
+        and rules.hotel_breakdown == "needs_four"
+        and state.bank_houses < rules.hotel_after
+    )
 
 
 def best_breakdowns(state: State, lot: int, named: bool = True) -> list[tuple[int, ...]]:
-    """The highest even levels of a group after a sale, in the order of its lots; ties are all given (32).
+    """The highest even levels of a group after a sale, in the order of its lots.
+
+    Ties are all given (32).
 
     Only those in which the lot, if it was `named`, has less than before.
     """
@@ -196,25 +246,37 @@ def mortgageable(state: State, seat: int) -> set[int]:
 
 def liftable(state: State, seat: int) -> set[int]:
     """Mortgaged lots that a seat can pay to lift (34)."""
-    return {lot for lot in state.lots(seat) if lot in state.mortgaged and lifting_cost(state, lot) <= state.cash[seat]}
+    return {
+        lot
+        for lot in state.lots(seat)
+        if lot in state.mortgaged and lifting_cost(state, lot) <= state.cash[seat]
+    }
 
 
 def lifting_cost(state: State, lot: int) -> int:
     """Dollars that lifting a mortgage costs (34, 35, 39)."""
     deed, rules = state.deeds[lot], state.rules
     exact = Fraction(deed.mortgage if rules.interest_base == "mortgage" else deed.price, 10)
-    rounded = {"up": math.ceil(exact), "down": math.floor(exact), "nearest": math.floor(exact + Fraction(1, 2))}
+    rounded = {
+        "up": math.ceil(exact),
+        "down": math.floor(exact),
+        "nearest": math.floor(exact + Fraction(1, 2)),
+    }
     interest = rounded[rules.interest_rounding]
     return interest if rules.unmortgage_price == "ten_percent" else deed.mortgage + interest
 
 
 def raisable(state: State, seat: int) -> int:
-    """Cash after selling every building that can be sold and mortgaging every lot that can be mortgaged (16, 55)."""
+    """Cash after selling all buildings and mortgaging all lots that can be (16, 55)."""
     stuck = _stuck_steps(state, seat)
     total = state.cash[seat]
     for lot in state.lots(seat):
         if lot in STREETS:
-            total += (state.steps(state.level[lot]) - stuck.get(lot, 0)) * state.deeds[lot].house_price // 2
+            total += (
+                (state.steps(state.level[lot]) - stuck.get(lot, 0))
+                * state.deeds[lot].house_price
+                // 2
+            )
         if lot not in state.mortgaged and not any(stuck.get(other) for other in state.group(lot)):
             total += state.deeds[lot].mortgage
     return total
@@ -222,21 +284,32 @@ def raisable(state: State, seat: int) -> int:
 
 def piece_funds(state: State, seat: int) -> int:
     """What a seat may bid for a scarce house or hotel (29)."""
-    free = [lot for lot in state.lots(seat) if lot not in state.mortgaged and not (lot in STREETS and state.has_group(seat, lot))]
-    return state.cash[seat] + sum(state.deeds[lot].mortgage for lot in free if state.rules.piece_limit == "raisable")
+    free = [
+        lot
+        for lot in state.lots(seat)
+        if lot not in state.mortgaged and not (lot in STREETS and state.has_group(seat, lot))
+    ]
+    return state.cash[seat] + sum(
+        state.deeds[lot].mortgage for lot in free if state.rules.piece_limit == "raisable"
+    )
 
 
 def _stuck_steps(state: State, seat: int) -> dict[int, int]:
-    """Purchases that can't be sold: only where a hotel needs its houses from the bank, `hotel_breakdown="needs_four"` (32, 55).
+    """Purchases that can't be sold (32, 55).
 
-    Groups (single streets where building need not be even) without a hotel go first, for they only bring houses; then every group whose
-    hotels the bank can turn into houses, for they bring more houses than they take; then single hotels, the dearest first.
+    Only where a hotel needs its houses from the bank, `hotel_breakdown="needs_four"`.
+
+    Groups (single streets where building need not be even) without a hotel go first, for they only
+    bring houses; then every group whose hotels the bank can turn into houses, for they bring more
+    houses than they take; then single hotels, the dearest first.
     """
     needed = state.rules.hotel_after
     if state.rules.hotel_breakdown != "needs_four" or state.bank_houses == math.inf:
         return {}
     streets = [lot for lot in state.lots(seat) if lot in STREETS and state.level[lot]]
-    units = {tuple(state.group(lot)) if state.rules.even_build == "even" else (lot,) for lot in streets}
+    units = {
+        tuple(state.group(lot)) if state.rules.even_build == "even" else (lot,) for lot in streets
+    }
     bank = state.bank_houses
     while True:
         free = [unit for unit in units if needed * _hotels(state, unit) <= bank]
@@ -246,7 +319,10 @@ def _stuck_steps(state: State, seat: int) -> dict[int, int]:
         units.remove(unit)
         bank += sum(_houses(state, state.steps(state.level[lot])) for lot in unit)
     stuck = {lot: state.steps(state.level[lot]) for unit in units for lot in unit}
-    hotels = sorted((lot for lot in stuck if state.level[lot] == 5), key=lambda lot: -state.deeds[lot].house_price)
+    hotels = sorted(
+        (lot for lot in stuck if state.level[lot] == 5),
+        key=lambda lot: -state.deeds[lot].house_price,
+    )
     for lot in hotels[: int(bank // needed)]:
         stuck[lot] -= 1
     return stuck
@@ -257,8 +333,15 @@ def _hotels(state: State, lots: tuple[int, ...]) -> int:
 
 
 def worth(state: State, seat: int) -> int:
-    """Total worth for the income tax: cash, printed prices, buildings at their purchase price (51)."""
-    return state.cash[seat] + sum(state.deeds[lot].price for lot in state.lots(seat)) + _buildings(state, seat)
+    """Total worth for the income tax (51).
+
+    Cash, printed prices, buildings at their purchase price.
+    """
+    return (
+        state.cash[seat]
+        + sum(state.deeds[lot].price for lot in state.lots(seat))
+        + _buildings(state, seat)
+    )
 
 
 def score(state: State, seat: int) -> int:
@@ -267,12 +350,18 @@ def score(state: State, seat: int) -> int:
         return state.cash[seat]
     if state.rules.score == "tax_worth":
         return worth(state, seat)
-    lots = sum(state.deeds[lot].price // (2 if lot in state.mortgaged else 1) for lot in state.lots(seat))
+    lots = sum(
+        state.deeds[lot].price // (2 if lot in state.mortgaged else 1) for lot in state.lots(seat)
+    )
     return state.cash[seat] + lots + _buildings(state, seat)
 
 
 def _buildings(state: State, seat: int) -> int:
-    return sum(state.steps(state.level[lot]) * state.deeds[lot].house_price for lot in state.lots(seat) if lot in STREETS)
+    return sum(
+        state.steps(state.level[lot]) * state.deeds[lot].house_price
+        for lot in state.lots(seat)
+        if lot in STREETS
+    )
 
 
 def seats(state: State) -> Iterator[int]:

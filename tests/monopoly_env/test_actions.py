@@ -14,7 +14,8 @@ from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.facts import board
 
 SIZES = {
-    "buy": 2, "bid": 8, "turn": 1, "jail": 2, "build": 22, "sell": 22, "mortgage": 28, "unmortgage": 28, "trade": 7,
+    "buy": 2, "bid": 8, "turn": 1, "jail": 2, "build": 22, "sell": 22, "mortgage": 28,
+    "unmortgage": 28, "trade": 7,
     "trade_ask": 32, "trade_give": 32, "trade_cash": 16, "reply": 3, "choice": 2,
 }  # fmt: skip
 
@@ -36,8 +37,10 @@ def test_heads_tile_the_space() -> None:
 
 def test_numbers_for_kernels_match_the_heads() -> None:
     starts = (
-        actions.A_BUY, actions.A_BID, actions.A_TURN, actions.A_JAIL, actions.A_BUILD, actions.A_SELL, actions.A_MORTGAGE,
-        actions.A_UNMORTGAGE, actions.A_TRADE, actions.A_ASK, actions.A_GIVE, actions.A_CASH, actions.A_REPLY, actions.A_CHOICE,
+        actions.A_BUY, actions.A_BID, actions.A_TURN, actions.A_JAIL, actions.A_BUILD,
+        actions.A_SELL, actions.A_MORTGAGE,
+        actions.A_UNMORTGAGE, actions.A_TRADE, actions.A_ASK, actions.A_GIVE, actions.A_CASH,
+        actions.A_REPLY, actions.A_CHOICE,
     )  # fmt: skip
     assert starts == tuple(head.start for head in actions.HEADS.values())
     assert actions.describe(actions.A_ASK + actions.GOODS_DONE) == "ask: done"
@@ -58,7 +61,9 @@ def test_parse_undoes_describe(preset: str) -> None:
     texts = [actions.describe(action, game) for action in range(actions.NUM_ACTIONS)]
     assert len(set(texts)) == actions.NUM_ACTIONS
     assert [actions.parse(text) for text in texts] == list(range(actions.NUM_ACTIONS))
-    assert [actions.parse(f"  {text.upper()} ".replace(" ", "  ")) for text in texts] == list(range(actions.NUM_ACTIONS))
+    assert [actions.parse(f"  {text.upper()} ".replace(" ", "  ")) for text in texts] == list(
+        range(actions.NUM_ACTIONS)
+    )
 
 
 @pytest.mark.parametrize("preset", me.Rules.presets())
@@ -71,7 +76,9 @@ def test_parse_undoes_describe_at_every_decision(preset: str) -> None:
                 break
             legal = me.legal_actions(game)
             asked.add(int(game.decision))
-            assert [actions.parse(actions.describe(action, game), game) for action in legal] == legal.tolist()
+            assert [
+                actions.parse(actions.describe(action, game), game) for action in legal
+            ] == legal.tolist()
             me.step(game, int(generator.choice(legal)))
     assert len(asked) >= 3
 
@@ -80,15 +87,22 @@ def test_parse_undoes_describe_at_every_decision(preset: str) -> None:
 def test_parse_undoes_describe_where_words_depend_on_the_decision(decision: str) -> None:
     game = me.new_game(2)
     game.decision = actions.DECISION_NAMES.index(decision)
-    open_ = [*range(*actions.HEADS["choice"].slice.indices(205)), *range(*actions.HEADS["bid"].slice.indices(205))]
-    assert [actions.parse(actions.describe(action, game).upper(), game) for action in open_] == open_
+    open_ = [
+        *range(*actions.HEADS["choice"].slice.indices(205)),
+        *range(*actions.HEADS["bid"].slice.indices(205)),
+    ]
+    assert [
+        actions.parse(actions.describe(action, game).upper(), game) for action in open_
+    ] == open_
 
 
 @pytest.mark.parametrize(
     ("text", "action"),
     [
-        ("done", actions.A_BID), ("pay $200", actions.A_CHOICE), ("pay 10% of total worth", actions.A_CHOICE + 1),
-        ("draw a Chance card", actions.A_CHOICE + 1), ("keep the mortgage", actions.A_CHOICE), ("lift the mortgage", actions.A_CHOICE + 1),
+        ("done", actions.A_BID), ("pay $200", actions.A_CHOICE),
+        ("pay 10% of total worth", actions.A_CHOICE + 1),
+        ("draw a Chance card", actions.A_CHOICE + 1), ("keep the mortgage", actions.A_CHOICE),
+        ("lift the mortgage", actions.A_CHOICE + 1),
         ("pay the fine", actions.A_JAIL), ("1", 1), ("204", 204), (17, 17), (np.int8(7), 7),
     ],
 )  # fmt: skip
@@ -109,7 +123,10 @@ def test_lots_are_named_by_the_board() -> None:
     assert actions.describe(last_street) == "build Boardwalk"
     assert actions.describe(last_street, uk) == "build Mayfair"
     assert actions.parse("build Mayfair") == actions.parse("build Boardwalk") == last_street
-    assert actions.describe(actions.A_MORTGAGE + 27, uk) == f"mortgage {board.LOT_NAME[int(uk.rules.board)][27]}"
+    assert (
+        actions.describe(actions.A_MORTGAGE + 27, uk)
+        == f"mortgage {board.LOT_NAME[int(uk.rules.board)][27]}"
+    )
 
 
 @pytest.mark.parametrize(("decision", "answers"), actions.CHOICES.items())
@@ -137,7 +154,14 @@ def test_any_integer_is_an_action(action: object) -> None:
     assert actions.check(action) == 7
 
 
-@pytest.mark.parametrize(("text", "hint"), [("build Bordwalk", "build boardwalk"), ("fould", "fold"), ("use jail card", "use a jail card")])
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("build Bordwalk", "build boardwalk"),
+        ("fould", "fold"),
+        ("use jail card", "use a jail card"),
+    ],
+)
 def test_unknown_words_name_the_nearest(text: str, hint: str) -> None:
     with pytest.raises(ConfigurationError, match=f"Did you mean '{hint}'"):
         actions.parse(text)

@@ -68,16 +68,29 @@ def test_pictures() -> None:
 
 
 def test_by_name() -> None:
-    script = "import {0}; import {1}; print(pettingzoo.make('aec', 'monopoly-v0', num_players=3).possible_agents)"
+    script = (
+        "import {0}; import {1}; print(pettingzoo.make('aec', 'monopoly-v0',"
+        " num_players=3).possible_agents)"
+    )
     for order in (("pettingzoo", "monopoly_env"), ("monopoly_env", "pettingzoo")):
-        done = subprocess.run([sys.executable, "-W", "error", "-c", script.format(*order)], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", script.format(*order)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.stdout == "['player_0', 'player_1', 'player_2']\n", done.stderr
     assert isinstance(monopoly_v0.env(), pettingzoo.AECEnv)
 
 
 def not_asked(info: Any) -> bool:
     """Whether an info is that of an agent that is not to move."""
-    return set(info) == {"decision", "heads"} and info["decision"] == 0 and info["heads"].dtype == np.int8 and not info["heads"].any()
+    return (
+        set(info) == {"decision", "heads"}
+        and info["decision"] == 0
+        and info["heads"].dtype == np.int8
+        and not info["heads"].any()
+    )
 
 
 def test_last_describes_the_decision() -> None:
@@ -93,7 +106,9 @@ def test_last_describes_the_decision() -> None:
         assert type(info["decision"]) is int
         assert info["decision"] == env.game.decision
         assert info["heads"].dtype == np.int8
-        assert info["heads"].tolist() == [observation["action_mask"][head.slice].any() for head in HEADS.values()]
+        assert info["heads"].tolist() == [
+            observation["action_mask"][head.slice].any() for head in HEADS.values()
+        ]
         assert (observation["observation"] == encoding.observe(env.game)).all()
         assert (observation["action_mask"] == me.action_mask(env.game)).all()
         for other in env.agents:
@@ -101,7 +116,9 @@ def test_last_describes_the_decision() -> None:
                 assert not_asked(env.infos[other])
                 assert not env.observe(other)["action_mask"].any()
                 seen = env.observe(other)["observation"]
-                assert (seen == encoding.observe(env.game, seat=env.possible_agents.index(other))).all()
+                assert (
+                    seen == encoding.observe(env.game, seat=env.possible_agents.index(other))
+                ).all()
         assert (env.state() == encoding.observe(env.game, seat=0)).all()
         asked.add(DECISION_NAMES[info["decision"]])
         env.step(choose(observation["action_mask"], number))
@@ -117,7 +134,11 @@ def test_every_agent_has_the_same_infos_at_all_times() -> None:
         while env.agents:
             assert list(env.infos) == env.agents
             shapes |= {
-                tuple((key, np.shape(value), np.asarray(value).dtype.name) for key, value in info.items()) for info in env.infos.values()
+                tuple(
+                    (key, np.shape(value), np.asarray(value).dtype.name)
+                    for key, value in info.items()
+                )
+                for info in env.infos.values()
             }
             play(env, 1, first=number)
             number += 1
@@ -165,7 +186,8 @@ def test_a_whole_game(players: int, name: str) -> None:
     assert me.is_over(env.game)
     assert paid == pytest.approx(given)
     assert sum(paid.values()) == pytest.approx(0.0, abs=1e-5)
-    # What was paid on the way adds up to the reward of the final ranking; shaping adds up to nothing.
+    # What was paid on the way adds up to the reward of the final ranking; shaping adds up to
+    # nothing.
     final = rewards.make(name.removesuffix("_shaped")).after(env.game, np.zeros(players))
     assert list(paid.values()) == pytest.approx(final.tolist(), abs=1e-5)
 
@@ -209,7 +231,11 @@ def test_turn_limit_truncates_and_a_cap_of_the_rules_terminates() -> None:
     assert me.is_over(capped.game)
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["deepcopy", "pickle"])  # noqa: S301
+@pytest.mark.parametrize(
+    "duplicate",
+    [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))],  # noqa: S301
+    ids=["deepcopy", "pickle"],
+)
 def test_copies_go_on_alike(duplicate: Callable[[Any], Any]) -> None:
     env = monopoly_v0.env(4, reward="net_worth_shaped")
     env.reset(seed=9)
@@ -229,7 +255,9 @@ def test_an_illegal_action_may_end_the_game(players: int) -> None:
     digest, offender = me.digest(env.game), env.agent_selection
     env.step(int(env.last()[0]["action_mask"].argmin()))
     assert me.digest(env.game) == digest
-    assert env.rewards == {agent: -1.0 if agent == offender else 0.0 for agent in env.possible_agents}
+    assert env.rewards == {
+        agent: -1.0 if agent == offender else 0.0 for agent in env.possible_agents
+    }
     assert all(env.terminations.values())
     assert not any(env.truncations.values())
     assert all(not_asked(info) for info in env.infos.values())
@@ -277,7 +305,13 @@ def test_a_refused_action_changes_nothing() -> None:
     env = monopoly_v0.env(2)
     env.reset(seed=0)
     play(env, 40)
-    before = me.digest(env.game), env.agent_selection, dict(env.rewards), dict(env._cumulative_rewards), dict(env.infos)
+    before = (
+        me.digest(env.game),
+        env.agent_selection,
+        dict(env.rewards),
+        dict(env._cumulative_rewards),
+        dict(env.infos),
+    )
     illegal = np.flatnonzero(env.last()[0]["action_mask"] == 0)
     for action in illegal:
         with pytest.raises(me.IllegalActionError, match="Legal: "):
@@ -285,7 +319,13 @@ def test_a_refused_action_changes_nothing() -> None:
     for action in (-1, NUM_ACTIONS, 1.0, "buy", None, True, np.array([1, 2])):
         with pytest.raises(me.ConfigurationError, match="0 to 204"):
             env.step(action)
-    assert before == (me.digest(env.game), env.agent_selection, dict(env.rewards), dict(env._cumulative_rewards), dict(env.infos))
+    assert before == (
+        me.digest(env.game),
+        env.agent_selection,
+        dict(env.rewards),
+        dict(env._cumulative_rewards),
+        dict(env.infos),
+    )
 
 
 def test_a_step_after_the_end_or_before_the_beginning() -> None:

@@ -32,7 +32,7 @@ def middle(decisions: int = 150, **options: Any) -> Any:
     return game
 
 
-# --- new games ----------------------------------------------------------------------------------------------------------
+# --- new games
 
 
 @pytest.mark.parametrize("players", range(2, 9))
@@ -60,7 +60,9 @@ def test_a_batch_holds_the_games_of_its_seeds() -> None:
     seeds = [9, 2**40, 0]
     games = me.new_games(seeds, 3, "uk")
     assert games.shape == (3,)
-    assert [games[i].tobytes() for i in range(3)] == [me.new_game(3, "uk", seed).tobytes() for seed in seeds]
+    assert [games[i].tobytes() for i in range(3)] == [
+        me.new_game(3, "uk", seed).tobytes() for seed in seeds
+    ]
     assert me.new_games(np.array([9, 5]), 3, "uk")[0].tobytes() == games[0].tobytes()
     assert len(me.new_games([])) == 0
 
@@ -74,7 +76,7 @@ def test_a_game_of_a_batch_is_stepped_alone() -> None:
     assert games[[0, 2]].tobytes() == before[[0, 2]].tobytes()
 
 
-# --- steps --------------------------------------------------------------------------------------------------------------
+# --- steps
 
 
 def test_an_illegal_action_is_refused_without_a_trace() -> None:
@@ -87,7 +89,9 @@ def test_an_illegal_action_is_refused_without_a_trace() -> None:
             me.step(game, action)
         assert game.tobytes() == before
         said = str(refused.value)
-        assert f"Action {action} ({actions.describe(action, game)!r}) of player {game.player}" in said
+        assert (
+            f"Action {action} ({actions.describe(action, game)!r}) of player {game.player}" in said
+        )
         assert repr(asked(game)[0]) in said
         assert actions.describe(min(legal), game) in said
 
@@ -99,7 +103,9 @@ def test_many_legal_actions_are_counted_in_the_message() -> None:
         me.step(game, actions.parse("buy"))
 
 
-@pytest.mark.parametrize("action", [-1, 205, 2**70, 1.0, "go on", None, True, [0], np.array([0, 1])])
+@pytest.mark.parametrize(
+    "action", [-1, 205, 2**70, 1.0, "go on", None, True, [0], np.array([0, 1])]
+)
 def test_what_is_no_action(action: Any) -> None:
     game = middle(5)
     before = game.tobytes()
@@ -120,7 +126,10 @@ def test_a_step_after_the_end() -> None:
 
 
 def test_a_fault_of_the_engine_is_reported_as_such() -> None:
-    """No game has so many tasks, so the engine would have to be broken; each of them alone is possible."""
+    """No game has so many tasks, so the engine would have to be broken.
+
+    Each of them alone is possible.
+    """
     game = table()
     question = game.agenda[game.depth - 1].copy()
     game.agenda[1:-1], game.agenda[-1] = game.agenda[0], question
@@ -129,7 +138,7 @@ def test_a_fault_of_the_engine_is_reported_as_such() -> None:
         act(game, "trade with player +1")
 
 
-# --- edited records -----------------------------------------------------------------------------------------------------
+# --- edited records
 
 # Edits after which kernels would read or write beyond a table, or would never come to an end.
 NONSENSE: dict[str, Callable[[Any], Any]] = {
@@ -177,9 +186,14 @@ def test_nonsense_is_refused_without_a_trace(edit: str, use: str) -> None:
 
 
 def test_an_edit_takes_effect_once_it_is_settled() -> None:
-    game = land(39, lots={0: ["Reading Railroad", "B. & O. Railroad", "Short Line", "Electric Company"]})
+    game = land(
+        39, lots={0: ["Reading Railroad", "B. & O. Railroad", "Short Line", "Electric Company"]}
+    )
     game.cash[0] = 100  # Boardwalk costs 400
-    with pytest.raises(me.PositionError, match=r"the legal actions are not those of the rules. After editing a game, call .*settle"):
+    with pytest.raises(
+        me.PositionError,
+        match=r"the legal actions are not those of the rules. After editing a game, call .*settle",
+    ):
         me.step(game, actions.parse("buy"))
     core.settle(game)
     assert asked(game) == ("buy", 0)
@@ -193,7 +207,7 @@ def test_a_finished_game_with_legal_actions_is_refused() -> None:
         me.step(game, 0)
 
 
-# --- looking ------------------------------------------------------------------------------------------------------------
+# --- looking
 
 
 def test_masks_and_lists_of_actions_agree() -> None:
@@ -208,7 +222,11 @@ def test_masks_and_lists_of_actions_agree() -> None:
 
 def finished(cash: tuple[int, int] = (1500, 500)) -> Any:
     """A game of two that a cap of one turn has ended."""
-    return act(table(2, rules=me.Rules(max_turns=1), cash=cash, positions=[7, 7], throws=[(1, 2)]), "go on", "go on")
+    return act(
+        table(2, rules=me.Rules(max_turns=1), cash=cash, positions=[7, 7], throws=[(1, 2)]),
+        "go on",
+        "go on",
+    )
 
 
 def test_the_winner_is_the_only_first() -> None:
@@ -233,7 +251,8 @@ def test_nobody_has_won_a_game_under_way() -> None:
 
 def test_worth_is_cash_lots_and_buildings() -> None:
     game = me.position(
-        3, cash=[100, 0, 7], lots={0: ["Boardwalk", "Park Place", "Reading Railroad"], 1: ["Electric Company"]},
+        3, cash=[100, 0, 7],
+        lots={0: ["Boardwalk", "Park Place", "Reading Railroad"], 1: ["Electric Company"]},
         buildings={"Boardwalk": 5, "Park Place": 4}, mortgaged=["Electric Company"],
     )  # fmt: skip
     assert me.worth(game).tolist() == [100 + 400 + 350 + 200 + 9 * 200, 150, 7]
@@ -247,7 +266,15 @@ def test_worth_of_a_seat_that_does_not_exist(seat: Any) -> None:
         me.worth(middle(3), seat)
 
 
-NO_GAMES = [None, 7, "game", {"cash": 1}, np.zeros(3), np.zeros(1, np.dtype((np.record, [("cash", np.int32)])))[0], np.zeros(2, me.GAME)]
+NO_GAMES = [
+    None,
+    7,
+    "game",
+    {"cash": 1},
+    np.zeros(3),
+    np.zeros(1, np.dtype((np.record, [("cash", np.int32)])))[0],
+    np.zeros(2, me.GAME),
+]
 LOOKS: dict[str, Callable[[Any], Any]] = {
     "step": lambda game: me.step(game, 0),
     "legal_actions": me.legal_actions,
@@ -277,7 +304,7 @@ def test_what_is_no_game_is_not_saved(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-# --- copies -------------------------------------------------------------------------------------------------------------
+# --- copies
 
 
 def test_a_clone_is_equal_and_independent() -> None:
@@ -293,7 +320,11 @@ def test_a_clone_is_equal_and_independent() -> None:
 
 def test_the_digest_tells_all_and_nothing_else() -> None:
     game = middle()
-    assert me.digest(game) == me.digest(me.clone(game)) == hashlib.sha256(game.tobytes()).hexdigest()[:16]
+    assert (
+        me.digest(game)
+        == me.digest(me.clone(game))
+        == hashlib.sha256(game.tobytes()).hexdigest()[:16]
+    )
     digests = {me.digest(game)}
     raw = np.frombuffer(game.tobytes(), np.uint8)
     for place in range(0, len(raw), 37):
@@ -323,7 +354,7 @@ def test_seeds_out_of_range(seed: Any) -> None:
         me.new_game(seed=seed)
 
 
-# --- files --------------------------------------------------------------------------------------------------------------
+# --- files
 
 
 @pytest.mark.parametrize("preset", me.Rules.presets())
@@ -362,7 +393,9 @@ def test_where_nothing_can_be_written(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "mine"
 
 
-def test_a_broken_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_write_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = me.save(middle(5), tmp_path / "game")
     before = path.read_bytes()
 
@@ -385,7 +418,8 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 def saved(game: Any, **changes: Any) -> bytes:
     """A saved game as it should be but for some changes of its header."""
     header = {
-        "format": "monopoly_env game", "version": FORMAT_VERSION, "rules_version": RULES_VERSION, "board": "us_2008",
+        "format": "monopoly_env game", "version": FORMAT_VERSION, "rules_version": RULES_VERSION,
+        "board": "us_2008",
         "tables": core.table_hash(0), "digest": hashlib.sha256(game.tobytes()).hexdigest()[:16],
     }  # fmt: skip
     return json.dumps(header | changes).encode() + b"\n" + game.tobytes()
@@ -403,7 +437,19 @@ def test_the_file_is_a_line_of_json_and_the_record(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"\n", b"no game", b"\xff\xfe\x00", b"[]\n", b"null\n", b"3\n", b'"text"\n', b"{}\n", b"PK\x03\x04", b"[" * 60_000],
+    [
+        b"",
+        b"\n",
+        b"no game",
+        b"\xff\xfe\x00",
+        b"[]\n",
+        b"null\n",
+        b"3\n",
+        b'"text"\n',
+        b"{}\n",
+        b"PK\x03\x04",
+        b"[" * 60_000,
+    ],
     ids=lambda content: repr(content[:10]),
 )
 def test_foreign_files(content: bytes, tmp_path: Path) -> None:
@@ -414,9 +460,16 @@ def test_foreign_files(content: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": "monopoly_env policy"}, r"format is 'monopoly_env policy', this version reads 'monopoly_env game'"),
-        ({"version": FORMAT_VERSION + 1}, rf"version is {FORMAT_VERSION + 1}, this version reads {FORMAT_VERSION}"),
-        ({"version": 1}, "version is 1, this version reads 2"),  # without `window_passes` and `piece_limit`
+        (
+            {"format": "monopoly_env policy"},
+            r"format is 'monopoly_env policy', this version reads 'monopoly_env game'",
+        ),
+        (
+            {"version": FORMAT_VERSION + 1},
+            rf"version is {FORMAT_VERSION + 1}, this version reads {FORMAT_VERSION}",
+        ),
+        # without `window_passes` and `piece_limit`
+        ({"version": 1}, "version is 1, this version reads 2"),
         ({"version": None}, "version is None"),
         ({"rules_version": RULES_VERSION + 1}, "rules_version is"),
         ({"tables": "0" * 16}, "another version of the board 'us_2008'"),
@@ -436,7 +489,9 @@ def test_truncated_and_padded_files(tmp_path: Path) -> None:
     for end in (*range(0, header, 40), header, header + 1, len(data) // 2, len(data) - 1):
         with pytest.raises(me.FormatError, match=r"truncated or corrupt|is not a saved game"):
             load_bytes(data[:end], tmp_path)
-    with pytest.raises(me.FormatError, match=f"{me.GAME.itemsize + 1} bytes of record, expected {me.GAME.itemsize}"):
+    with pytest.raises(
+        me.FormatError, match=f"{me.GAME.itemsize + 1} bytes of record, expected {me.GAME.itemsize}"
+    ):
         load_bytes(data + b"\0", tmp_path)
 
 
@@ -529,7 +584,9 @@ def rule(name: str, value: int) -> Callable[[Any], None]:
     ],
     ids=lambda edit: edit.__name__,
 )
-def test_an_impossible_record_with_a_valid_digest(edit: Callable[[Any], None], tmp_path: Path) -> None:
+def test_an_impossible_record_with_a_valid_digest(
+    edit: Callable[[Any], None], tmp_path: Path
+) -> None:
     game = table(turn=1)
     edit(game)
     with pytest.raises(me.FormatError, match=r"game' "):
@@ -569,7 +626,9 @@ def test_an_impossible_record_with_a_valid_digest(edit: Callable[[Any], None], t
         (agenda.REPLY, 0, 0, 0),
     ],
 )
-def test_an_impossible_task_with_a_valid_digest(task: tuple[int, int, int, int], tmp_path: Path) -> None:
+def test_an_impossible_task_with_a_valid_digest(
+    task: tuple[int, int, int, int], tmp_path: Path
+) -> None:
     game = table()
     assert (game.auction_lot, game.offer_to) == (NOBODY, NOBODY)
     game.agenda[1 : game.depth + 1] = game.agenda[: game.depth].copy()
@@ -579,28 +638,40 @@ def test_an_impossible_task_with_a_valid_digest(task: tuple[int, int, int, int],
         load_bytes(saved(game), tmp_path)
 
 
-# --- text ---------------------------------------------------------------------------------------------------------------
+# --- text
 
 
 def test_a_game_in_words() -> None:
     game = me.position(
-        4, me.Rules.preset("uk", free_parking_pot="fines"), seed=1, turn=1, pot=120, cash=[10, 20, 30, 0], bankrupt=[3],
-        lots={0: ["Mayfair", "Park Lane", "King's Cross Station"], 1: ["Old Kent Road"]}, mortgaged=["King's Cross Station"],
-        buildings={"Mayfair": 5, "Park Lane": 4}, positions={0: 24, 1: 0}, jail={2: 1}, jail_cards={1: ["chance", "community_chest"]},
+        4, me.Rules.preset("uk", free_parking_pot="fines"), seed=1, turn=1, pot=120,
+        cash=[10, 20, 30, 0], bankrupt=[3],
+        lots={0: ["Mayfair", "Park Lane", "King's Cross Station"], 1: ["Old Kent Road"]},
+        mortgaged=["King's Cross Station"],
+        buildings={"Mayfair": 5, "Park Lane": 4}, positions={0: 24, 1: 0}, jail={2: 1},
+        jail_cards={1: ["chance", "community_chest"]},
     )  # fmt: skip
     lines = me.to_text(game).splitlines()
     assert lines[0].startswith("Turn 1 of player 1, round 1;")
     assert "board='uk'" in lines[0]
     assert "free_parking_pot='fines'" in lines[0]
     assert lines[1] == "Bank: 28 houses, 11 hotels; Free Parking $120; last throw 0 + 0"
-    assert lines[2] == "Player 0: $10, Trafalgar Square; Park Lane 4 houses, Mayfair hotel, King's Cross Station mortgaged"
-    assert lines[3] == "Player 1: $20, Go; Old Kent Road, Chance jail card, Community Chest jail card"
+    assert (
+        lines[2]
+        == "Player 0: $10, Trafalgar Square; Park Lane 4 houses, Mayfair hotel, King's Cross"
+        " Station mortgaged"
+    )
+    assert (
+        lines[3] == "Player 1: $20, Go; Old Kent Road, Chance jail card, Community Chest jail card"
+    )
     assert lines[4] == "Player 2: $30, in jail after 1 failed throws; no lots"
     assert lines[5] == "Player 3: out of the game, place 4"
     assert lines[6].startswith("Pending: turn")
     assert lines[7].startswith("Decision of player 1: turn")
     assert lines[8].startswith("Legal: ")
-    assert all(f"{action} {actions.describe(action, game)}" in lines[8] for action in me.legal_actions(game))
+    assert all(
+        f"{action} {actions.describe(action, game)}" in lines[8]
+        for action in me.legal_actions(game)
+    )
     assert "mortgage Old Kent Road" in lines[8]
     assert len(lines) == 9
 
@@ -630,22 +701,42 @@ def test_a_sealed_auction_in_words() -> None:
 
 
 def test_an_offer_in_words() -> None:
-    game = table(2, lots={0: ["Park Place"], 1: ["Boardwalk", "Reading Railroad"]}, jail_cards={1: ["chance"]})
+    game = table(
+        2,
+        lots={0: ["Park Place"], 1: ["Boardwalk", "Reading Railroad"]},
+        jail_cards={1: ["chance"]},
+    )
     act(game, "trade with player +1")
     assert "Player 0 offers player 1 nothing for nothing, so far." in me.to_text(game)
-    act(game, "ask for Boardwalk", "ask for Reading Railroad", "ask for the Chance jail card", "ask: done", "give Park Place", "give: done")
+    act(
+        game,
+        "ask for Boardwalk",
+        "ask for Reading Railroad",
+        "ask for the Chance jail card",
+        "ask: done",
+        "give Park Place",
+        "give: done",
+    )
     act(game, "give $100")
-    offered = "offers {} Park Place and $100 for Boardwalk, Reading Railroad and the Chance jail card"
+    offered = (
+        "offers {} Park Place and $100 for Boardwalk, Reading Railroad and the Chance jail card"
+    )
     assert f"Player 0 {offered.format('player 1')}, so far." in me.to_text(game)
     act(game, "cash: done")
     assert f"Player 0 {offered.format('player 1')}." in me.to_text(game)
     assert "A offers B Park Place and $100 for Boardwalk, Reading" in board_of(game, colour=False)
     act(game, "counter")
-    assert "Player 1 offers player 0 nothing for nothing, a counter-offer, so far." in me.to_text(game)
+    assert "Player 1 offers player 0 nothing for nothing, a counter-offer, so far." in me.to_text(
+        game
+    )
 
 
 def test_pending_tasks_name_lots_and_creditors() -> None:
-    game = land(39, cash=[20, 1500, 1500], lots={1: ["Boardwalk", "Park Place"], 0: ["Reading Railroad", "Short Line"]})
+    game = land(
+        39,
+        cash=[20, 1500, 1500],
+        lots={1: ["Boardwalk", "Park Place"], 0: ["Reading Railroad", "Short Line"]},
+    )
     assert "debt (player 0): $" in me.to_text(game)
     assert "to player 1" in me.to_text(game)
     buying = me.to_text(land(39))

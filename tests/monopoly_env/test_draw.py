@@ -1,4 +1,7 @@
-"""A game as a picture: every square, player and token is there, says what it is, and the file is well formed."""
+"""A game as a picture: every square, player and token is there, and says what it is.
+
+The file is well formed.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,11 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def elements(game: Game) -> dict[str, ET.Element]:
-    return {element.get("id", ""): element for element in ET.fromstring(str(me.draw(game))).iter() if element.get("id")}
+    return {
+        element.get("id", ""): element
+        for element in ET.fromstring(str(me.draw(game))).iter()
+        if element.get("id")
+    }
 
 
 def title(element: ET.Element) -> str:
@@ -41,14 +48,25 @@ def test_every_square_player_and_token_is_drawn(edition: str, players: int) -> N
     game = me.new_game(players, edition, seed=3)
     drawn = elements(game)
     names = SQUARE_NAME[int(game.rules.board)]
-    assert all(title(drawn[f"square-{square}"]).startswith(names[square]) for square in range(NUM_SQUARES))
-    assert all(f"player-{letter}" in drawn and f"token-{letter}" in drawn for letter in "ABCDEFGH"[:players])
+    assert all(
+        title(drawn[f"square-{square}"]).startswith(names[square]) for square in range(NUM_SQUARES)
+    )
+    assert all(
+        f"player-{letter}" in drawn and f"token-{letter}" in drawn
+        for letter in "ABCDEFGH"[:players]
+    )
     assert "token-" + "ABCDEFGHI"[players] not in drawn
 
 
 def test_owners_buildings_and_mortgages_are_told_in_words() -> None:
     lots = {0: ["Park Place", "Boardwalk"], 1: ["Electric Company"]}
-    game = me.position(2, lots=lots, buildings={"Boardwalk": 5, "Park Place": 4}, mortgaged=["Electric Company"], jail={1: 2})
+    game = me.position(
+        2,
+        lots=lots,
+        buildings={"Boardwalk": 5, "Park Place": 4},
+        mortgaged=["Electric Company"],
+        jail={1: 2},
+    )
     drawn = elements(game)
     assert title(drawn["square-39"]) == "Boardwalk: owned by A, hotel"
     assert title(drawn["square-37"]) == "Park Place: owned by A, 4 houses"
@@ -89,7 +107,9 @@ def test_saved_pictures(tmp_path: Path) -> None:
     drawing.save(tmp_path / "game.png", width=366)
     with Image.open(tmp_path / "game.png") as image:
         assert image.size == (366, 366)
-    with pytest.raises(me.ConfigurationError, match=r"saved to a \.svg or \.png file, not to .*game\.bmp"):
+    with pytest.raises(
+        me.ConfigurationError, match=r"saved to a \.svg or \.png file, not to .*game\.bmp"
+    ):
         drawing.save(tmp_path / "game.bmp")
     with pytest.raises(me.ConfigurationError, match=r"width=50 must be .* from 64 to 4,096"):
         drawing.save(tmp_path / "small.png", width=50)
@@ -111,9 +131,13 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     raster.libraries.cache_clear()
     try:
-        with pytest.raises(me.ConfigurationError, match=r"pip install 'monopoly-env\[pictures\]' \(.*resvg_py"):
+        with pytest.raises(
+            me.ConfigurationError, match=r"pip install 'monopoly-env\[pictures\]' \(.*resvg_py"
+        ):
             me.draw(me.new_game(2)).save("game.png")
-        with pytest.raises(me.RenderModeError, match=r"rgb_array.*pip install .monopoly-env\[pictures\]"):
+        with pytest.raises(
+            me.RenderModeError, match=r"rgb_array.*pip install .monopoly-env\[pictures\]"
+        ):
             monopoly_v0.env(2, render_mode="rgb_array")
     finally:
         raster.libraries.cache_clear()

@@ -24,7 +24,17 @@ TABLES = (
     (2, me.Rules.preset("official", max_turns=120)),
     (3, me.Rules.preset("classic", max_turns=200, liquidation="one_request")),
     (4, me.Rules.preset("mukhar", max_turns=150, trade="official", free_parking_pot="fines")),
-    (8, me.Rules.preset("any_time", window_passes=3, max_rounds=12, start_lots=3, start_cash=400, bank_bankruptcy="auction_mortgaged")),
+    (
+        8,
+        me.Rules.preset(
+            "any_time",
+            window_passes=3,
+            max_rounds=12,
+            start_lots=3,
+            start_cash=400,
+            bank_bankruptcy="auction_mortgaged",
+        ),
+    ),
     (5, me.Rules.preset("uk", max_turns=200, start_lots=3, start_cash=200, debt_trade=True)),
     (2, me.Rules.preset("ocnaru", max_turns=150, ocnaru_quirks=True)),
 )
@@ -58,7 +68,11 @@ def samples() -> tuple[np.record, ...]:
 def scarce_house() -> np.record:
     """The last house of the bank was won in an auction: the winner names its street."""
     rules = me.Rules.preset("official", houses=1)
-    game = me.position(2, rules, lots={0: ["Mediterranean Avenue", "Baltic Avenue"], 1: ["Park Place", "Boardwalk"]})
+    game = me.position(
+        2,
+        rules,
+        lots={0: ["Mediterranean Avenue", "Baltic Avenue"], 1: ["Park Place", "Boardwalk"]},
+    )
     for text in ("build Baltic Avenue", "bid +500", "fold"):
         me.step(game, actions.parse(text))
     return game
@@ -76,7 +90,7 @@ def test_samples_hold_every_decision() -> None:
     assert asked == set(actions.DECISION_NAMES)
 
 
-# --- completeness -------------------------------------------------------------------------------------------------------
+# --- completeness
 
 Change = Callable[[np.record], np.ndarray]
 
@@ -119,7 +133,11 @@ def other_seats(field: str, nobody: bool) -> Change:
     """Put every other seat, or nobody, in its place."""
 
     def changed(game: np.record) -> np.ndarray:
-        seats = [seat for seat in range(NOBODY if nobody else 0, int(game.num_players)) if seat != game[field]]
+        seats = [
+            seat
+            for seat in range(NOBODY if nobody else 0, int(game.num_players))
+            if seat != game[field]
+        ]
         games = batch(game, len(seats))
         games[field] = seats
         return games
@@ -155,27 +173,37 @@ def each_level(game: np.record) -> np.ndarray:
 
 
 def each_of_refused(field: str) -> Change:
-    """Fill all places for refused offers, then change one after another. The first row is the unchanged one."""
+    """Fill all places for refused offers, then change one after another.
+
+    The first row is the unchanged one.
+    """
 
     def changed(game: np.record) -> np.ndarray:
         games = batch(game, MAX_REFUSED + 1)
         games["num_refused"] = MAX_REFUSED
         for i in range(MAX_REFUSED):
-            games[field][i + 1, i] += 1 if games[field][i + 1, i] == 0 or field == "refused_cash" else -1
+            games[field][i + 1, i] += (
+                1 if games[field][i + 1, i] == 0 or field == "refused_cash" else -1
+            )
         return games
 
     return changed
 
 
 def each_of_agenda(game: np.record) -> np.ndarray:
-    """Every task, its player and both its numbers; the question on top stays the one that is open."""
+    """Every task, its player and both its numbers.
+
+    The question on top stays the one that is open.
+    """
     depth = int(game.depth)
     games = batch(game, depth * 4)
     for row in range(depth):
         for column in range(4):
             if (row, column) != (depth - 1, 0):
                 value = int(game.agenda[row, column])
-                games["agenda"][row * 4 + column, row, column] = value - 1 if value > 0 else value + 1
+                games["agenda"][row * 4 + column, row, column] = (
+                    value - 1 if value > 0 else value + 1
+                )
     return games[np.arange(depth * 4) != (depth - 1) * 4]
 
 
@@ -269,11 +297,15 @@ def test_every_change_of_a_field_is_seen(field: str) -> None:
         if not len(changed):
             continue
         seats = np.full(len(changed), game.player, np.int64)
-        rows = encoding.observe_known(changed, "standard", seats, None)  # some changes are out of range
+        # some changes are out of range
+        rows = encoding.observe_known(changed, "standard", seats, None)
         plain = rows[0] if field.startswith("refused_") else encoding.observe(game)
         others = rows[1:] if field.startswith("refused_") else rows
         blind = np.flatnonzero((others == plain).all(axis=1))
-        assert not len(blind), f"{field}: change {blind[0]} is not seen at decision {actions.DECISION_NAMES[game.decision]}"
+        assert not len(blind), (
+            f"{field}: change {blind[0]} is not seen at decision"
+            f" {actions.DECISION_NAMES[game.decision]}"
+        )
         seen += len(others)
     assert seen >= len(samples()) // 3
 
@@ -282,13 +314,16 @@ def test_every_change_of_a_field_is_seen(field: str) -> None:
 def test_hidden_fields_do_not_show(field: str) -> None:
     for game in samples():
         changed = me.clone(game)
-        noise = np.frombuffer(np.random.default_rng(7).bytes(GAME[field].itemsize), GAME[field].base).reshape(GAME[field].shape)
+        noise = np.frombuffer(
+            np.random.default_rng(7).bytes(GAME[field].itemsize), GAME[field].base
+        ).reshape(GAME[field].shape)
         if field != "num_forced":
             changed[field] = noise
         else:
             changed.num_forced = 3
         seat = np.array([game.player], np.int64)
-        known = encoding.observe_known(core.batch_of(changed), "standard", seat, None)  # noise is out of range
+        # noise is out of range
+        known = encoding.observe_known(core.batch_of(changed), "standard", seat, None)
         assert np.array_equal(known[0], encoding.observe(game))
 
 
@@ -305,11 +340,15 @@ def test_order_of_cards_to_come_and_bids_of_others_do_not_show() -> None:
 
 
 def test_whole_agenda_is_shown() -> None:
-    deepest = max(int(game.depth) for num_players, rules in TABLES for game in random_steps(num_players, rules, 11))
+    deepest = max(
+        int(game.depth)
+        for num_players, rules in TABLES
+        for game in random_steps(num_players, rules, 11)
+    )
     assert 3 <= deepest <= standard.AGENDA_SHOWN <= AGENDA_DEPTH
 
 
-# --- what it looks like -------------------------------------------------------------------------------------------------
+# --- what it looks like
 
 
 def test_features_are_written_and_in_range() -> None:
@@ -318,7 +357,12 @@ def test_features_are_written_and_in_range() -> None:
             who = encoding.make(name, int(game.num_players))
             row = encoding.observe(game, name)
             assert row.dtype == np.float32
-            assert row.shape == (who.size,) == (len(who.names),) == (encoding.size(name, int(game.num_players)),)
+            assert (
+                row.shape
+                == (who.size,)
+                == (len(who.names),)
+                == (encoding.size(name, int(game.num_players)),)
+            )
             assert np.isfinite(row).all()
             assert (row <= 1.0).all()
             assert (row >= -1.0).all()
@@ -334,9 +378,28 @@ def rotated(game: np.record) -> np.record:
     """The same game with everybody one seat further on."""
     players = int(game.num_players)
     other = me.clone(game)
-    for field in ("cash", "lots", "throws", "policy_draws", "sealed", "position", "jail", "jail_cards", "place", "offers"):
+    for field in (
+        "cash",
+        "lots",
+        "throws",
+        "policy_draws",
+        "sealed",
+        "position",
+        "jail",
+        "jail_cards",
+        "place",
+        "offers",
+    ):
         other[field][:players] = np.roll(game[field][:players], 1)
-    for field in ("first", "turn", "player", "auction_leader", "auction_asked", "offer_from", "offer_to"):
+    for field in (
+        "first",
+        "turn",
+        "player",
+        "auction_leader",
+        "auction_asked",
+        "offer_from",
+        "offer_to",
+    ):
         if game[field] != NOBODY:
             other[field] = (game[field] + 1) % players
     bidders = int(game.auction_bidders)
@@ -357,7 +420,9 @@ def test_only_relative_seats_count() -> None:
         turned = rotated(game)
         for seat in range(game.num_players):
             on = (seat + 1) % int(game.num_players)
-            assert np.array_equal(encoding.observe(turned, seat=on), encoding.observe(game, seat=seat))
+            assert np.array_equal(
+                encoding.observe(turned, seat=on), encoding.observe(game, seat=seat)
+            )
 
 
 def test_padding_adds_zeros() -> None:
@@ -366,7 +431,9 @@ def test_padding_adds_zeros() -> None:
         assert padded.shape == (encoding.size("standard", 8),)
         assert np.array_equal(padded[: len(plain)], plain)
         assert not padded[len(plain) :].any()
-    assert encoding.names("standard", 2, pad_to=8)[: encoding.size("standard", 2)] == encoding.names("standard", 2)
+    assert encoding.names("standard", 2, pad_to=8)[
+        : encoding.size("standard", 2)
+    ] == encoding.names("standard", 2)
     mixed = np.array([me.new_game(2), me.new_game(5)], GAME)
     assert encoding.observe_all(mixed, pad_to=6).shape == (2, encoding.size("standard", 6))
 
@@ -375,17 +442,38 @@ def test_padding_adds_zeros() -> None:
 def test_everybody_who_is_owed_is_a_creditor(option: str, creditors: set[int]) -> None:
     rules = me.Rules(multi_creditor=option)
     lots = {1: ["Short Line", "Reading Railroad"]}
-    game = land(7, seat=1, num_players=4, chance=["chairman"], cash={1: 70}, lots=lots, anchored=(0, 2, 3), rules=rules)
+    game = land(
+        7,
+        seat=1,
+        num_players=4,
+        chance=["chairman"],
+        cash={1: 70},
+        lots=lots,
+        anchored=(0, 2, 3),
+        rules=rules,
+    )
     for seat in range(4):
-        shown = dict(zip(encoding.names("standard", 4), encoding.observe(game, seat=seat), strict=True))
+        shown = dict(
+            zip(encoding.names("standard", 4), encoding.observe(game, seat=seat), strict=True)
+        )
         players = ["me", *(f"player +{offset}" for offset in range(1, 4))]
-        assert {(seat + offset) % 4 for offset, who in enumerate(players) if shown[f"{who}: is creditor"]} == creditors
+        assert {
+            (seat + offset) % 4
+            for offset, who in enumerate(players)
+            if shown[f"{who}: is creditor"]
+        } == creditors
 
 
 def test_facts_of_a_debt_by_name() -> None:
-    game = next(game for game in samples() if actions.DECISION_NAMES[game.decision] == "debt" and game.agenda[game.depth - 1, 3] >= 0)
+    game = next(
+        game
+        for game in samples()
+        if actions.DECISION_NAMES[game.decision] == "debt" and game.agenda[game.depth - 1, 3] >= 0
+    )
     amount, creditor = (int(number) for number in game.agenda[game.depth - 1, 2:])
-    shown = dict(zip(encoding.names("standard", int(game.num_players)), encoding.observe(game), strict=True))
+    shown = dict(
+        zip(encoding.names("standard", int(game.num_players)), encoding.observe(game), strict=True)
+    )
     assert shown["decision: debt"] == 1.0
     assert shown["amount due: saturating"] == pytest.approx(amount / (amount + 1000))
     offset = (creditor - int(game.player)) % int(game.num_players)
@@ -408,14 +496,18 @@ def test_compiled_and_plain_python_agree() -> None:
     )
     digests = [
         subprocess.run(
-            [sys.executable, "-c", program], env=os.environ | {"NUMBA_DISABLE_JIT": plain}, capture_output=True, text=True, check=True
+            [sys.executable, "-c", program],
+            env=os.environ | {"NUMBA_DISABLE_JIT": plain},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         for plain in ("0", "1")
     ]
     assert digests[0] == digests[1] != ""
 
 
-# --- wrong arguments ----------------------------------------------------------------------------------------------------
+# --- wrong arguments
 
 
 @pytest.mark.parametrize(
@@ -429,7 +521,10 @@ def test_compiled_and_plain_python_agree() -> None:
         (lambda: encoding.names("standard", 4, pad_to=3), "pad_to=3 .* from 4 to 8"),
         (lambda: encoding.observe(me.new_game(3), "ocnaru100"), "2 players"),
         (lambda: encoding.observe(me.new_game(3), seat=3), "Seats must be"),
-        (lambda: encoding.observe_all(np.array([me.new_game(2), me.new_game(3)], GAME)), "need pad_to"),
+        (
+            lambda: encoding.observe_all(np.array([me.new_game(2), me.new_game(3)], GAME)),
+            "need pad_to",
+        ),
     ],
 )
 def test_wrong_arguments_are_named(call: Callable[[], object], message: str) -> None:
@@ -437,7 +532,7 @@ def test_wrong_arguments_are_named(call: Callable[[], object], message: str) -> 
         call()
 
 
-# --- ocnaru100 ----------------------------------------------------------------------------------------------------------
+# --- ocnaru100
 
 ORANGE, BROWN, DARK_BLUE = 0b111 << 8, 0b11, 0b11 << 20
 
@@ -461,26 +556,39 @@ def test_ocnaru_has_the_thesis_layout() -> None:
     names = encoding.names("ocnaru100", 2)
     assert len(names) == 100
     expected = {
-        0: "square: me", 3: "cash: opponent", 4: "in jail: me", 7: "jail cards: opponent", 8: "liquidity", 9: "group: brown own share",
-        56: "group: dark_blue cash by its cost", 57: "railroads: me", 60: "utilities: opponent", 61: "lots sold",
-        62: "developed groups: built", 63: "developed groups: with hotels", 64: "for sale: square", 70: "for sale: cash",
-        71: "danger beyond jail", 72: "fine", 73: "failed throws", 74: "unused: 74", 99: "unused: 99",
+        0: "square: me", 3: "cash: opponent", 4: "in jail: me", 7: "jail cards: opponent",
+        8: "liquidity", 9: "group: brown own share",
+        56: "group: dark_blue cash by its cost", 57: "railroads: me", 60: "utilities: opponent",
+        61: "lots sold",
+        62: "developed groups: built", 63: "developed groups: with hotels", 64: "for sale: square",
+        70: "for sale: cash",
+        71: "danger beyond jail", 72: "fine", 73: "failed throws", 74: "unused: 74",
+        99: "unused: 99",
     }  # fmt: skip
     assert {index: names[index] for index in expected} == expected
     assert encoding.names("ocnaru100+", 2)[:74] == names[:74]
 
 
 def test_ocnaru_players() -> None:
-    game = duel(position=padded([10, 24], 8), cash=padded([750, 6000], 8), jail=padded([3, 0], 8), jail_cards=padded([3, 1], 8))
+    game = duel(
+        position=padded([10, 24], 8),
+        cash=padded([750, 6000], 8),
+        jail=padded([3, 0], 8),
+        jail_cards=padded([3, 1], 8),
+    )
     row = encoding.observe(game, "ocnaru100", seat=0)
     assert row[:8] == pytest.approx([0.25, 0.6, 0.15, 1.0, 1, 0, 1.0, 0.5])
     assert row[72] == pytest.approx(1.0)  # 750 / 50 is capped at 5
     assert row[73] == pytest.approx(2 / 3)
-    assert encoding.observe(game, "ocnaru100", seat=1)[:8] == pytest.approx([0.6, 0.25, 1.0, 0.15, 0, 1, 0.5, 1.0])
+    assert encoding.observe(game, "ocnaru100", seat=1)[:8] == pytest.approx(
+        [0.6, 0.25, 1.0, 0.15, 0, 1, 0.5, 1.0]
+    )
 
 
 def test_ocnaru_group_without_buildings() -> None:
-    row = encoding.observe(duel(lots=padded([ORANGE | 1, 2], 8), cash=padded([450, 100], 8)), "ocnaru100", seat=0)
+    row = encoding.observe(
+        duel(lots=padded([ORANGE | 1, 2], 8), cash=padded([450, 100], 8)), "ocnaru100", seat=0
+    )
     orange = row[9 + 6 * 3 : 15 + 6 * 3]
     gained = (70 - 14) + (70 - 14) + (80 - 16)
     assert orange == pytest.approx([1, 0, 1, 0, min(gained / 300 * 1.2 / 0.5, 1), 450 / 300 / 3])
@@ -491,27 +599,55 @@ def test_ocnaru_group_without_buildings() -> None:
 
 @pytest.mark.parametrize(
     ("level", "gained", "built", "hotels"),
-    [(1, 0, 1, 0), (2, 0, 1, 0), (3, 0, 1, 0), (4, 450 - 320 + 250 - 160, 1, 0), (5, 10 - 2 + 20 - 4, 1, 1)],
+    [
+        (1, 0, 1, 0),
+        (2, 0, 1, 0),
+        (3, 0, 1, 0),
+        (4, 450 - 320 + 250 - 160, 1, 0),
+        (5, 10 - 2 + 20 - 4, 1, 1),
+    ],
 )
 def test_ocnaru_group_with_buildings(level: int, gained: int, built: int, hotels: int) -> None:
-    row = encoding.observe(duel(lots=padded([BROWN, 0], 8), level=padded([level, level], 22)), "ocnaru100", seat=0)
+    row = encoding.observe(
+        duel(lots=padded([BROWN, 0], 8), level=padded([level, level], 22)), "ocnaru100", seat=0
+    )
     assert row[9:15] == pytest.approx([1, 0, 1, level / 5, min(gained / 100 / 0.5, 1), 1.0])
     assert row[62:64] == pytest.approx([built / 32, hotels / 12])
     worth = 1500 + 120 + 2 * 50 * (1 if level == 5 else level)
     assert row[8] == pytest.approx(1500 / worth)
-    assert encoding.observe(duel(lots=padded([BROWN, 0], 8), level=padded([level, level], 22)), "ocnaru100", seat=1)[62] == 0
+    assert (
+        encoding.observe(
+            duel(lots=padded([BROWN, 0], 8), level=padded([level, level], 22)), "ocnaru100", seat=1
+        )[62]
+        == 0
+    )
 
 
 def test_ocnaru_railroads_and_utilities() -> None:
-    row = encoding.observe(duel(lots=padded([0b0111 << 22, 0b1 << 25 | 0b11 << 26], 8)), "ocnaru100", seat=0)
+    row = encoding.observe(
+        duel(lots=padded([0b0111 << 22, 0b1 << 25 | 0b11 << 26], 8)), "ocnaru100", seat=0
+    )
     assert row[57:61] == pytest.approx([0.75, 0.25, 0.0, 1.0])
 
 
 @pytest.mark.parametrize(
     ("lot", "owned", "expected"),
     [
-        # Boardwalk, Park Place owned: 400 + 20 x 50 + (200 + 600 + 1400 + 1700) / 4 + 2000 / 5, x 1.2, x 1.1
-        (21, 1 << 20, [39 / 40, 1, 1, 0, 0, min((400 + 1000 + 975 + 400) * 1.2 * 1.1 / 400 / 2, 1), 1000 / 400 / 5]),
+        # Boardwalk, Park Place owned: 400 + 20 x 50 + (200 + 600 + 1400 + 1700) / 4 + 2000 / 5, x
+        # 1.2, x 1.1
+        (
+            21,
+            1 << 20,
+            [
+                39 / 40,
+                1,
+                1,
+                0,
+                0,
+                min((400 + 1000 + 975 + 400) * 1.2 * 1.1 / 400 / 2, 1),
+                1000 / 400 / 5,
+            ],
+        ),
         # Mediterranean: 60 + 20 x 2 + (10 + 30 + 90 + 160) / 4 + 250 / 5
         (0, 0, [1 / 40, 60 / 400, 1, 0, 0, min((60 + 40 + 72.5 + 50) / 60 / 2, 1), 1]),
         # Reading Railroad, one owned: (200 + 10 x 50) x 1.3
@@ -529,10 +665,15 @@ def test_ocnaru_lot_for_sale(lot: int, owned: int, expected: list[float]) -> Non
 
 
 def test_ocnaru_danger_beyond_jail() -> None:
-    # Opponent: all orange (16, 18, 19: a throw of 6, 8, 9), a hotel each level; Electric Company (a throw of 2); mortgaged all the same.
+    # Opponent: all orange (16, 18, 19: a throw of 6, 8, 9), a hotel each level; Electric Company (a
+    # throw of 2); mortgaged all the same.
     lots = ORANGE | 1 << 26
     level = [0] * 8 + [1, 1, 1] + [0] * 11
-    row = encoding.observe(duel(lots=padded([0, lots], 8), level=level, mortgaged=1 << 26, cash=padded([100, 0], 8)), "ocnaru100", seat=0)
+    row = encoding.observe(
+        duel(lots=padded([0, lots], 8), level=level, mortgaged=1 << 26, cash=padded([100, 0], 8)),
+        "ocnaru100",
+        seat=0,
+    )
     assert row[71] == pytest.approx(5 / 36 * 0.7 + 5 / 36 * 0.7 + 4 / 36 * 0.8 + 1 / 36 * 0.28)
     assert encoding.observe(duel(), "ocnaru100", seat=0)[71] == 0
 
@@ -544,13 +685,30 @@ def test_ocnaru_last_features() -> None:
         mortgaged=0b01 | 1 << 22 | 1 << 23 | 1 << 26,
     )
     assert not encoding.observe(game, "ocnaru100", seat=0)[74:].any()
-    mine = dict(zip(encoding.names("ocnaru100+", 2), encoding.observe(game, "ocnaru100+", seat=0), strict=True))
+    mine = dict(
+        zip(
+            encoding.names("ocnaru100+", 2),
+            encoding.observe(game, "ocnaru100+", seat=0),
+            strict=True,
+        )
+    )
     assert mine["opponent's level: dark_blue"] == pytest.approx(0.6)
     assert mine["own mortgaged: brown"] == pytest.approx(0.5)
     assert mine["mortgaged railroads and utilities: me"] == pytest.approx(1 / 6)
     assert mine["mortgaged railroads and utilities: opponent"] == pytest.approx(2 / 6)
-    assert sum(value for name, value in mine.items() if name.startswith("opponent's mortgaged")) == 0
-    theirs = dict(zip(encoding.names("ocnaru100+", 2), encoding.observe(game, "ocnaru100+", seat=1), strict=True))
+    assert (
+        sum(value for name, value in mine.items() if name.startswith("opponent's mortgaged")) == 0
+    )
+    theirs = dict(
+        zip(
+            encoding.names("ocnaru100+", 2),
+            encoding.observe(game, "ocnaru100+", seat=1),
+            strict=True,
+        )
+    )
     assert theirs["opponent's mortgaged: brown"] == pytest.approx(0.5)
-    assert np.array_equal(encoding.observe(game, "ocnaru100+", seat=0)[:74], encoding.observe(game, "ocnaru100", seat=0)[:74])
+    assert np.array_equal(
+        encoding.observe(game, "ocnaru100+", seat=0)[:74],
+        encoding.observe(game, "ocnaru100", seat=0)[:74],
+    )
     assert ocnaru.SIZE == encoding.size("ocnaru100+", 2) == 100

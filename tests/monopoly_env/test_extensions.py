@@ -1,4 +1,7 @@
-"""Encodings and rewards of users: every interface honours them, and nothing is written outside its array."""
+"""Encodings and rewards of users.
+
+Every interface honours them, and nothing is written outside its array.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,9 @@ def last_standing(game: Any, left: int, discount: float, memory: Any, out: Any) 
 def extensions() -> None:
     """What a user's module would register when it is imported."""
     encoding.register(CASH, ("cash", "square"), write_cash)
-    encoding.register(MORE, lambda players: (*encoding.names("standard", players), "rounds again"), write_more)
+    encoding.register(
+        MORE, lambda players: (*encoding.names("standard", players), "rounds again"), write_more
+    )
     rewards.register(EARNED, earned, each_step=True)
     rewards.register(LAST, last_standing)
 
@@ -74,21 +79,27 @@ def play_randomly(vec: me.VectorMonopoly, steps: int, seed: int = 0) -> Any:
     yield batch
 
 
-# --- encodings ----------------------------------------------------------------------------------------------------------
+# --- encodings
 
 
 @pytest.mark.parametrize("opponents", [None, ["random"]])
 def test_a_vector_shows_what_an_own_encoding_writes(opponents: list[str] | None) -> None:
     vec = me.VectorMonopoly(64, 2, encoding=CASH, opponents=opponents)
     for batch in play_randomly(vec, 50):
-        assert batch.observation.tolist() == [seen(game, seat) for game, seat in zip(vec.games, batch.player, strict=True)]
-    assert np.array_equal(vec.observe(np.tile([0, 1], (64, 1)))[:, 1, 1], np.float32(vec.games["position"][:, 1] / 40))
+        assert batch.observation.tolist() == [
+            seen(game, seat) for game, seat in zip(vec.games, batch.player, strict=True)
+        ]
+    assert np.array_equal(
+        vec.observe(np.tile([0, 1], (64, 1)))[:, 1, 1], np.float32(vec.games["position"][:, 1] / 40)
+    )
 
 
 def test_an_encoding_that_was_made_by_hand_is_honoured_too() -> None:
     vec = me.VectorMonopoly(8, 3, encoding=Encoding("by hand", ("cash", "square"), write_cash))
     batch = vec.reset()
-    assert batch.observation.tolist() == [seen(game, seat) for game, seat in zip(vec.games, batch.player, strict=True)]
+    assert batch.observation.tolist() == [
+        seen(game, seat) for game, seat in zip(vec.games, batch.player, strict=True)
+    ]
 
 
 def test_the_environments_show_what_an_own_encoding_writes() -> None:
@@ -96,7 +107,9 @@ def test_the_environments_show_what_an_own_encoding_writes() -> None:
     env.reset(seed=1)
     assert env.observation_space("player_0")["observation"].shape == (2,)
     for seat in range(3):
-        assert env.observe(f"player_{seat}")["observation"].tolist() == seen(env.unwrapped.game, seat)
+        assert env.observe(f"player_{seat}")["observation"].tolist() == seen(
+            env.unwrapped.game, seat
+        )
     gym = gymnasium.make("monopoly_env/Monopoly-v0", opponents=["random"], encoding=CASH)
     observation, info = gym.reset(seed=1)
     assert observation.tolist() == seen(gym.unwrapped.game, info["seat"])
@@ -124,11 +137,21 @@ def test_policies_see_an_own_encoding_and_save_its_name(tmp_path: Any) -> None:
 
 
 def test_streams_of_experiences_record_an_own_encoding() -> None:
-    part = next(iter(streams.stream([["random", "random"]], 2, rules="official", encoding=CASH, reward=LAST)))
+    part = next(
+        iter(
+            streams.stream([["random", "random"]], 2, rules="official", encoding=CASH, reward=LAST)
+        )
+    )
     assert part.observation.shape[1] == 2
     assert set(part.outcome.tolist()) <= {10.0, -1.0, -2.0}
     with pytest.raises(me.ConfigurationError, match="'cash_earned' is paid at every step"):
-        next(iter(streams.stream([["random", "random"]], 2, rules="official", encoding=CASH, reward=EARNED)))
+        next(
+            iter(
+                streams.stream(
+                    [["random", "random"]], 2, rules="official", encoding=CASH, reward=EARNED
+                )
+            )
+        )
 
 
 def beyond(game: Any, seat: int, row: Any) -> None:
@@ -140,7 +163,13 @@ def beyond_later(game: Any, seat: int, row: Any) -> None:
     row[1 + game.rounds] = 0.0
 
 
-@pytest.mark.parametrize("use", [lambda made: me.VectorMonopoly(64, 2, encoding=made), lambda made: monopoly_v0.env(2, encoding=made)])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda made: me.VectorMonopoly(64, 2, encoding=made),
+        lambda made: monopoly_v0.env(2, encoding=made),
+    ],
+)
 @pytest.mark.parametrize(
     "made",
     [
@@ -150,18 +179,29 @@ def beyond_later(game: Any, seat: int, row: Any) -> None:
     ids=lambda made: made.name,
 )
 def test_a_row_that_is_too_short_is_refused(use: Callable[[Encoding], Any], made: Encoding) -> None:
-    with pytest.raises(me.ConfigurationError, match=f"'{made.name}' has {made.size} features, but writes more than that for 2 players"):
+    with pytest.raises(
+        me.ConfigurationError,
+        match=f"'{made.name}' has {made.size} features, but writes more than that for 2 players",
+    ):
         use(made)
 
 
 def test_an_encoding_for_fewer_players_is_refused() -> None:
-    with pytest.raises(me.ConfigurationError, match="'standard' of 602 features has no room for 3 players, who take 706"):
+    with pytest.raises(
+        me.ConfigurationError,
+        match="'standard' of 602 features has no room for 3 players, who take 706",
+    ):
         monopoly_v0.env(3, encoding=encoding.make("standard", 2))
 
 
 def test_an_index_beyond_the_row_raises_wherever_it_happens_first() -> None:
-    vec = me.VectorMonopoly(64, 2, encoding=Encoding("sparse", ("a", "b", "c"), beyond_later), threads=2)
-    with pytest.raises(me.ConfigurationError, match="index beyond its arrays: that of the encoding 'sparse', the reward 'win'"):
+    vec = me.VectorMonopoly(
+        64, 2, encoding=Encoding("sparse", ("a", "b", "c"), beyond_later), threads=2
+    )
+    with pytest.raises(
+        me.ConfigurationError,
+        match="index beyond its arrays: that of the encoding 'sparse', the reward 'win'",
+    ):
         for _ in play_randomly(vec, 100):
             pass
 
@@ -192,7 +232,10 @@ def test_an_own_encoding_is_only_for_its_sizes_of_table() -> None:
 
 
 def test_an_unknown_encoding_says_how_to_add_it() -> None:
-    with pytest.raises(me.ConfigurationError, match=r"'cash_and_sqare'. Did you mean 'cash_and_square'.*encoding.register"):
+    with pytest.raises(
+        me.ConfigurationError,
+        match=r"'cash_and_sqare'. Did you mean 'cash_and_square'.*encoding.register",
+    ):
         encoding.make("cash_and_sqare")
 
 
@@ -227,8 +270,14 @@ def test_a_kernel_that_does_not_compile_says_why(kernel: Any, why: str) -> None:
         me.VectorMonopoly(2, 2, encoding=Encoding("mine", ("a",), kernel))
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda vec: pickle.loads(pickle.dumps(vec))], ids=["deepcopy", "pickle"])  # noqa: S301 - our own bytes
-def test_a_copied_vector_goes_on_alike(copied: Callable[[me.VectorMonopoly], me.VectorMonopoly]) -> None:
+@pytest.mark.parametrize(
+    "copied",
+    [copy.deepcopy, lambda vec: pickle.loads(pickle.dumps(vec))],  # noqa: S301 - our own bytes
+    ids=["deepcopy", "pickle"],
+)
+def test_a_copied_vector_goes_on_alike(
+    copied: Callable[[me.VectorMonopoly], me.VectorMonopoly],
+) -> None:
     vec = me.VectorMonopoly(3, 2, encoding=CASH, reward=EARNED)
     *_, batch = play_randomly(vec, 5)
     twin, actions = copied(vec), batch.action_mask.argmax(axis=1)
@@ -237,7 +286,7 @@ def test_a_copied_vector_goes_on_alike(copied: Callable[[me.VectorMonopoly], me.
     assert np.array_equal(one.reward, other.reward)
 
 
-# --- rewards ------------------------------------------------------------------------------------------------------------
+# --- rewards
 
 
 def test_an_own_reward_is_paid_at_every_step() -> None:
@@ -269,7 +318,12 @@ def test_the_environments_pay_the_same_own_reward(name: str) -> None:
 
 
 def test_a_learner_among_opponents_is_paid_its_own_reward() -> None:
-    gym = gymnasium.make("monopoly_env/Monopoly-v0", opponents=["random", "random"], reward=LAST, rules=me.Rules(max_turns=90))
+    gym = gymnasium.make(
+        "monopoly_env/Monopoly-v0",
+        opponents=["random", "random"],
+        reward=LAST,
+        rules=me.Rules(max_turns=90),
+    )
     for seed in range(3):
         _, info = gym.reset(seed=seed)
         over = False
@@ -298,7 +352,9 @@ def beyond_memory(game: Any, left: int, discount: float, memory: Any, out: Any) 
 def test_a_reward_writes_nothing_outside_its_arrays(kernel: Callable[..., None]) -> None:
     rewards.register("broken", kernel, each_step=True)
     vec = me.VectorMonopoly(64, 2, reward="broken")
-    with pytest.raises(me.ConfigurationError, match=r"index beyond its arrays.* the reward 'broken'"):
+    with pytest.raises(
+        me.ConfigurationError, match=r"index beyond its arrays.* the reward 'broken'"
+    ):
         for _ in play_randomly(vec, 2):
             pass
 
@@ -318,7 +374,9 @@ def test_a_reward_that_changes_the_game_is_found() -> None:
         (("mine", lambda game: None), r"must take \(game, left, discount, memory, out\)"),
     ],
 )
-def test_a_wrong_registration_of_a_reward_is_refused(arguments: tuple[Any, ...], message: str) -> None:
+def test_a_wrong_registration_of_a_reward_is_refused(
+    arguments: tuple[Any, ...], message: str
+) -> None:
     with pytest.raises(me.ConfigurationError, match=message):
         rewards.register(*arguments)
 
@@ -330,16 +388,20 @@ def test_arguments_that_are_neither_names_nor_made_are_refused() -> None:
         monopoly_v0.env(reward=3)
 
 
-# --- policies -----------------------------------------------------------------------------------------------------------
+# --- policies
 
 
 @agents.policy_kernel
-def reads_beyond(game: Any, mask: NDArray[np.bool_], params: NDArray[np.float64], memory: NDArray[np.float64]) -> int:
+def reads_beyond(
+    game: Any, mask: NDArray[np.bool_], params: NDArray[np.float64], memory: NDArray[np.float64]
+) -> int:
     return int(mask.argmax()) if params[3] >= 0 else 0
 
 
 @agents.policy_kernel
-def writes_beyond(game: Any, mask: NDArray[np.bool_], params: NDArray[np.float64], memory: NDArray[np.float64]) -> int:
+def writes_beyond(
+    game: Any, mask: NDArray[np.bool_], params: NDArray[np.float64], memory: NDArray[np.float64]
+) -> int:
     memory[64 + game.turns] = 1.0
     return int(mask.argmax())
 
@@ -347,5 +409,7 @@ def writes_beyond(game: Any, mask: NDArray[np.bool_], params: NDArray[np.float64
 @pytest.mark.parametrize("kernel", [reads_beyond, writes_beyond])
 def test_a_policy_that_reaches_beyond_its_arrays_is_stopped(kernel: Any) -> None:
     policy = agents.CompiledPolicy("mine", kernel, [1.0])
-    with pytest.raises(me.PolicyError, match=r"Policy 'mine' raised IndexError.*turn \d+, '\w+' of player"):
+    with pytest.raises(
+        me.PolicyError, match=r"Policy 'mine' raised IndexError.*turn \d+, '\w+' of player"
+    ):
         agents.arena.play([policy, "random"], games=2, threads=1)

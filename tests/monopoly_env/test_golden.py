@@ -25,15 +25,26 @@ def test_golden_game_replays_to_the_same_records(preset: str) -> None:
     recorded = golden.load(preset)
     assert len(recorded["digests"]) == len(recorded["actions"]) > 30
     today = golden.replay(recorded)
-    first = next((i for i, (old, new) in enumerate(zip(recorded["digests"], today, strict=True)) if old != new), None)
-    assert first is None, f"record differs after decision {first}; if a rule changed on purpose: python -m tests.golden"
+    first = next(
+        (
+            i
+            for i, (old, new) in enumerate(zip(recorded["digests"], today, strict=True))
+            if old != new
+        ),
+        None,
+    )
+    assert first is None, (
+        f"record differs after decision {first}; if a rule changed on purpose: python -m"
+        " tests.golden"
+    )
 
 
 def test_golden_games_are_the_same_in_plain_python() -> None:
     """Promise 5: the same source, uncompiled, plays the same games."""
     done = subprocess.run(
         [sys.executable, "-W", "error::RuntimeWarning", "-c", REPLAY_ALL, *PRESETS],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, cwd=Path(__file__).parents[2],
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["same", str(len(PRESETS))]

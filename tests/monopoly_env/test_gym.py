@@ -44,7 +44,9 @@ def play(env: Any, steps: int) -> list[Any]:
     mask = env.action_masks()
     for number in range(steps):
         observation, reward, terminated, truncated, info = env.step(choose(mask, number))
-        story.append((observation.tobytes(), reward, terminated, truncated, info["decision"], info["seat"]))
+        story.append(
+            (observation.tobytes(), reward, terminated, truncated, info["decision"], info["seat"])
+        )
         mask = info["action_mask"]
         if terminated or truncated:
             mask = env.reset()[1]["action_mask"]
@@ -72,16 +74,29 @@ def test_checkers(options: Any, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_by_name() -> None:
     script = (
-        "import {0}; import {1}\n"
-        f"env = gymnasium.make('{ID}', opponents=['random'], seat=0); print(type(env.unwrapped).__name__)\n"
-        f"envs = gymnasium.make_vec('{ID}', num_envs=2, opponents=['random'], vectorization_mode='vector_entry_point')\n"
-        "print(type(envs).__name__, envs.num_envs)"
+        f"import {{0}}; import {{1}}\nenv = gymnasium.make('{ID}', opponents=['random'], seat=0);"
+        f" print(type(env.unwrapped).__name__)\nenvs = gymnasium.make_vec('{ID}', num_envs=2,"
+        " opponents=['random'],"
+        " vectorization_mode='vector_entry_point')\nprint(type(envs).__name__, envs.num_envs)"
     )
     for order in (("gymnasium", "monopoly_env"), ("monopoly_env", "gymnasium")):
-        done = subprocess.run([sys.executable, "-c", script.format(*order)], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", script.format(*order)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.stdout == "MonopolyEnv\nMonopolyVectorEnv 2\n", done.stderr
-    quiet = "import sys, monopoly_env; print([m for m in ('torch', 'rich', 'pandas', 'agents') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", quiet], capture_output=True, text=True, check=True).stdout == "[]\n"
+    quiet = (
+        "import sys, monopoly_env; print([m for m in ('torch', 'rich', 'pandas', 'agents') if m in"
+        " sys.modules])"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", quiet], capture_output=True, text=True, check=True
+        ).stdout
+        == "[]\n"
+    )
 
 
 def test_observations_and_masks() -> None:
@@ -92,15 +107,24 @@ def test_observations_and_masks() -> None:
         assert (observation == encoding.observe(env.game, seat=1)).all()
         assert (info["action_mask"] == me.action_mask(env.game)).all()
         assert (env.action_masks() == info["action_mask"]).all()
-        assert {key: (np.shape(value), np.asarray(value).dtype.name) for key, value in info.items()} == {
-            "action_mask": ((NUM_ACTIONS,), "int8"), "decision": ((), "int64"), "heads": ((14,), "int8"), "seat": ((), "int64"),
-        }  # fmt: skip
+        assert {
+            key: (np.shape(value), np.asarray(value).dtype.name) for key, value in info.items()
+        } == {
+            "action_mask": ((NUM_ACTIONS,), "int8"),
+            "decision": ((), "int64"),
+            "heads": ((14,), "int8"),
+            "seat": ((), "int64"),
+        }
         assert info["decision"] == env.game.decision
-        assert info["heads"].tolist() == [info["action_mask"][head.slice].any() for head in HEADS.values()]
+        assert info["heads"].tolist() == [
+            info["action_mask"][head.slice].any() for head in HEADS.values()
+        ]
         kept = observation, info["action_mask"], env.action_masks()
         before = copy.deepcopy(kept)
         observation, _, terminated, truncated, info = env.step(choose(info["action_mask"], number))
-        assert all((now == then).all() for now, then in zip(kept, before, strict=True)), "what was returned stays as it is"
+        assert all((now == then).all() for now, then in zip(kept, before, strict=True)), (
+            "what was returned stays as it is"
+        )
         if terminated or truncated:
             observation, info = env.reset()
 
@@ -232,7 +256,9 @@ def test_a_refused_action_changes_nothing() -> None:
         with pytest.raises(me.IllegalActionError, match=r"^Action .* Legal: "):
             env.step(action)
     for action in (-1, NUM_ACTIONS, None, 1.5, "buy", [0, 1]):
-        with pytest.raises(me.ConfigurationError, match=r"^Action .* must be an integer from 0 to 204"):
+        with pytest.raises(
+            me.ConfigurationError, match=r"^Action .* must be an integer from 0 to 204"
+        ):
             env.step(action)
     assert me.digest(env.game) == before
 
@@ -255,7 +281,9 @@ def test_sampling_is_legal() -> None:
     assert env.action_space.sample(mask) == 7
     alone = copy.deepcopy(env.action_space)
     assert alone == env.action_space == MaskedDiscrete()
-    assert len({int(alone.sample()) for _ in range(200)}) > 100, "apart from its environment it is a plain Discrete"
+    assert len({int(alone.sample()) for _ in range(200)}) > 100, (
+        "apart from its environment it is a plain Discrete"
+    )
 
 
 def test_a_number_is_never_bent_into_a_legal_action() -> None:
@@ -307,7 +335,9 @@ def test_pictures() -> None:
 
 def test_videos_are_recorded(tmp_path: Path) -> None:
     env = gymnasium.make(ID, opponents=["random"], render_mode="rgb_array")
-    recorder = RecordVideo(env, str(tmp_path / "videos"), episode_trigger=lambda number: number == 0, video_length=3)
+    recorder = RecordVideo(
+        env, str(tmp_path / "videos"), episode_trigger=lambda number: number == 0, video_length=3
+    )
     _, info = recorder.reset(seed=0)
     for _ in range(3):
         *_, info = recorder.step(int(info["action_mask"].argmax()))
@@ -334,11 +364,13 @@ def test_bad_arguments(wrong: Any, named: str) -> None:
             make(**wrong)
 
 
-# --- the vector environment ---------------------------------------------------------------------------------------------
+# --- the vector environment
 
 
 def test_vector_environment() -> None:
-    envs = gymnasium.make_vec(ID, num_envs=6, vectorization_mode="vector_entry_point", opponents=["random"], turn_limit=5)
+    envs = gymnasium.make_vec(
+        ID, num_envs=6, vectorization_mode="vector_entry_point", opponents=["random"], turn_limit=5
+    )
     assert isinstance(envs, MonopolyVectorEnv)
     assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
     assert envs.single_observation_space.shape == (encoding.size("standard", 2),)
@@ -371,12 +403,19 @@ def test_vector_environment() -> None:
 
 
 def test_vector_environment_and_synchronous_ones_tell_the_same() -> None:
-    """Keys, shapes and dtypes are those of Gymnasium's own vector of single environments in the same mode."""
+    """Keys, shapes and dtypes are those of Gymnasium's own vector in the same mode.
+
+    That is a vector of single environments.
+    """
     options = {"opponents": ["random"], "turn_limit": 2}
     native = gymnasium.make_vec(ID, num_envs=3, vectorization_mode="vector_entry_point", **options)
     single = gymnasium.make_vec(
-        ID, num_envs=3, vectorization_mode="sync", vector_kwargs={"autoreset_mode": AutoresetMode.SAME_STEP}, **options
-    )  # fmt: skip
+        ID,
+        num_envs=3,
+        vectorization_mode="sync",
+        vector_kwargs={"autoreset_mode": AutoresetMode.SAME_STEP},
+        **options,
+    )
     assert native.single_observation_space == single.single_observation_space
     assert native.observation_space == single.observation_space
     assert native.action_space == single.action_space
@@ -386,11 +425,26 @@ def test_vector_environment_and_synchronous_ones_tell_the_same() -> None:
         assert infos["action_mask"].shape == (3, NUM_ACTIONS)
         final = {}
         for number in range(100):
-            observations, rewards, terminations, _, infos = envs.step(choose_all(infos["action_mask"], number))
-            assert (observations.shape, rewards.shape, terminations.dtype) == (envs.observation_space.shape, (3,), np.bool_)
+            observations, rewards, terminations, _, infos = envs.step(
+                choose_all(infos["action_mask"], number)
+            )
+            assert (observations.shape, rewards.shape, terminations.dtype) == (
+                envs.observation_space.shape,
+                (3,),
+                np.bool_,
+            )
             assert infos["action_mask"].dtype == np.int8
             final = infos.get("final_info", final)
-        finals.append([{key: (value.shape, value.dtype) for key, value in about.items() if "final" not in key} for about in (infos, final)])
+        finals.append(
+            [
+                {
+                    key: (value.shape, value.dtype)
+                    for key, value in about.items()
+                    if "final" not in key
+                }
+                for about in (infos, final)
+            ]
+        )
     assert finals[0] == finals[1]
     assert all(len(about) == 8 for about in finals[0])
 
@@ -427,7 +481,9 @@ def test_vector_environment_samples_legal_actions() -> None:
 
 
 def test_vector_wrappers() -> None:
-    envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(MonopolyVectorEnv(4, ["random"], turn_limit=4))
+    envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(
+        MonopolyVectorEnv(4, ["random"], turn_limit=4)
+    )
     _, infos = envs.reset(seed=0)
     lengths = []
     for number in range(300):
@@ -442,27 +498,47 @@ def test_vector_wrappers() -> None:
 def test_vector_environment_and_synchronous_ones_play_the_same(mode: AutoresetMode) -> None:
     """The same games from the same seeds, in each autoreset mode, until the mode ends it."""
     options = {"opponents": ["random", "algorithmic"], "turn_limit": 3}
-    native = gymnasium.make_vec(ID, num_envs=4, vectorization_mode="vector_entry_point", autoreset_mode=mode, **options)
-    single = gymnasium.make_vec(ID, num_envs=4, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode}, **options)
+    native = gymnasium.make_vec(
+        ID, num_envs=4, vectorization_mode="vector_entry_point", autoreset_mode=mode, **options
+    )
+    single = gymnasium.make_vec(
+        ID, num_envs=4, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode}, **options
+    )
     assert native.autoreset_mode is native.metadata["autoreset_mode"] is mode
     (observations, infos), (same, _) = native.reset(seed=3), single.reset(seed=3)
     ended = 0
     for number in range(150):
         assert (observations == same).all()
-        actions = [choose(mask, number + index) if mask.any() else 0 for index, mask in enumerate(infos["action_mask"])]
+        actions = [
+            choose(mask, number + index) if mask.any() else 0
+            for index, mask in enumerate(infos["action_mask"])
+        ]
         observations, *results, infos = native.step(np.array(actions))
         same, *expected, others = single.step(np.array(actions))
-        assert all((result == wanted).all() for result, wanted in zip(results, expected, strict=True))
-        assert all((infos[key] == others[key]).all() for key in ("action_mask", "decision", "heads", "seat"))
+        assert all(
+            (result == wanted).all() for result, wanted in zip(results, expected, strict=True)
+        )
+        assert all(
+            (infos[key] == others[key]).all()
+            for key in ("action_mask", "decision", "heads", "seat")
+        )
         over = results[1] | results[2]
         ended += over.sum()
         if mode is AutoresetMode.SAME_STEP and over.any():
-            assert all((infos["final_obs"][i] == others["final_obs"][i]).all() for i in np.flatnonzero(over))
-            assert all((infos["final_info"][key][over] == others["final_info"][key][over]).all() for key in ("decision", "seat"))
+            assert all(
+                (infos["final_obs"][i] == others["final_obs"][i]).all()
+                for i in np.flatnonzero(over)
+            )
+            assert all(
+                (infos["final_info"][key][over] == others["final_info"][key][over]).all()
+                for key in ("decision", "seat")
+            )
         if mode is AutoresetMode.DISABLED and over.any():
             with pytest.raises(me.GameOverError, match="has ended"):
                 native.step(np.array(actions))
-            (observations, infos), (same, _) = (envs.reset(options={"reset_mask": over.copy()}) for envs in (native, single))
+            (observations, infos), (same, _) = (
+                envs.reset(options={"reset_mask": over.copy()}) for envs in (native, single)
+            )
     assert ended > 8
 
 
@@ -489,7 +565,13 @@ def test_some_games_begin_again() -> None:
 
 
 def test_games_are_cut_off_at_max_episode_steps() -> None:
-    envs = gymnasium.make_vec(ID, num_envs=3, vectorization_mode="vector_entry_point", opponents=["random"], max_episode_steps=7)
+    envs = gymnasium.make_vec(
+        ID,
+        num_envs=3,
+        vectorization_mode="vector_entry_point",
+        opponents=["random"],
+        max_episode_steps=7,
+    )
     _, infos = envs.reset(seed=0)
     for number in range(1, 29):
         _, _, terminations, truncations, infos = envs.step(choose_all(infos["action_mask"], number))
@@ -509,7 +591,9 @@ def test_illegal_actions_of_the_vector_environment() -> None:
     assert envs.table.games["turns"][2] < 3, "the next game has begun"
     envs = MonopolyVectorEnv(4, ["random"], illegal="random", turn_limit=5)
     envs.reset(seed=0)
-    ended = sum(np.logical_or(*envs.step(envs.action_masks().argmin(axis=1))[2:4]).sum() for _ in range(300))
+    ended = sum(
+        np.logical_or(*envs.step(envs.action_masks().argmin(axis=1))[2:4]).sum() for _ in range(300)
+    )
     assert ended > 4
 
 

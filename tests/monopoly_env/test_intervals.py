@@ -13,7 +13,10 @@ TRIALS = 4000
 @pytest.mark.parametrize("count", [2, 4, 8, 30, 100])
 @pytest.mark.parametrize(("won", "lost"), [(0.02, 0.02), (0.05, 0.2), (0.3, 0.3), (0.1, 0.6)])
 def test_a_lead_lies_in_its_interval(count: int, won: float, lost: float) -> None:
-    """At 95% it lies outside in one case of twenty. Here one of eleven is allowed: in 4,000 trials that is 12 standard errors away."""
+    """At 95% it lies outside in one case of twenty.
+
+    Here one of eleven is allowed: in 4,000 trials that is 12 standard errors away.
+    """
     drawn = np.random.default_rng(7).random((TRIALS, count))
     leads = (drawn < won).astype(float) - (drawn > 1 - lost)
     found = np.array([lead_interval(row) for row in leads])

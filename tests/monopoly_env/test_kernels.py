@@ -1,4 +1,6 @@
-"""How rules are compiled: edits are seen, machine code is kept, importing compiles nothing, plain Python works.
+"""How rules are compiled.
+
+Edits are seen, machine code is kept, importing compiles nothing, plain Python works.
 
 Programs run in fresh interpreters on a copy of the sources with a cache folder of their own.
 """
@@ -29,7 +31,8 @@ from monopoly_env.kernels.code_cache import CodeCache
 
 SOURCES = Path(me.__file__).parents[1]
 
-# Prints the result of a small kernel, and how many compilations were fetched from disk and how many were made.
+# Prints the result of a small kernel, and how many compilations were fetched from disk and how many
+# were made.
 MEASURE = """
 import numba
 from monopoly_env.game import empty_games
@@ -56,9 +59,21 @@ def copy(tmp_path: Path) -> Path:
 
 
 def run(program: str, sources: Path, cache: Path, **environment: str) -> list[str]:
-    """Run a program on these sources, with this folder for machine code, and return the words it prints."""
-    variables = {**os.environ, "PYTHONPATH": str(sources), "MONOPOLY_ENV_CACHE": str(cache), **environment}
-    done = subprocess.run([sys.executable, "-c", program], env=variables, cwd=cache.parent, capture_output=True, text=True, check=False)
+    """The words that a program prints on these sources, with this folder for machine code."""
+    variables = {
+        **os.environ,
+        "PYTHONPATH": str(sources),
+        "MONOPOLY_ENV_CACHE": str(cache),
+        **environment,
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=variables,
+        cwd=cache.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 
@@ -70,17 +85,22 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-# --- edits --------------------------------------------------------------------------------------------------------------
+# --- edits
 
 
 def test_an_edit_in_another_file_is_seen_by_the_next_run(copy: Path) -> None:
     """Numba's own cache looks at the file of the kernel alone; rent.py is never touched here."""
-    engine, data, cache = copy / "monopoly_env" / "engine", copy / "monopoly_env" / "facts" / "data", copy.parent / "cache"
+    engine, data, cache = (
+        copy / "monopoly_env" / "engine",
+        copy / "monopoly_env" / "facts" / "data",
+        copy.parent / "cache",
+    )
     assert run(MEASURE, copy, cache) == ["4", "8", "200", "0", "1"]  # compiled
     assert run(MEASURE, copy, cache) == ["4", "8", "200", "1", "0"]  # fetched
     edit(engine / "players.py", "return int(game.lots[seat]) & lots == lots", "return False")
     assert run(MEASURE, copy, cache) == ["2", "4", "200", "0", "1"]
-    edit(engine / "sets.py", ">> 56", ">> 57")  # counts half of them: a file that only rent.py and players.py import
+    # counts half of them: a file that only rent.py and players.py import
+    edit(engine / "sets.py", ">> 56", ">> 57")
     assert run(MEASURE, copy, cache)[2:] == ["50", "0", "1"]
     board = data / "board_us.csv"
     header, *rows = board.read_text().splitlines(keepends=True)
@@ -94,7 +114,9 @@ def test_an_edit_in_another_file_is_seen_by_the_next_run(copy: Path) -> None:
 
 def test_code_that_checks_its_indices_is_kept_apart(tmp_path: Path) -> None:
     program = "from monopoly_env import kernels; print(kernels.source_hash('monopoly_env.core'))"
-    hashes = [run(program, SOURCES, tmp_path / "cache", NUMBA_BOUNDSCHECK=flag) for flag in ("0", "1")]
+    hashes = [
+        run(program, SOURCES, tmp_path / "cache", NUMBA_BOUNDSCHECK=flag) for flag in ("0", "1")
+    ]
     assert hashes[0] == [kernels.source_hash("monopoly_env.core")] != hashes[1]
 
 
@@ -103,11 +125,16 @@ def test_an_edit_is_seen_where_the_cache_folder_cannot_be_used(copy: Path) -> No
     occupied = copy.parent / "occupied"
     occupied.write_text("a file, no folder")
     assert run(MEASURE, copy, occupied)[:3] == ["4", "8", "200"]
-    edit(copy / "monopoly_env" / "engine" / "players.py", "return int(game.lots[seat]) & lots == lots", "return False")
+    edit(
+        copy / "monopoly_env" / "engine" / "players.py",
+        "return int(game.lots[seat]) & lots == lots",
+        "return False",
+    )
     assert run(MEASURE, copy, occupied)[:3] == ["2", "4", "200"]
 
 
-# Appends a comment to every source file in turn and prints the files that change no hash although they should.
+# Appends a comment to every source file in turn and prints the files that change no hash although
+# they should.
 HASH_ALL = """
 import sys
 from pathlib import Path
@@ -137,11 +164,14 @@ for path in sorted(data):
     print(path.name, *[name for name, value in hashes(entries).items() if value != before[name]], sep=",")
     path.write_bytes(content)
 assert hashes(entries) == before
-"""
+"""  # noqa: E501
 
 
 def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> None:
-    seen = {line.split(",")[0]: set(line.split(",")[1:]) for line in run(HASH_ALL, copy, copy.parent / "cache")}
+    seen = {
+        line.split(",")[0]: set(line.split(",")[1:])
+        for line in run(HASH_ALL, copy, copy.parent / "cache")
+    }
     everybody = {
         "monopoly_env.core",
         "monopoly_env.envs.vector",
@@ -151,7 +181,9 @@ def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> N
         "agents.learned.menu",
     }
     chapters = {
-        f"monopoly_env.engine.{path.stem}" for path in (SOURCES / "monopoly_env" / "engine").glob("*.py") if path.stem != "__init__"
+        f"monopoly_env.engine.{path.stem}"
+        for path in (SOURCES / "monopoly_env" / "engine").glob("*.py")
+        if path.stem != "__init__"
     }
     playing = everybody - {
         "agents.players.algorithmic",
@@ -163,14 +195,18 @@ def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> N
         assert everybody <= seen[f"monopoly_env.{module}"], module
     for name in ("board_us.csv", "board_uk.csv", "cards.csv", "editions.toml"):
         assert seen[name] == everybody, name
-    for name in ("best.safetensors", "bargaining.json"):  # a network and numbers that are constants of compiled code
+    # a network and numbers that are constants of compiled code
+    for name in ("best.safetensors", "bargaining.json"):
         assert "agents.learned.menu" in seen[name], name
-    assert {"monopoly_env.core", "monopoly_env.validate.fuzz"} <= seen["monopoly_env.engine.invariants"]
+    assert {"monopoly_env.core", "monopoly_env.validate.fuzz"} <= seen[
+        "monopoly_env.engine.invariants"
+    ]
     assert seen["monopoly_env.validate.ledger"] == {"monopoly_env.validate.fuzz"}
     assert seen["training.dqn"] == set()  # nothing compiled hangs on it
 
 
-# Walks over all kernels and prints those that use another module's kernel that their hash does not know.
+# Walks over all kernels and prints those that use another module's kernel that their hash does not
+# know.
 FIND_UNKNOWN = """
 import importlib, pkgutil
 import numba
@@ -193,7 +229,7 @@ for module in modules:
                 if home.split(".")[0] in kernels._PACKAGES and home not in kernels._closure(module.__name__):
                     print("unknown:", module.__name__, value.py_func.__name__, home)
 print(count)
-"""
+"""  # noqa: E501
 
 
 def imported(module: ast.Module) -> set[str]:
@@ -207,7 +243,9 @@ def test_only_import_statements_are_parsed_and_none_is_missed() -> None:
     for source in sources:
         statements = kernels._import_statements(source)
         assert imported(ast.parse(source)) <= imported(statements)
-        assert all(isinstance(statement, (ast.Import, ast.ImportFrom)) for statement in statements.body)
+        assert all(
+            isinstance(statement, (ast.Import, ast.ImportFrom)) for statement in statements.body
+        )
     module = "monopoly_env.engine"
     for source in (
         f'"""Text\nfrom the bank\n"""\nfrom {module} import rent\n',
@@ -225,10 +263,12 @@ def test_every_kernel_that_a_kernel_calls_counts(tmp_path: Path) -> None:
     assert int(found[-1]) > 150
 
 
-# --- the cache folder ---------------------------------------------------------------------------------------------------
+# --- the cache folder
 
 
-def test_the_folder_can_be_moved_and_is_named_by_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_can_be_moved_and_is_named_by_the_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MONOPOLY_ENV_CACHE", str(tmp_path / "here"))
     folder = kernels.cache_folder.__wrapped__("monopoly_env.engine.sets")
     assert folder == tmp_path / "here" / kernels.source_hash("monopoly_env.engine.sets")
@@ -239,7 +279,10 @@ def test_the_folder_can_be_moved_and_is_named_by_the_sources(tmp_path: Path, mon
 
 @pytest.fixture
 def doubling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], tuple[int, bool]]:
-    """Load a compiled function anew from its file, call it; the result, and whether its code came from disk."""
+    """Load a compiled function anew from its file, and call it.
+
+    Returns the result, and whether its code came from disk.
+    """
     source = tmp_path / "doubling.py"
     source.write_text("def double(x):\n    return 2 * x\n")
     monkeypatch.setattr(kernels, "cache_folder", lambda module: tmp_path / "cache" / "code")
@@ -260,16 +303,23 @@ Doubling = Callable[[], tuple[int, bool]]
     [
         lambda code: b"",
         lambda code: code[:-1],
-        *(lambda code, i=i: code[: i * len(code) // 9] + b"!?" + code[i * len(code) // 9 + 2 :] for i in range(9)),
+        *(
+            lambda code, i=i: code[: i * len(code) // 9] + b"!?" + code[i * len(code) // 9 + 2 :]
+            for i in range(9)
+        ),
     ],
 )
-def test_damaged_code_is_compiled_again_with_a_warning(doubling: Doubling, damage: Any, tmp_path: Path) -> None:
+def test_damaged_code_is_compiled_again_with_a_warning(
+    doubling: Doubling, damage: Any, tmp_path: Path
+) -> None:
     assert doubling() == (42, False)
     (file,) = (tmp_path / "cache" / "code").iterdir()
     code = file.read_bytes()
     assert doubling() == (42, True)
     file.write_bytes(damage(code))
-    with pytest.warns(UserWarning, match=r"double-\w+' is damaged. Code is compiled in memory. MONOPOLY_ENV_CACHE"):
+    with pytest.warns(
+        UserWarning, match=r"double-\w+' is damaged. Code is compiled in memory. MONOPOLY_ENV_CACHE"
+    ):
         assert doubling() == (42, False)
     assert doubling() == (42, True), "it was written anew"
 
@@ -291,17 +341,31 @@ def test_a_folder_that_cannot_be_made_is_set_aside(doubling: Doubling, tmp_path:
 
 
 def test_a_full_disk_is_told_once(tmp_path: Path) -> None:
-    """No file may grow beyond 0 bytes: what the system then answers is an error like that of a full disk."""
+    """No file may grow beyond 0 bytes.
+
+    What the system then answers is an error like that of a full disk.
+    """
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))"
     measure = textwrap.indent(MEASURE, "    ")
-    program = f"import warnings; {limit}\nwith warnings.catch_warnings(record=True) as told:{measure}\nprint(len(told), told[0].message)"
+    program = (
+        f"import warnings; {limit}\nwith warnings.catch_warnings(record=True) as"
+        f" told:{measure}\nprint(len(told), told[0].message)"
+    )
     assert run(program, SOURCES, tmp_path / "cache")[:6] == ["4", "8", "200", "0", "1", "1"]
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
 
 
-def test_old_folders_are_dropped_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_folders_are_dropped_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old = time.time() - 40 * 86_400
-    names = {"0123456789abcdef": False, "fedcba9876543210": True, "my old documents": True, "photographs-2019": True, "short": True}
+    names = {
+        "0123456789abcdef": False,
+        "fedcba9876543210": True,
+        "my old documents": True,
+        "photographs-2019": True,
+        "short": True,
+    }
     for name in names:
         (tmp_path / name).mkdir()
         (tmp_path / name / "content").write_text("mine")
@@ -332,10 +396,12 @@ def test_a_kernel_typed_at_a_prompt_compiles_too() -> None:
     assert names["double"](21) == 42
 
 
-# --- compiling takes time -----------------------------------------------------------------------------------------------
+# --- compiling takes time
 
 
-def test_compiling_is_told_in_one_line_and_loading_is_not(doubling: Doubling, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compiling_is_told_in_one_line_and_loading_is_not(
+    doubling: Doubling, capsys: pytest.CaptureFixture[str]
+) -> None:
     code_cache._say_compiling.cache_clear()
     doubling()
     assert re.fullmatch("monopoly_env: compiling.*\n", capsys.readouterr().err)
@@ -343,7 +409,9 @@ def test_compiling_is_told_in_one_line_and_loading_is_not(doubling: Doubling, ca
     assert capsys.readouterr().err == ""
 
 
-def test_the_clock_of_speeds_stands_still_while_code_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_clock_of_speeds_stands_still_while_code_is_compiled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     now = 100.0
     monkeypatch.setattr(event, "timer", lambda: now)
     monkeypatch.setattr(time, "perf_counter", lambda: now)
@@ -356,7 +424,7 @@ def test_the_clock_of_speeds_stands_still_while_code_is_compiled(monkeypatch: py
     assert kernels.clock() - began == 2
 
 
-# --- importing ----------------------------------------------------------------------------------------------------------
+# --- what importing loads
 
 IMPORT = """
 import sys
@@ -370,7 +438,7 @@ compiled = [
     if value.overloads or vars(value).get("linked", lambda: value)().overloads
 ]
 print(len(compiled), *compiled)
-"""
+"""  # noqa: E501
 
 
 def test_importing_compiles_nothing_and_loads_nothing_heavy(tmp_path: Path) -> None:
@@ -407,7 +475,7 @@ def test_without_compilation_kernels_are_plain_functions(tmp_path: Path) -> None
     assert me.digest(game) == digest
 
 
-# --- widths -------------------------------------------------------------------------------------------------------------
+# --- widths
 
 
 def test_a_kernel_is_compiled_once_for_all_integers() -> None:
@@ -426,7 +494,7 @@ def test_a_kernel_is_compiled_once_for_all_integers() -> None:
     assert not one_more.overloads, "machine code that nobody calls"  # type: ignore[attr-defined]
 
 
-# --- linking ------------------------------------------------------------------------------------------------------------
+# --- linking
 
 TALKATIVE = """
 import sys
@@ -464,12 +532,22 @@ def test_a_linked_kernel_may_print_and_raise_compiled_and_from_disk(tmp_path: Pa
     (tmp_path / "talkative.py").write_text(TALKATIVE)
 
     def told(name: str, x: int) -> list[str]:
-        program = f"import runpy, sys; sys.argv[1:] = [{name!r}, {str(x)!r}]; runpy.run_path('talkative.py', run_name='talkative')"
+        program = (
+            f"import runpy, sys; sys.argv[1:] = [{name!r}, {str(x)!r}];"
+            " runpy.run_path('talkative.py', run_name='talkative')"
+        )
         return run(program, SOURCES, tmp_path / "cache")
 
     assert told("ask", 2) == ["told", "2", "1"]
     assert told("ask", 7) == ["told", "7", "too", "much", "7", "0"]
-    assert told("ask_again", 7) == ["told", "7", "too", "much", "7", "0"], "new machine code of old code"
+    assert told("ask_again", 7) == [
+        "told",
+        "7",
+        "too",
+        "much",
+        "7",
+        "0",
+    ], "new machine code of old code"
     assert told("ask_from_outside", 7) == ["told", "7", "too", "much", "7", "0"]
     assert told("tell", 3) == ["told", "3", "0"]
 
@@ -499,11 +577,13 @@ def test_linked_functions_are_internal_to_the_function_that_python_calls() -> No
 
     assert of_nine() == 4
     (code,) = of_nine.inspect_llvm().values()  # type: ignore[attr-defined]
-    (own,) = (function for function in llvm.parse_assembly(code).functions if "halves" in function.name)
+    (own,) = (
+        function for function in llvm.parse_assembly(code).functions if "halves" in function.name
+    )
     assert own.linkage == llvm.Linkage.internal
 
 
-# --- arrays without owners ----------------------------------------------------------------------------------------------
+# --- arrays without owners
 
 
 def test_a_borrowed_array_is_the_same_numbers_without_an_owner_to_count() -> None:
@@ -573,7 +653,9 @@ def test_only_a_kernel_that_makes_arrays_or_returns_them_counts_references() -> 
     assert ask(array, 1000) == 1000 * (5.0 + 2.0)
     after = rtsys.get_allocation_stats()
     assert sys.getrefcount(array) == references
-    assert after.alloc - made.alloc == after.free - made.free == 2001, "each copy and the view of the argument, freed once"
+    assert after.alloc - made.alloc == after.free - made.free == 2001, (
+        "each copy and the view of the argument, freed once"
+    )
     assert not _counts(last)
     assert _counts(rest)
     assert _counts(copy)
@@ -585,7 +667,7 @@ def _counts(function: Any) -> bool:
     return "NRT_incref" in code or "NRT_decref" in code
 
 
-# --- arrays on the stack ------------------------------------------------------------------------------------------------
+# --- arrays on the stack
 
 
 def test_an_array_on_the_stack_belongs_to_one_call_and_is_given_back() -> None:
@@ -608,8 +690,12 @@ def test_an_array_on_the_stack_belongs_to_one_call_and_is_given_back() -> None:
 
     assert often(10_000) == 9_999 * 10_000 + 1
     (code,) = filled.linked().inspect_llvm().values()  # type: ignore[attr-defined]
-    (own,) = (function for function in llvm.parse_assembly(code).functions if "filled" in function.name)
-    assert "alloca [4096 x double]" in str(own), "the place of another function is gone when that returns"
+    (own,) = (
+        function for function in llvm.parse_assembly(code).functions if "filled" in function.name
+    )
+    assert "alloca [4096 x double]" in str(own), (
+        "the place of another function is gone when that returns"
+    )
     assert kernels.on_stack(3, np.int16).shape == (3,)  # without compilation
 
 

@@ -1,4 +1,7 @@
-"""Rent, building moves, mortgages, liquidation value, worth and score against brute force at 10,000 random positions."""
+"""Quantities of the rules against brute force at 10,000 random positions.
+
+Rent, building moves, mortgages, liquidation value, worth and score.
+"""
 
 from __future__ import annotations
 
@@ -71,44 +74,75 @@ def test_rent(positions: list[dict[str, Any]]) -> None:
 
 
 def random_position(rng: random.Random, preset: str) -> dict[str, Any]:
-    """Arguments of `position`: anything consistent; the player on turn is free and owns a lot that he may mortgage."""
+    """Arguments of `position`: anything consistent.
+
+    The player on turn is free and owns a lot that he may mortgage.
+    """
     num_players = rng.randint(2, MAX_PLAYERS)
     turn = rng.randrange(num_players)
     options = {name: rng.choice(values) for name, values in VARIED.items()}
     if preset == "ocnaru":
-        options = {name: value for name, value in options.items() if name not in ("even_build", "building_limit")}
+        options = {
+            name: value
+            for name, value in options.items()
+            if name not in ("even_build", "building_limit")
+        }
     if me.Rules.preset(preset).liquidation not in ("agent", "one_request"):  # contradictions
-        options |= {"piece_limit": None} | ({"hotel_breakdown": None} if options["hotel_breakdown"] == "needs_four" else {})
-    rules = me.Rules.preset(preset, **{name: value for name, value in options.items() if value is not None})
+        options |= {"piece_limit": None} | (
+            {"hotel_breakdown": None} if options["hotel_breakdown"] == "needs_four" else {}
+        )
+    rules = me.Rules.preset(
+        preset, **{name: value for name, value in options.items() if value is not None}
+    )
     anchor = rng.randrange(28)
     lots: dict[int, list[int]] = {seat: [] for seat in range(num_players)}
     buildings: dict[int, int] = {}
     mortgaged: list[int] = []
     for group in range(board.NUM_GROUPS):
         members = [lot for lot in range(28) if board.GROUP_OF[lot] == group]
-        owners = [rng.choice([None, *lots]) for _ in members] if rng.random() < 0.4 else [rng.randrange(num_players)] * len(members)
+        owners = (
+            [rng.choice([None, *lots]) for _ in members]
+            if rng.random() < 0.4
+            else [rng.randrange(num_players)] * len(members)
+        )
         if anchor in members:
             owners[members.index(anchor)] = turn
         for lot, seat in zip(members, owners, strict=True):
             if seat is not None:
                 lots[seat].append(lot)
-        if len(set(owners)) == 1 and owners[0] is not None and group < 8 and anchor not in members and rng.random() < 0.7:
+        if (
+            len(set(owners)) == 1
+            and owners[0] is not None
+            and group < 8
+            and anchor not in members
+            and rng.random() < 0.7
+        ):
             buildings |= dict(zip(members, _levels(rng, rules, len(members)), strict=True))
         else:
             owned = [lot for lot, seat in zip(members, owners, strict=True) if seat is not None]
             mortgaged += [lot for lot in owned if lot != anchor and rng.random() < 0.25]
     houses = sum(level for level in buildings.values() if level < 5)
     hotels = sum(level == 5 for level in buildings.values())
-    scarce = {"houses": min(88, houses + rng.choice((0, 1, 3, 5, 12, 32))), "hotels": min(22, hotels + rng.choice((0, 1, 12)))}
+    scarce = {
+        "houses": min(88, houses + rng.choice((0, 1, 3, 5, 12, 32))),
+        "hotels": min(22, hotels + rng.choice((0, 1, 12))),
+    }
     return {
         "num_players": num_players,
         "rules": me.Rules(**{**_as_dict(rules), **scarce}),
         "turn": turn,
-        "cash": [rng.choice((0, 40, 50, 99, 100, 150, 200, 450, rng.randint(0, 2_000))) for _ in range(num_players)],
+        "cash": [
+            rng.choice((0, 40, 50, 99, 100, 150, 200, 450, rng.randint(0, 2_000)))
+            for _ in range(num_players)
+        ],
         "lots": lots,
         "buildings": buildings,
         "mortgaged": mortgaged,
-        "jail": {seat: rng.randrange(rules.jail_turns) for seat in range(num_players) if seat != turn and rng.random() < 0.3},
+        "jail": {
+            seat: rng.randrange(rules.jail_turns)
+            for seat in range(num_players)
+            if seat != turn and rng.random() < 0.3
+        },
     }
 
 
@@ -117,7 +151,10 @@ def _as_dict(rules: Any) -> dict[str, Any]:
 
 
 def _levels(rng: random.Random, rules: Any, count: int) -> list[int]:
-    """Levels that a group may have: even, all alike, or free (a hotel then still needed its houses everywhere)."""
+    """Levels that a group may have: even, all alike, or free.
+
+    If free, a hotel still needed its houses everywhere.
+    """
     top = rules.hotel_after + 1
     if rules.even_build == "free":
         low = rng.choice((0, rules.hotel_after))
@@ -164,20 +201,36 @@ def _compare_sale(game: Any, state: oracle.State, seat: int, lot: int) -> None:
 
 
 def _compare_rent(contents: dict[str, Any], rng: random.Random) -> None:
-    """A throw, or a throw and a 'nearest' card, brings the player on turn to a lot: who pays whom how much."""
+    """A throw, or a throw and a 'nearest' card, brings the player on turn to a lot.
+
+    Who pays whom how much.
+    """
     seat, rules = contents["turn"], contents["rules"]
-    cash = [dollars + (5_000 if other == seat else 0) for other, dollars in enumerate(contents["cash"])]
+    cash = [
+        dollars + (5_000 if other == seat else 0) for other, dollars in enumerate(contents["cash"])
+    ]
     first, second = rng.sample(range(1, 7), 2)  # no double: the turn ends in a window
     dice, fresh = (first, second), (rng.randint(1, 6), rng.randint(1, 6))
     lot = rng.randrange(28)
     deed = oracle.DEEDS[rules.board][lot]
     card = deed.group in NEAREST and rules.board != "uk" and rng.random() < 0.5
-    squares = [chance for chance in CHANCE_SQUARES if _nearest(rules.board, chance, deed.group) == deed.square] if card else [deed.square]
+    squares = (
+        [
+            chance
+            for chance in CHANCE_SQUARES
+            if _nearest(rules.board, chance, deed.group) == deed.square
+        ]
+        if card
+        else [deed.square]
+    )
     card = card and bool(squares)
     square = rng.choice(squares) if squares else deed.square
     start = (square - sum(dice)) % 40
     game = me.position(
-        **(contents | {"cash": cash}), positions={seat: start}, throws=[dice, fresh], chance=[NEAREST[deed.group]] if card else []
+        **(contents | {"cash": cash}),
+        positions={seat: start},
+        throws=[dice, fresh],
+        chance=[NEAREST[deed.group]] if card else [],
     )
     while game.num_forced == 2:
         me.step(game, GO_ON)

@@ -24,7 +24,14 @@ from monopoly_env.render import svg
 from monopoly_env.replays import Replay
 from tests import golden
 
-CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+CHROMIUM = next(
+    (
+        found
+        for name in ("chromium", "chromium-browser", "google-chrome")
+        if (found := shutil.which(name))
+    ),
+    None,
+)
 RULES = me.Rules.preset("official", trade="none", max_turns=40)
 NAMES = ("<b>Ann</b>", "Bob & Co", "C")  # no name may break the page
 
@@ -55,7 +62,9 @@ def contents(root: ET.Element) -> dict[str, str]:
     found = {}
     for element in root.iter("g"):
         if element.get("id") and element.get("id") != "middle":
-            found[element.get("id", "")] = "".join(ET.tostring(child, "unicode", short_empty_elements=False) for child in element)
+            found[element.get("id", "")] = "".join(
+                ET.tostring(child, "unicode", short_empty_elements=False) for child in element
+            )
     return found
 
 
@@ -64,13 +73,20 @@ def test_every_step_is_what_draw_draws() -> None:
     told = list(replays.told(recorded()))
     assert len(told) == len(data["steps"]) > 80
     for (game, sentences), (turn, said, changes) in zip(told, data["steps"], strict=True):
-        shown |= {data["parts"][part]: data["contents"][number] for part, number in zip(changes[::2], changes[1::2], strict=True)}
+        shown |= {
+            data["parts"][part]: data["contents"][number]
+            for part, number in zip(changes[::2], changes[1::2], strict=True)
+        }
         drawn = contents(svg.element(game))
         assert {part: drawn[part] for part in shown} == shown
         assert (turn, said) == (game.turns, sentences)
     ids = {element.get("id", "") for element in svg.element(told[0][0]).iter()}
     # Nothing that changes is left out.
-    assert {name for name in ids if name and not name.startswith("token-")} == {*data["parts"], "middle", "mortgaged"}
+    assert {name for name in ids if name and not name.startswith("token-")} == {
+        *data["parts"],
+        "middle",
+        "mortgaged",
+    }
 
 
 def test_the_page_needs_nothing_else_and_is_small() -> None:
@@ -123,18 +139,42 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
 def test_a_browser_goes_to_the_end(tmp_path: Path) -> None:
     """By the keyboard: End, then a step back and a step on."""
-    keys = "".join(f'document.dispatchEvent(new KeyboardEvent("keydown", {{key: "{key}"}}));' for key in ("End", "ArrowLeft", "ArrowRight"))
-    keys = keys.replace("document.dispatch", "document.body.dispatch").replace("{key:", "{bubbles: true, key:")
-    (tmp_path / "game.html").write_text(page().replace("load().then(start);", f"load().then(start).then(() => {{{keys}}});"), "utf-8")
+    keys = "".join(
+        f'document.dispatchEvent(new KeyboardEvent("keydown", {{key: "{key}"}}));'
+        for key in ("End", "ArrowLeft", "ArrowRight")
+    )
+    keys = keys.replace("document.dispatch", "document.body.dispatch").replace(
+        "{key:", "{bubbles: true, key:"
+    )
+    (tmp_path / "game.html").write_text(
+        page().replace("load().then(start);", f"load().then(start).then(() => {{{keys}}});"),
+        "utf-8",
+    )
     done = subprocess.run(
-        [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync", f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=5000",
-         "--dump-dom", (tmp_path / "game.html").as_uri()],
-        capture_output=True, text=True, check=True, timeout=120,
-    )  # fmt: skip
+        [
+            str(CHROMIUM),
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--virtual-time-budget=5000",
+            "--dump-dom",
+            (tmp_path / "game.html").as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
     end = replays.final(recorded())
     assert f"Turn {end.turns}</text>" in done.stdout
-    question = next(element for element in svg.element(end).iter() if element.get("id") == "question")
+    question = next(
+        element for element in svg.element(end).iter() if element.get("id") == "question"
+    )
     assert all((text.text or "") in done.stdout for text in question.iter("text"))
     told = re.search(r'<p id="told"[^>]*>([^<]*)</p>', done.stdout)
     assert told is not None

@@ -19,12 +19,26 @@ OFFICIAL = me.Rules()
 UNLIMITED = me.Rules(building_limit="unlimited")
 
 
-@pytest.mark.parametrize("first", ["me.force", "monopoly_env.render.narrate", "monopoly_env.validate.fuzz", "monopoly_env.positions"])
+@pytest.mark.parametrize(
+    "first",
+    [
+        "me.force",
+        "monopoly_env.render.narrate",
+        "monopoly_env.validate.fuzz",
+        "monopoly_env.positions",
+    ],
+)
 def test_position_is_a_function_whatever_was_used_before(first: str) -> None:
     """The module of the same name must not take its place in the package."""
     use = first if first.startswith("me.") else f"import {first}"
-    program = ["import monopoly_env as me", use, "print(callable(me.position), me.position.__name__)"]
-    done = subprocess.run([sys.executable, "-c", "\n".join(program)], capture_output=True, text=True, check=False)
+    program = [
+        "import monopoly_env as me",
+        use,
+        "print(callable(me.position), me.position.__name__)",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(program)], capture_output=True, text=True, check=False
+    )
     assert (done.stdout.split(), done.stderr) == (["True", "position"], "")
 
 
@@ -38,13 +52,18 @@ def test_an_empty_position_is_a_new_game_without_a_throw() -> None:
 
 def test_a_position_holds_what_it_was_given() -> None:
     game = table(
-        4, seed=1, turn=2, cash={1: 7, 3: 900}, lots={0: [*LIGHT_BLUE, "Boardwalk"], 2: [25, "Water Works"]}, mortgaged=["Boardwalk", 25],
-        buildings={"Oriental Avenue": 4, "Vermont Avenue": 5, 4: 4}, positions=[39, 20, 0, 5], jail={1: 2}, pot=35, streak=1,
+        4, seed=1, turn=2, cash={1: 7, 3: 900},
+        lots={0: [*LIGHT_BLUE, "Boardwalk"], 2: [25, "Water Works"]}, mortgaged=["Boardwalk", 25],
+        buildings={"Oriental Avenue": 4, "Vermont Avenue": 5, 4: 4}, positions=[39, 20, 0, 5],
+        jail={1: 2}, pot=35, streak=1,
         jail_cards={0: ["chance"], 2: "community_chest"},
     )  # fmt: skip
     assert asked(game) == ("turn", 2)
     assert game.cash[:4].tolist() == [1500, 7, 1500, 900]
-    assert [owner(game, name) for name in (*LIGHT_BLUE, "Boardwalk", "Short Line", "Water Works", "Park Place")] == [0] * 4 + [2, 2, None]
+    assert [
+        owner(game, name)
+        for name in (*LIGHT_BLUE, "Boardwalk", "Short Line", "Water Works", "Park Place")
+    ] == [0] * 4 + [2, 2, None]
     assert mortgaged(game, "Boardwalk")
     assert mortgaged(game, "Short Line")
     assert levels(game, *LIGHT_BLUE) == [4, 5, 4]
@@ -58,25 +77,42 @@ def test_a_position_holds_what_it_was_given() -> None:
 
 
 def test_unlimited_buildings_are_not_counted() -> None:
-    game = table(2, rules=UNLIMITED, lots={0: board.LOT_NAME[0][:22]}, buildings=dict.fromkeys(range(22), 4), anchored=())
+    game = table(
+        2,
+        rules=UNLIMITED,
+        lots={0: board.LOT_NAME[0][:22]},
+        buildings=dict.fromkeys(range(22), 4),
+        anchored=(),
+    )
     assert (game.houses, game.hotels) == (32, 12)
 
 
 def test_a_position_waits_for_the_first_real_choice() -> None:
     assert asked(table(2)) == ("turn", 0)
-    bare = me.position(2, positions=[2, 0], throws=[(1, 2)])  # nothing to sell, build or trade: the throw is made
+    # nothing to sell, build or trade: the throw is made
+    bare = me.position(2, positions=[2, 0], throws=[(1, 2)])
     assert asked(bare) == ("buy", 0)
     assert bare.position[0] == 5
 
 
 def test_throws_and_cards_come_as_they_are_given() -> None:
-    game = table(2, positions=[4, 0], throws=[(1, 2), (6, 5)], chance=["chairman", "dividend"], community_chest=["inherit"])
+    game = table(
+        2,
+        positions=[4, 0],
+        throws=[(1, 2), (6, 5)],
+        chance=["chairman", "dividend"],
+        community_chest=["inherit"],
+    )
     deck = [cards.CARD_ID[0][0][card] for card in game.deck[0]]
     assert deck[:2] == ["chairman", "dividend"]
     assert len(set(deck)) == 16
     assert cards.CARD_ID[0][1][game.deck[1, 0]] == "inherit"
     act(game, "go on")
-    assert (game.dice.tolist(), game.num_forced, game.cash[:2].tolist()) == ([1, 2], 1, [1450, 1550])
+    assert (game.dice.tolist(), game.num_forced, game.cash[:2].tolist()) == (
+        [1, 2],
+        1,
+        [1450, 1550],
+    )
     act(game, "go on", "go on")
     assert (game.dice.tolist(), game.num_forced, game.position[1]) == ([6, 5], 0, 11)
 
@@ -96,7 +132,15 @@ def test_the_seed_decides_what_is_not_forced() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "number"), [("Boardwalk", 21), ("boardWALK", 21), ("Mayfair", 21), ("Short Line", 25), (27, 27), (np.int16(3), 3)]
+    ("name", "number"),
+    [
+        ("Boardwalk", 21),
+        ("boardWALK", 21),
+        ("Mayfair", 21),
+        ("Short Line", 25),
+        (27, 27),
+        (np.int16(3), 3),
+    ],
 )
 def test_lots_by_name_and_number(name: str | int, number: int) -> None:
     assert lot_number(name) == number
@@ -122,20 +166,45 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"mortgaged": ["Boardwalk"]}, "Boardwalk is mortgaged but belongs to the bank"),
     ({"mortgaged": ["Broadway"]}, "Unknown lot 'Broadway'"),
     ({"buildings": {"Boardwalk": 1}}, "Boardwalk has a building but belongs to the bank"),
-    ({"lots": {0: ["Reading Railroad"]}, "buildings": {"Reading Railroad": 1}}, "Reading Railroad is not a street"),
-    ({"lots": {0: ["Boardwalk"]}, "buildings": {"Boardwalk": 1}}, "a building stands on a group that nobody owns whole"),
+    (
+        {"lots": {0: ["Reading Railroad"]}, "buildings": {"Reading Railroad": 1}},
+        "Reading Railroad is not a street",
+    ),
+    (
+        {"lots": {0: ["Boardwalk"]}, "buildings": {"Boardwalk": 1}},
+        "a building stands on a group that nobody owns whole",
+    ),
     ({"lots": {0: LIGHT_BLUE}, "buildings": {"Oriental Avenue": 2}}, "a group is built unevenly"),
-    ({"lots": {0: LIGHT_BLUE}, "buildings": dict.fromkeys(LIGHT_BLUE, 6)}, "Oriental Avenue 6 must be a whole number from 0 to 5"),
+    (
+        {"lots": {0: LIGHT_BLUE}, "buildings": dict.fromkeys(LIGHT_BLUE, 6)},
+        "Oriental Avenue 6 must be a whole number from 0 to 5",
+    ),
     ({"lots": {0: LIGHT_BLUE}, "buildings": dict.fromkeys(LIGHT_BLUE, -1)}, "Oriental Avenue -1"),
     ({"lots": {0: LIGHT_BLUE}, "buildings": dict.fromkeys(LIGHT_BLUE, 1.0)}, "Oriental Avenue 1.0"),
-    ({"lots": {0: LIGHT_BLUE}, "buildings": dict.fromkeys(LIGHT_BLUE, 1), "mortgaged": [2]}, "a group is mortgaged and built at once"),
+    (
+        {"lots": {0: LIGHT_BLUE}, "buildings": dict.fromkeys(LIGHT_BLUE, 1), "mortgaged": [2]},
+        "a group is mortgaged and built at once",
+    ),
     (
         {"lots": {0: list(range(22))}, "buildings": dict.fromkeys(range(22), 2)},
         "More buildings than the bank has: -12 houses and 12 hotels",
     ),
-    ({"lots": {0: list(range(22))}, "buildings": dict.fromkeys(range(22), 5)}, "32 houses and -10 hotels"),
-    ({"rules": me.Rules(hotel_after=3), "lots": {0: LIGHT_BLUE}, "buildings": dict.fromkeys(LIGHT_BLUE, 4)}, "a group is built unevenly"),
-    ({"rules": "ocnaru", "num_players": 2, "lots": {0: LIGHT_BLUE}, "buildings": {2: 1, 3: 1}}, "a group is built unevenly"),
+    (
+        {"lots": {0: list(range(22))}, "buildings": dict.fromkeys(range(22), 5)},
+        "32 houses and -10 hotels",
+    ),
+    (
+        {
+            "rules": me.Rules(hotel_after=3),
+            "lots": {0: LIGHT_BLUE},
+            "buildings": dict.fromkeys(LIGHT_BLUE, 4),
+        },
+        "a group is built unevenly",
+    ),
+    (
+        {"rules": "ocnaru", "num_players": 2, "lots": {0: LIGHT_BLUE}, "buildings": {2: 1, 3: 1}},
+        "a group is built unevenly",
+    ),
     # Money, squares, jail.
     ({"cash": [1, 2]}, "cash has 2 values for 3 players"),
     ({"cash": [1, 2, 3, 4]}, "cash has 4 values for 3 players"),
@@ -154,7 +223,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"jail": {3: 0}}, "jail: seat 3"),
     ({"rules": me.Rules(jail_turns=1), "jail": {0: 1}}, "from 0 to 0"),
     ({"jail_cards": {0: ["chanse"]}}, "unknown deck 'chanse'. Did you mean 'chance'"),
-    ({"jail_cards": {0: ["chance"], 1: ["chance"]}}, "The jail card of the chance deck is held twice"),
+    (
+        {"jail_cards": {0: ["chance"], 1: ["chance"]}},
+        "The jail card of the chance deck is held twice",
+    ),
     ({"jail_cards": {0: ["chance", "chance"]}}, "The jail card of the chance deck is held twice"),
     ({"jail_cards": {5: ["chance"]}}, "jail_cards: seat 5"),
     # Who plays.
@@ -165,7 +237,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"bankrupt": [1, 1]}, "Seat 1 is listed twice as bankrupt"),
     ({"bankrupt": [3]}, "bankrupt: seat 3"),
     ({"bankrupt": [1], "lots": {1: ["Boardwalk"]}}, "Seat 1 has left the game but owns something"),
-    ({"bankrupt": [1], "jail_cards": {1: ["chance"]}}, "Seat 1 has left the game but owns something"),
+    (
+        {"bankrupt": [1], "jail_cards": {1: ["chance"]}},
+        "Seat 1 has left the game but owns something",
+    ),
     ({"streak": 3}, "streak=3 must be a whole number from 0 to 2"),
     ({"streak": -1}, "streak=-1"),
     # What comes next.
@@ -177,14 +252,25 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"chance": ["inherit"]}, "The chance deck has no card 'inherit'"),
     ({"chance": ["dividnd"]}, "Did you mean 'dividend'"),
     ({"community_chest": ["chairman"]}, "The community_chest deck has no card 'chairman'"),
-    ({"chance": ["dividend", "dividend"]}, "The card 'dividend' is forced twice or held by a player"),
-    ({"chance": ["goojf"], "jail_cards": {0: ["chance"]}}, "The card 'goojf' is forced twice or held by a player"),
-    ({"rules": me.Rules(deck="reshuffle_each_draw"), "chance": ["dividend"]}, "Cards cannot be forced with deck='reshuffle_each_draw'"),
+    (
+        {"chance": ["dividend", "dividend"]},
+        "The card 'dividend' is forced twice or held by a player",
+    ),
+    (
+        {"chance": ["goojf"], "jail_cards": {0: ["chance"]}},
+        "The card 'goojf' is forced twice or held by a player",
+    ),
+    (
+        {"rules": me.Rules(deck="reshuffle_each_draw"), "chance": ["dividend"]},
+        "Cards cannot be forced with deck='reshuffle_each_draw'",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("contents", "reason"), REFUSED, ids=[reason for _, reason in REFUSED])
-def test_inconsistent_positions_are_refused_with_the_reason(contents: dict[str, Any], reason: str) -> None:
+def test_inconsistent_positions_are_refused_with_the_reason(
+    contents: dict[str, Any], reason: str
+) -> None:
     with pytest.raises(me.PositionError) as refused:
         me.position(**({"num_players": 3} | contents))
     assert reason in str(refused.value)
@@ -201,18 +287,22 @@ def test_inconsistent_positions_are_refused_with_the_reason(contents: dict[str, 
         ({"rules": None}, me.RulesError, "not None"),
     ],
 )
-def test_wrong_tables_are_refused(contents: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_wrong_tables_are_refused(
+    contents: dict[str, Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         me.position(**contents)
 
 
-# --- other futures ------------------------------------------------------------------------------------------------------
+# --- other futures
 
 
 def test_force_gives_a_copy_another_future() -> None:
     game = land(20, (2, 3), seed=3)
     before = game.tobytes()
-    forced = me.force(game, throws=[(1, 1), (6, 6)], chance=["chairman"], community_chest=["doctor"])
+    forced = me.force(
+        game, throws=[(1, 1), (6, 6)], chance=["chairman"], community_chest=["doctor"]
+    )
     assert game.tobytes() == before
     assert forced.forced_throws[:3].tolist() == [11, 66, 0]
     assert forced.num_forced == 2

@@ -1,7 +1,7 @@
 """Properties of all games: random options, random positions, random legal play.
 
-Hypothesis draws the numbers of a case of the fuzzer (`monopoly_env.validate.fuzz`), so a failing example names a case that
-`python -m monopoly_env.validate fuzz --seed S --case N` shows.
+Hypothesis draws the numbers of a case of the fuzzer (`monopoly_env.validate.fuzz`), so a failing
+example names a case that `python -m monopoly_env.validate fuzz --seed S --case N` shows.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def test_every_invariant_holds_after_every_step(game: Any, key: int) -> None:
 
 @settings(max_examples=100)
 @given(CASES, KEYS, st.integers(0, STEPS))
-def test_every_action_outside_the_mask_is_refused_without_a_trace(game: Any, key: int, steps: int) -> None:
+def test_every_action_outside_the_mask_is_refused_without_a_trace(
+    game: Any, key: int, steps: int
+) -> None:
     play(game, key, steps)
     before, mask = game.tobytes(), me.action_mask(game)
     error = me.GameOverError if me.is_over(game) else me.IllegalActionError
@@ -156,8 +158,13 @@ def test_forced_throws_and_cards_come(game: Any, count: int, data: st.DataObject
 
 @settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), KEYS, st.sampled_from(me.Rules.presets()), st.integers(2, 8))
-def test_money_and_lots_of_the_presets_are_kept(seed: int, key: int, preset: str, players: int) -> None:
-    """Lots never multiply and bankrupt players never come back, by looking at the records from outside."""
+def test_money_and_lots_of_the_presets_are_kept(
+    seed: int, key: int, preset: str, players: int
+) -> None:
+    """Lots never multiply and bankrupt players never come back.
+
+    That is seen by looking at the records from outside.
+    """
     game, gone = me.new_game(players, preset, seed), set()
     for number in range(300):
         if me.is_over(game):
@@ -171,4 +178,6 @@ def test_money_and_lots_of_the_presets_are_kept(seed: int, key: int, preset: str
             gone = out
             assert all(not lots[seat] and not game.jail_cards[seat] for seat in gone)
             assert int(game.player) not in gone
-            assert sorted(int(game.place[seat]) for seat in gone) == list(range(players - len(gone) + 1, players + 1))
+            assert sorted(int(game.place[seat]) for seat in gone) == list(
+                range(players - len(gone) + 1, players + 1)
+            )

@@ -1,6 +1,7 @@
-"""`ocnaru_quirks` (S15): each defect of Ocnaru's program that changes play, with the switch on and off.
+"""`ocnaru_quirks` (S15): the defects of Ocnaru's program that change play.
 
-Every test states both sides, so that a quirk can neither leak into the rules nor get lost.
+Each with the switch on and off. Every test states both sides, so that a quirk can neither leak into
+the rules nor get lost.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from tests.play import act, asked, cash, legal, levels, table, texts
 
 OFF = me.Rules.preset("ocnaru")
 ON = me.Rules.preset("ocnaru", ocnaru_quirks=True)
-ANY_TIME = {"build_window": "own_turn"}  # a window before the throw, to look at a position before anything happens
+# a window before the throw, to look at a position before anything happens
+ANY_TIME = {"build_window": "own_turn"}
 LIGHT_BLUE = ["Oriental Avenue", "Vermont Avenue", "Connecticut Avenue"]
 BROWN = ["Mediterranean Avenue", "Baltic Avenue"]
 
@@ -22,7 +24,10 @@ both = pytest.mark.parametrize("quirks", [False, True], ids=["off", "on"])
 
 
 def play(quirks: bool, square: int, *throws: tuple[int, int], **contents: Any) -> Any:
-    """Seat 0 stands so that the first throw brings it to a square; settled up to the first choice. Seat 1 waits at Just Visiting."""
+    """Seat 0 stands so that the first throw brings it to a square; settled up to the first choice.
+
+    Seat 1 waits at Just Visiting.
+    """
     rules = (ON if quirks else OFF).changed() | contents.pop("options", {})
     positions = {0: (square - sum(throws[0])) % 40, 1: 10}
     return table(2, rules=me.Rules(**rules), positions=positions, throws=throws, **contents)
@@ -33,10 +38,12 @@ def test_the_switch_is_off_in_every_preset() -> None:
     assert ON.changed() == OFF.changed() | {"ocnaru_quirks": True}
 
 
-# --- (a) 3: a hotel costs and brings its price once for the whole group ---------------------------------------------------
+# --- (a) 3: a hotel costs and brings its price once for the whole group
 
 
-@pytest.mark.parametrize(("group", "price"), [(BROWN, 50), (LIGHT_BLUE, 50)], ids=["two lots", "three lots"])
+@pytest.mark.parametrize(
+    ("group", "price"), [(BROWN, 50), (LIGHT_BLUE, 50)], ids=["two lots", "three lots"]
+)
 @both
 def test_a_hotel_is_paid_once_for_the_group(quirks: bool, group: list[str], price: int) -> None:
     game = play(quirks, 20, (1, 2), lots={0: group}, buildings=dict.fromkeys(group, 4))
@@ -48,22 +55,43 @@ def test_a_hotel_is_paid_once_for_the_group(quirks: bool, group: list[str], pric
 @pytest.mark.parametrize("level", range(4))
 @both
 def test_houses_are_paid_for_every_lot(quirks: bool, level: int) -> None:
-    game = play(quirks, 20, (1, 2), lots={0: LIGHT_BLUE}, buildings=dict.fromkeys(LIGHT_BLUE, level))
+    game = play(
+        quirks, 20, (1, 2), lots={0: LIGHT_BLUE}, buildings=dict.fromkeys(LIGHT_BLUE, level)
+    )
     act(game, "build Oriental Avenue")
     assert levels(game, *LIGHT_BLUE) == [level + 1] * 3
     assert game.cash[0] == 1500 - 150
 
 
-@pytest.mark.parametrize(("have", "on", "off"), [(49, False, False), (50, True, False), (149, True, False), (150, True, True)])
+@pytest.mark.parametrize(
+    ("have", "on", "off"),
+    [(49, False, False), (50, True, False), (149, True, False), (150, True, True)],
+)
 @both
-def test_what_a_hotel_costs_is_what_must_be_there(quirks: bool, have: int, on: bool, off: bool) -> None:
-    game = play(quirks, 20, (1, 2), cash=[have, 1500], lots={0: LIGHT_BLUE}, buildings=dict.fromkeys(LIGHT_BLUE, 4))
+def test_what_a_hotel_costs_is_what_must_be_there(
+    quirks: bool, have: int, on: bool, off: bool
+) -> None:
+    game = play(
+        quirks,
+        20,
+        (1, 2),
+        cash=[have, 1500],
+        lots={0: LIGHT_BLUE},
+        buildings=dict.fromkeys(LIGHT_BLUE, 4),
+    )
     assert ("Oriental Avenue" in legal(game, "build")) is (on if quirks else off)
 
 
 @both
 def test_a_hotel_is_sold_for_half_of_one(quirks: bool) -> None:
-    game = play(quirks, 20, (1, 2), cash=[0, 1500], lots={0: LIGHT_BLUE}, buildings=dict.fromkeys(LIGHT_BLUE, 5))
+    game = play(
+        quirks,
+        20,
+        (1, 2),
+        cash=[0, 1500],
+        lots={0: LIGHT_BLUE},
+        buildings=dict.fromkeys(LIGHT_BLUE, 5),
+    )
     act(game, "sell Oriental Avenue")
     assert levels(game, *LIGHT_BLUE) == [4] * 3
     assert game.cash[0] == (25 if quirks else 75)
@@ -75,20 +103,32 @@ def test_a_hotel_is_sold_for_half_of_one(quirks: bool) -> None:
 @both
 def test_the_estate_of_a_bankrupt_counts_hotels_alike(quirks: bool) -> None:
     """Giving a debt up hands half the price of the buildings to the owner of the lot."""
-    game = play(quirks, 6, (1, 2), cash=[0, 0], lots={0: BROWN, 1: LIGHT_BLUE}, buildings=dict.fromkeys(BROWN, 5), options={"max_turns": 0})
+    game = play(
+        quirks,
+        6,
+        (1, 2),
+        cash=[0, 0],
+        lots={0: BROWN, 1: LIGHT_BLUE},
+        buildings=dict.fromkeys(BROWN, 5),
+        options={"max_turns": 0},
+    )
     assert asked(game) == ("debt", 0)
     act(game, "go on")
     assert me.winner(game) == 1
     assert game.cash[1] == 2 * 4 * 25 + (25 if quirks else 50)
 
 
-# --- (a) 4: the insolvency test looks at the doubled base rent; the rest is taken below zero ------------------------------
+# --- (a) 4: the insolvency test looks at the doubled base rent; the rest is taken below zero
 
 
 def rent_of_houses(quirks: bool, have: int, **contents: Any) -> Any:
-    """Seat 0 owes 270 on Oriental Avenue with three houses; its doubled base rent is 12. Seat 0 has nothing else."""
+    """Seat 0 owes 270 on Oriental Avenue with three houses; its doubled base rent is 12.
+
+    Seat 0 has nothing else.
+    """
     return play(
-        quirks, 6, (1, 2), (1, 3), *contents.pop("more", []), cash=[have, 100], anchored=[1], lots={1: LIGHT_BLUE},
+        quirks, 6, (1, 2), (1, 3), *contents.pop("more", []), cash=[have, 100], anchored=[1],
+        lots={1: LIGHT_BLUE},
         buildings=dict.fromkeys(LIGHT_BLUE, 3), **contents,
     )  # fmt: skip
 
@@ -124,7 +164,12 @@ def test_who_can_pay_all_of_it_pays_all_of_it(quirks: bool) -> None:
 
 def test_without_the_quirk_the_debtor_is_asked() -> None:
     lots = {0: ["Boardwalk", "Reading Railroad"], 1: LIGHT_BLUE}
-    options: dict[str, Any] = {"cash": [100, 100], "anchored": [1], "lots": lots, "buildings": dict.fromkeys(LIGHT_BLUE, 3)}
+    options: dict[str, Any] = {
+        "cash": [100, 100],
+        "anchored": [1],
+        "lots": lots,
+        "buildings": dict.fromkeys(LIGHT_BLUE, 3),
+    }
     assert asked(play(False, 6, (1, 2), (1, 3), **options)) == ("debt", 0)
     game = play(True, 6, (1, 2), (1, 3), **options)
     assert (asked(game), cash(game)) == (("turn", 0), [-170, 370])  # his window after the throw
@@ -142,8 +187,17 @@ def test_cash_below_zero_is_bankruptcy_when_the_next_turn_begins() -> None:
 def test_who_is_back_above_zero_by_then_plays_on() -> None:
     lots = {0: ["Boardwalk"], 1: LIGHT_BLUE}
     game = play(
-        True, 6, (1, 2), (1, 3), (1, 3), (1, 2), cash=[100, 100], anchored=[1], lots=lots, buildings=dict.fromkeys(LIGHT_BLUE, 3)
-    )  # fmt: skip
+        True,
+        6,
+        (1, 2),
+        (1, 3),
+        (1, 3),
+        (1, 2),
+        cash=[100, 100],
+        anchored=[1],
+        lots=lots,
+        buildings=dict.fromkeys(LIGHT_BLUE, 3),
+    )
     assert cash(game) == [-170, 370]
     act(game, "mortgage Boardwalk")
     assert game.cash[0] == 30
@@ -153,16 +207,22 @@ def test_who_is_back_above_zero_by_then_plays_on() -> None:
     assert (game.turn, me.is_over(game)) == (0, False)
 
 
-@pytest.mark.parametrize(("lots", "rent"), [(["Oriental Avenue"], 6), (["Reading Railroad"], 25)], ids=["street", "railroad"])
+@pytest.mark.parametrize(
+    ("lots", "rent"),
+    [(["Oriental Avenue"], 6), (["Reading Railroad"], 25)],
+    ids=["street", "railroad"],
+)
 @both
 def test_other_rents_are_tested_whole(quirks: bool, lots: list[str], rent: int) -> None:
     square = 6 if rent == 6 else 5
-    assert cash(play(quirks, square, (1, 2), (1, 3), cash=[rent, 0], anchored=[1], lots={1: lots})) == [0, rent]
+    assert cash(
+        play(quirks, square, (1, 2), (1, 3), cash=[rent, 0], anchored=[1], lots={1: lots})
+    ) == [0, rent]
     ruined = play(quirks, square, (1, 2), (1, 3), cash=[rent - 1, 0], anchored=[1], lots={1: lots})
     assert me.winner(ruined) == 1
 
 
-# --- (a) 6: paying rent throws the dice again -----------------------------------------------------------------------------
+# --- (a) 6: paying rent throws the dice again
 
 
 @both
@@ -197,14 +257,29 @@ def test_the_throw_of_a_rent_gives_the_utility_rent(quirks: bool) -> None:
 
 @both
 def test_nothing_is_thrown_where_no_rent_is_due(quirks: bool) -> None:
-    game = play(quirks, 6, (1, 2), (3, 3), anchored=[0, 1], lots={1: ["Oriental Avenue"]}, mortgaged=["Oriental Avenue"])
+    game = play(
+        quirks,
+        6,
+        (1, 2),
+        (3, 3),
+        anchored=[0, 1],
+        lots={1: ["Oriental Avenue"]},
+        mortgaged=["Oriental Avenue"],
+    )
     assert game.num_forced == 1
     assert cash(game) == [1500, 1500]
 
 
-# --- (a) 7: a Chance card that leaves the token on Chance is followed by a second draw ------------------------------------
+# --- (a) 7: a Chance card that leaves the token on Chance is followed by a second draw
 
-STAYING = {"dividend": 50, "building_loan": 150, "speeding": -15, "chairman": -50, "goojf": 0, "general_repairs": 0}
+STAYING = {
+    "dividend": 50,
+    "building_loan": 150,
+    "speeding": -15,
+    "chairman": -50,
+    "goojf": 0,
+    "general_repairs": 0,
+}
 
 
 @pytest.mark.parametrize("card", STAYING)
@@ -221,7 +296,9 @@ def test_a_card_that_stays_on_chance_is_followed_by_another(quirks: bool, card: 
 
 @both
 def test_the_second_card_is_the_last(quirks: bool) -> None:
-    game = play(quirks, 7, (1, 2), (1, 3), anchored=[0, 1], chance=["dividend", "speeding", "building_loan"])
+    game = play(
+        quirks, 7, (1, 2), (1, 3), anchored=[0, 1], chance=["dividend", "speeding", "building_loan"]
+    )
     assert game.cash[0] == (1535 if quirks else 1550)
 
 
@@ -250,41 +327,63 @@ def test_community_chest_is_drawn_once(quirks: bool) -> None:
 @both
 def test_the_second_draw_throws_the_dice_again(quirks: bool) -> None:
     """(a) 6 says of the throw of a rent: "so does item 7"."""
-    game = play(quirks, 7, (1, 2), (3, 3), (1, 2), anchored=[0, 1], chance=["dividend", "building_loan"])
+    game = play(
+        quirks, 7, (1, 2), (3, 3), (1, 2), anchored=[0, 1], chance=["dividend", "building_loan"]
+    )
     assert game.dice.tolist() == ([3, 3] if quirks else [1, 2])
     act(game, "go on")
     assert (game.turn, game.throws[0]) == ((0, 2) if quirks else (1, 1))
 
 
-# --- (a) 9: everybody's worth counts all buildings of the board -----------------------------------------------------------
+# --- (a) 9: everybody's worth counts all buildings of the board
 
 
 @both
 def test_all_buildings_count_for_everybody(quirks: bool) -> None:
     game = play(
-        quirks, 20, (1, 2), cash=[10, 20], lots={0: BROWN, 1: LIGHT_BLUE}, buildings=dict.fromkeys(BROWN, 5) | dict.fromkeys(LIGHT_BLUE, 2),
+        quirks, 20, (1, 2), cash=[10, 20], lots={0: BROWN, 1: LIGHT_BLUE},
+        buildings=dict.fromkeys(BROWN, 5) | dict.fromkeys(LIGHT_BLUE, 2),
         options=ANY_TIME, anchored=(),
     )  # fmt: skip
     brown, blue = 2 * 5 * 50, 3 * 2 * 50
     mine, his = 10 + 120, 20 + 320
-    assert me.worth(game).tolist() == ([mine + brown + blue, his + brown + blue] if quirks else [mine + brown, his + blue])
+    assert me.worth(game).tolist() == (
+        [mine + brown + blue, his + brown + blue] if quirks else [mine + brown, his + blue]
+    )
 
 
 @both
 def test_the_difference_of_worths_is_what_it_was_without(quirks: bool) -> None:
     """With two players who own no building it cancels; it cannot where one owns more."""
-    game = play(quirks, 20, (1, 2), cash=[10, 20], lots={0: BROWN, 1: LIGHT_BLUE}, options=ANY_TIME, anchored=())
+    game = play(
+        quirks,
+        20,
+        (1, 2),
+        cash=[10, 20],
+        lots={0: BROWN, 1: LIGHT_BLUE},
+        options=ANY_TIME,
+        anchored=(),
+    )
     assert me.worth(game).tolist() == [130, 340]
 
 
 @both
 def test_a_tenth_of_the_worth_counts_them_too(quirks: bool) -> None:
     options = {"income_tax": "pct10"}
-    game = play(quirks, 4, (1, 2), lots={0: [], 1: LIGHT_BLUE}, buildings=dict.fromkeys(LIGHT_BLUE, 2), options=options, anchored=[0])
-    assert game.cash[0] == 1500 - (1500 + 300 + (300 if quirks else 0)) // 10  # cash, Pacific Avenue, six houses of another
+    game = play(
+        quirks,
+        4,
+        (1, 2),
+        lots={0: [], 1: LIGHT_BLUE},
+        buildings=dict.fromkeys(LIGHT_BLUE, 2),
+        options=options,
+        anchored=[0],
+    )
+    # cash, Pacific Avenue, six houses of another
+    assert game.cash[0] == 1500 - (1500 + 300 + (300 if quirks else 0)) // 10
 
 
-# --- section 8: the rent of a card's destination is paid twice ------------------------------------------------------------
+# --- section 8: the rent of a card's destination is paid twice
 
 
 @pytest.mark.parametrize(
@@ -296,8 +395,12 @@ def test_a_tenth_of_the_worth_counts_them_too(quirks: bool) -> None:
     ],
 )
 @both
-def test_the_rent_of_a_destination_is_paid_twice(quirks: bool, card: str, lot: str, rent: int) -> None:
-    game = play(quirks, 7, (1, 2), (1, 3), (1, 4), (1, 5), anchored=[0, 1], lots={1: [lot]}, chance=[card])
+def test_the_rent_of_a_destination_is_paid_twice(
+    quirks: bool, card: str, lot: str, rent: int
+) -> None:
+    game = play(
+        quirks, 7, (1, 2), (1, 3), (1, 4), (1, 5), anchored=[0, 1], lots={1: [lot]}, chance=[card]
+    )
     salary = 200 if card == "trip_reading" else 0
     paid = rent * (2 if quirks else 1)
     assert cash(game) == [1500 + salary - paid, 1500 + paid]
@@ -305,7 +408,16 @@ def test_the_rent_of_a_destination_is_paid_twice(quirks: bool, card: str, lot: s
 
 @both
 def test_going_back_pays_twice_too(quirks: bool) -> None:
-    game = play(quirks, 22, (1, 2), (1, 3), (1, 4), anchored=[0, 1], lots={1: ["New York Avenue"]}, chance=["back_3"])
+    game = play(
+        quirks,
+        22,
+        (1, 2),
+        (1, 3),
+        (1, 4),
+        anchored=[0, 1],
+        lots={1: ["New York Avenue"]},
+        chance=["back_3"],
+    )
     paid = 16 * (2 if quirks else 1)
     assert (game.position[0], cash(game)) == (19, [1500 - paid, 1500 + paid])
 
@@ -314,7 +426,14 @@ def test_going_back_pays_twice_too(quirks: bool) -> None:
 @both
 def test_the_rent_of_a_throw_is_paid_once(quirks: bool, square: int) -> None:
     rent = {6: 6, 5: 25}[square]
-    game = play(quirks, square, (1, 2), (1, 3), anchored=[0, 1], lots={1: ["Oriental Avenue", "Reading Railroad"]})
+    game = play(
+        quirks,
+        square,
+        (1, 2),
+        (1, 3),
+        anchored=[0, 1],
+        lots={1: ["Oriental Avenue", "Reading Railroad"]},
+    )
     assert cash(game) == [1500 - rent, 1500 + rent]
 
 
@@ -342,16 +461,26 @@ def test_a_tax_at_a_destination_is_paid_once(quirks: bool) -> None:
 
 @both
 def test_a_chest_card_at_a_destination_is_drawn_once(quirks: bool) -> None:
-    game = play(quirks, 36, (1, 2), (1, 3), anchored=[0, 1], chance=["back_3"], community_chest=["inherit", "doctor"])
+    game = play(
+        quirks,
+        36,
+        (1, 2),
+        (1, 3),
+        anchored=[0, 1],
+        chance=["back_3"],
+        community_chest=["inherit", "doctor"],
+    )
     assert (game.position[0], game.cash[0], game.deck_next[1]) == (33, 1600, 1)
 
 
-# --- section 8: an unpaid 'collect 10' ruins the collector ----------------------------------------------------------------
+# --- section 8: an unpaid 'collect 10' ruins the collector
 
 
 def birthday(quirks: bool, have: int, **contents: Any) -> Any:
     """Seat 0 draws 'It is your birthday': 10 from seat 1."""
-    return play(quirks, 33, (1, 2), (1, 3), cash=[500, have], community_chest=["players_pay"], **contents)
+    return play(
+        quirks, 33, (1, 2), (1, 3), cash=[500, have], community_chest=["players_pay"], **contents
+    )
 
 
 def test_an_unpaid_birthday_ruins_the_collector() -> None:
@@ -377,7 +506,7 @@ def test_a_birthday_that_can_be_paid_is_paid(quirks: bool) -> None:
     assert cash(birthday(quirks, 10, anchored=[0])) == [510, 0]
 
 
-# --- whole games ----------------------------------------------------------------------------------------------------------
+# --- whole games
 
 
 @pytest.mark.parametrize("seed", range(8))

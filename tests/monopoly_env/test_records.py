@@ -1,4 +1,7 @@
-"""Kernels write to memory that is the caller's own: records of any other are refused by what writes, and read as they are."""
+"""Kernels write to memory that is the caller's own.
+
+Records of any other are refused by what writes, and read as they are.
+"""
 
 from __future__ import annotations
 
@@ -49,9 +52,15 @@ WRITES: dict[str, dict[str, Callable[[Any], Any]]] = {
         "reseed": lambda games: me.reseed(games[0], 7),
         "reseed and shuffle": lambda games: me.reseed(games[0], 7, shuffle=True),
         "narrate": lambda games: narrate.step(games[0], int(me.legal_actions(games[0])[0])),
-        "replay": lambda games: replay.step(Replay(me.Rules(), 0, 2, ("a", "b"), me.legal_actions(games[0])[:1]), games[0], 0),
+        "replay": lambda games: replay.step(
+            Replay(me.Rules(), 0, 2, ("a", "b"), me.legal_actions(games[0])[:1]), games[0], 0
+        ),
         "policy": lambda games: agents.make("random").act(agents.Decisions(games)),
-        "policy with keys": lambda games: agents.make("random").act(agents.Decisions(games, key=np.zeros(2, np.uint64))),
+        "policy with keys": (
+            lambda games: agents.make("random").act(
+                agents.Decisions(games, key=np.zeros(2, np.uint64))
+            )
+        ),
     },
     "pente": {
         "step": lambda games: pe.step(games[0], 0),
@@ -60,18 +69,36 @@ WRITES: dict[str, dict[str, Callable[[Any], Any]]] = {
 }
 READS: dict[str, dict[str, Callable[[Any], Any]]] = {
     "monopoly": {
-        "legal_actions": me.legal_actions, "worth": me.worth, "is_over": me.is_over, "winner": me.winner, "digest": me.digest,
-        "check": me.check, "to_text": me.to_text, "clone": me.clone, "restarted": me.core.restarted, "force": me.force,
+        "legal_actions": me.legal_actions,
+        "worth": me.worth,
+        "is_over": me.is_over,
+        "winner": me.winner,
+        "digest": me.digest,
+        "check": me.check,
+        "to_text": me.to_text,
+        "clone": me.clone,
+        "restarted": me.core.restarted,
+        "force": me.force,
         "observe": encoding.observe,
-        "write": lambda game: encoding.make("standard", 2).write(game, 0, np.zeros(1000, np.float32)),
+        "write": lambda game: encoding.make("standard", 2).write(
+            game, 0, np.zeros(1000, np.float32)
+        ),
         "reward": lambda game: rewards.make("win_shaped").after(game, np.zeros(2)),
-        "rollout": lambda game: rollout(game, "random", 2, threads=1, actions=int(me.legal_actions(game)[0])).share,
+        "rollout": lambda game: (
+            rollout(game, "random", 2, threads=1, actions=int(me.legal_actions(game)[0])).share
+        ),
     },
     "pente": {
-        "legal_actions": pe.legal_actions, "is_over": pe.is_over, "winner": pe.winner, "digest": pe.digest, "stones": pe.stones,
-        "points": lambda game: pe.core.points(game, 0, "captures"), "clone": pe.clone, "to_text": pente_render.to_text,
+        "legal_actions": pe.legal_actions,
+        "is_over": pe.is_over,
+        "winner": pe.winner,
+        "digest": pe.digest,
+        "stones": pe.stones,
+        "points": lambda game: pe.core.points(game, 0, "captures"),
+        "clone": pe.clone,
+        "to_text": pente_render.to_text,
     },
-}  # fmt: skip
+}
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +107,11 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def cases(table: dict[str, dict[str, Callable[[Any], Any]]]) -> list[Any]:
-    return [pytest.param(package, name, id=f"{package}: {name}") for package, uses in table.items() for name in uses]
+    return [
+        pytest.param(package, name, id=f"{package}: {name}")
+        for package, uses in table.items()
+        for name in uses
+    ]
 
 
 @pytest.mark.parametrize("memory", READ_ONLY)
@@ -104,7 +135,10 @@ def test_read_only_records_are_read_as_others_are(package: str, use: str, memory
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_what_reads_writes_nothing_for_a_moment_either(package: str) -> None:
-    """Other threads may read the same record: here NumPy takes its memory for writable, and a write ends the process."""
+    """Other threads may read the same record.
+
+    Here NumPy takes its memory for writable, and a write ends the process.
+    """
     games = PACKAGES[package].core.new_games([1, 2], 2)
     for read in READS[package].values():
         read(games[1])  # compiles
@@ -138,7 +172,9 @@ def test_a_record_that_no_array_holds_is_read_only(package: str) -> None:
 
 @pytest.mark.parametrize("package", PACKAGES)
 @pytest.mark.parametrize("use", ["step", "legal_actions", "one", "many"])
-def test_what_lost_the_type_of_a_record_is_refused_before_it_changes(package: str, use: str) -> None:
+def test_what_lost_the_type_of_a_record_is_refused_before_it_changes(
+    package: str, use: str
+) -> None:
     library = PACKAGES[package]
     np.save("games.npy", library.core.new_games([1, 2], 2))
     games = np.load("games.npy")
@@ -147,7 +183,9 @@ def test_what_lost_the_type_of_a_record_is_refused_before_it_changes(package: st
         "step": lambda: library.step(games[0], 0),
         "legal_actions": lambda: library.legal_actions(games[0]),
         "one": lambda: library.clone(games[0]),
-        "many": lambda: agents.Decisions(games) if library is me else observation.observe(games, [0, 1]),
+        "many": lambda: (
+            agents.Decisions(games) if library is me else observation.observe(games, [0, 1])
+        ),
     }
     with pytest.raises(me.ConfigurationError, match=rf"array.view\({library.__name__}.GAME\)"):
         calls[use]()
@@ -190,6 +228,10 @@ def test_other_records_are_pickled_as_ever() -> None:
 def test_any_game_may_be_given_another_future(game: str) -> None:
     vector = me.VectorMonopoly(2, 2)
     vector.reset()
-    given = {"of many": me.new_games([1, 2], 2)[0], "of a vector": vector.games[0], "unpickled": sent(me.new_game(2))}[game]
+    given = {
+        "of many": me.new_games([1, 2], 2)[0],
+        "of a vector": vector.games[0],
+        "unpickled": sent(me.new_game(2)),
+    }[game]
     assert me.reseed(given, 9 << 32 | 4).seed.tolist() == [4, 9]
     assert me.reseed(given, 8, shuffle=True).seed[0] == 8

@@ -30,7 +30,9 @@ def test_pages_do_not_depend_on_what_a_user_registered(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("name", reference.PAGES)
-def test_a_changed_page_is_stale(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_changed_page_is_stale(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert reference.main(Arguments(folder=tmp_path)) == 0
     assert reference.main(Arguments(check=True, folder=tmp_path)) == 0
     (tmp_path / name).write_text((tmp_path / name).read_text("utf-8") + "x", "utf-8")
@@ -50,11 +52,22 @@ def test_command_checks(tmp_path: Path) -> None:
 
 def test_pages_name_everything() -> None:
     acts, observations = reference.actions_page(), reference.observation_page()
-    assert all(f"| {action} |" in acts and actions.describe(action) in acts for action in range(actions.NUM_ACTIONS))
+    assert all(
+        f"| {action} |" in acts and actions.describe(action) in acts
+        for action in range(actions.NUM_ACTIONS)
+    )
     assert all(f"`{name}`" in acts for name in (*actions.HEADS, *actions.DECISIONS))
-    blocks = (*encoding.standard.SHARED, *encoding.standard.EACH, *encoding.ocnaru.BLOCKS, *encoding.ocnaru.PLUS)
+    blocks = (
+        *encoding.standard.SHARED,
+        *encoding.standard.EACH,
+        *encoding.ocnaru.BLOCKS,
+        *encoding.ocnaru.PLUS,
+    )
     assert all(f"| {block.name} |" in observations for block in blocks)
-    assert all(f"| {players} | {encoding.size('standard', players)} |" in observations for players in range(2, 9))
+    assert all(
+        f"| {players} | {encoding.size('standard', players)} |" in observations
+        for players in range(2, 9)
+    )
     record = reference.record_page()
     assert all(f"| `{name}` |" in record for name in me.GAME.names or ())
     assert "| 3 | Vermont Avenue | light_blue | 8 | 100 | 50 | 50 |" in record

@@ -28,7 +28,7 @@ def tell(game: Any, *chosen: str) -> list[str]:
     return lines
 
 
-# --- the board ----------------------------------------------------------------------------------------------------------
+# --- the board
 
 
 def square(picture: str, name: str) -> tuple[str, str]:
@@ -72,12 +72,14 @@ def test_a_crowd_and_the_bankrupt() -> None:
     crowd = text.board(me.position(8, lots={0: ["Baltic Avenue"]}), colour=False)
     assert square(crowd, "GO") == ("GO    ", "ABCDE+")
     assert all(f"  {letter}  $1,500" in crowd for letter in "ABCDEFGH")
-    left = text.board(me.position(3, lots={0: ["Boardwalk"]}, bankrupt=(1,), positions={0: 3, 2: 3}), colour=False)
+    left = text.board(
+        me.position(3, lots={0: ["Boardwalk"]}, bankrupt=(1,), positions={0: 3, 2: 3}), colour=False
+    )
     assert "B  bankrupt, place 3" in left
     assert square(left, "Baltic") == ("Baltic", "$60 AC")
 
 
-# --- the story ----------------------------------------------------------------------------------------------------------
+# --- the story
 
 
 @pytest.mark.parametrize("preset", me.Rules.presets())
@@ -119,27 +121,58 @@ def test_a_purchase_and_an_auction_are_told() -> None:
     game = land(39, num_players=2)
     lines = tell(game, "decline", "bid +50", "bid +10", "fold")
     assert lines[:7] == [
-        "A: decline.", "Auction: Boardwalk.", "B bids $50.", "A bids $60.", "B: fold.", "The auction is closed.", "A pays $60."
-    ]  # fmt: skip
+        "A: decline.",
+        "Auction: Boardwalk.",
+        "B bids $50.",
+        "A bids $60.",
+        "B: fold.",
+        "The auction is closed.",
+        "A pays $60.",
+    ]
     assert "A gets Boardwalk." in lines
 
 
 def test_cards_jail_and_buildings_are_told() -> None:
     game = me.position(
-        2, lots={0: ["Park Place", "Boardwalk"], 1: ["Baltic Avenue"]}, positions={0: 4}, throws=[(1, 2)], chance=["go_to_jail"]
+        2,
+        lots={0: ["Park Place", "Boardwalk"], 1: ["Baltic Avenue"]},
+        positions={0: 4},
+        throws=[(1, 2)],
+        chance=["go_to_jail"],
     )
     assert tell(game, "build Boardwalk") == ["A builds: Boardwalk now has 1 house and pays $200."]
     lines = tell(game, "go on")
-    assert lines[:2] == ["A throws 1 + 2 and moves to Chance.", 'A draws from Chance "Go to Jail" and goes to jail.']
-    game = me.position(2, lots={0: ["Park Place"], 1: ["Baltic Avenue"]}, positions={0: 4}, throws=[(1, 2)], chance=["goojf"])
-    assert 'A draws from Chance "Get Out of Jail Free" and gets the Chance jail card.' in tell(game, "go on")
+    assert lines[:2] == [
+        "A throws 1 + 2 and moves to Chance.",
+        'A draws from Chance "Go to Jail" and goes to jail.',
+    ]
+    game = me.position(
+        2,
+        lots={0: ["Park Place"], 1: ["Baltic Avenue"]},
+        positions={0: 4},
+        throws=[(1, 2)],
+        chance=["goojf"],
+    )
+    assert 'A draws from Chance "Get Out of Jail Free" and gets the Chance jail card.' in tell(
+        game, "go on"
+    )
 
 
 def test_mortgages_and_offers_are_told() -> None:
     game = me.position(2, lots={0: ["Park Place"], 1: ["Boardwalk"]})
     assert tell(game, "mortgage Park Place") == ["A mortgages Park Place and gets $175."]
-    assert tell(game, "unmortgage Park Place") == ["A lifts the mortgage on Park Place and pays $193."]
-    act(game, "trade with player +1", "ask for Boardwalk", "ask: done", "give Park Place", "give: done", "give $100")
+    assert tell(game, "unmortgage Park Place") == [
+        "A lifts the mortgage on Park Place and pays $193."
+    ]
+    act(
+        game,
+        "trade with player +1",
+        "ask for Boardwalk",
+        "ask: done",
+        "give Park Place",
+        "give: done",
+        "give $100",
+    )
     assert tell(game, "cash: done") == ["A offers B Park Place and $100 for Boardwalk."]
     lines = tell(game, "accept")
     assert lines[:1] == ["B: accept."]
@@ -151,8 +184,18 @@ def test_debt_and_ruin_are_told() -> None:
     owned = {0: ["Baltic Avenue"], 1: ["Park Place", "Boardwalk"]}
     game = me.position(2, lots=owned, cash={0: 80}, positions={0: 36}, throws=[(1, 2)])
     lines = tell(game, "go on")
-    assert lines[1:] == ["A owes B $100 and must raise cash, mortgages Baltic Avenue and gets $30.", "A pays B $100."]
-    game = me.position(2, lots=owned, cash={0: 10}, buildings={"Boardwalk": 5, "Park Place": 5}, positions={0: 36}, throws=[(1, 2)])
+    assert lines[1:] == [
+        "A owes B $100 and must raise cash, mortgages Baltic Avenue and gets $30.",
+        "A pays B $100.",
+    ]
+    game = me.position(
+        2,
+        lots=owned,
+        cash={0: 10},
+        buildings={"Boardwalk": 5, "Park Place": 5},
+        positions={0: 36},
+        throws=[(1, 2)],
+    )
     lines = tell(game, "go on")
     assert lines[-2:] == ["The game is over.", "B wins."]
     assert LOT_NAME[0][1] == "Baltic Avenue"

@@ -1,4 +1,7 @@
-"""Recorded games: they play back to the same records, and files of other versions or with holes are refused."""
+"""Recorded games: they play back to the same records.
+
+Files of other versions or with holes are refused.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ from tests import golden
 
 
 def recorded(
-    names: tuple[str, ...] = ("algorithmic", "random"), rules: str = "official", seed: int = 3, reseeds: tuple[tuple[int, int], ...] = ()
+    names: tuple[str, ...] = ("algorithmic", "random"),
+    rules: str = "official",
+    seed: int = 3,
+    reseeds: tuple[tuple[int, int], ...] = (),
 ) -> tuple[Replay, list[Any]]:
     """A game between policies and its record after each action."""
     policies = [agents.make(name) for name in names]
@@ -35,10 +41,15 @@ def recorded(
         for _, drawn in (one for one in reseeds if one[0] == len(actions)):
             me.reseed(game, drawn, shuffle=True)
         seat = int(game.player)
-        actions.append(int(policies[seat].act(agents.Decisions(core.batch_of(game), memory[seat]))[0]))
+        actions.append(
+            int(policies[seat].act(agents.Decisions(core.batch_of(game), memory[seat]))[0])
+        )
         me.step(game, actions[-1])
         records.append(me.clone(game))
-    return Replay(me.Rules.preset(rules), seed, len(names), names, np.array(actions), reseeds=reseeds), records
+    return (
+        Replay(me.Rules.preset(rules), seed, len(names), names, np.array(actions), reseeds=reseeds),
+        records,
+    )
 
 
 def without_draws(game: Any) -> bytes:
@@ -54,9 +65,15 @@ def test_a_game_plays_back_to_the_same_records_from_its_file(rules: str, tmp_pat
     replays.save(tmp_path / "one.replay", [replay])
     loaded = replays.load(tmp_path / "one.replay")
     assert loaded == [replay]
-    assert (loaded[0].rules, loaded[0].seed, loaded[0].names) == (me.Rules.preset(rules), 3, ("algorithmic", "random"))
+    assert (loaded[0].rules, loaded[0].seed, loaded[0].names) == (
+        me.Rules.preset(rules),
+        3,
+        ("algorithmic", "random"),
+    )
     assert loaded[0].actions.dtype == np.uint8
-    assert [without_draws(game) for game in replays.games(loaded[0])] == [without_draws(game) for game in records]
+    assert [without_draws(game) for game in replays.games(loaded[0])] == [
+        without_draws(game) for game in records
+    ]
     assert me.winner(replays.final(loaded[0])) == me.winner(records[-1])
     assert me.digest(replays.start(loaded[0])) == me.digest(me.new_game(2, rules, 3))
 
@@ -65,10 +82,21 @@ def test_a_game_whose_dice_were_drawn_anew_plays_back(tmp_path: Path) -> None:
     replay, records = recorded(reseeds=((0, 5), (30, 6), (30, 7), (31, 2**64 - 1)))
     (again,) = replays.load(replays.save(tmp_path / "one.replay", [replay]))
     assert again == replay != dataclasses.replace(replay, reseeds=())
-    assert [without_draws(game) for game in replays.games(again)][31:] == [without_draws(game) for game in records][31:]
+    assert [without_draws(game) for game in replays.games(again)][31:] == [
+        without_draws(game) for game in records
+    ][31:]
     assert without_draws(replays.final(again)) == without_draws(records[-1])
     assert len(list(replays.told(again))) > 30
-    for wrong in ([[1, 2, 3]], [[0.5, 1]], [["x", 1]], [[10**6, 1]], [[2, 1], [1, 1]], [[0, 2**64]], [1], 1):
+    for wrong in (
+        [[1, 2, 3]],
+        [[0.5, 1]],
+        [["x", 1]],
+        [[10**6, 1]],
+        [[2, 1], [1, 1]],
+        [[0, 2**64]],
+        [1],
+        1,
+    ):
         with pytest.raises(me.FormatError, match="no recorded game"):
             replays.from_dict(replays.to_dict(replay) | {"reseeds": wrong})
 
@@ -77,13 +105,21 @@ def test_golden_games_play_back_to_their_digests() -> None:
     for preset in me.Rules.presets():
         told = golden.load(preset)
         players = told["num_players"]
-        replay = Replay(me.Rules.preset(preset), told["seed"], players, ("random",) * players, np.array(told["actions"]))
+        replay = Replay(
+            me.Rules.preset(preset),
+            told["seed"],
+            players,
+            ("random",) * players,
+            np.array(told["actions"]),
+        )
         assert [me.digest(game)[:8] for game in replays.games(replay)] == told["digests"]
 
 
 def test_many_games_of_different_rules_lie_in_one_small_file(tmp_path: Path) -> None:
     rules = ("official", "ocnaru", "uk", "mukhar") * 5
-    games = [recorded(("algorithmic", "algorithmic"), name, seed)[0] for seed, name in enumerate(rules)]
+    games = [
+        recorded(("algorithmic", "algorithmic"), name, seed)[0] for seed, name in enumerate(rules)
+    ]
     path = replays.save(tmp_path / "many.replay", games)
     assert replays.load(path) == games
     assert path.stat().st_size / len(games) < 400
@@ -109,7 +145,10 @@ def test_a_game_stopped_by_the_arena_ends_by_score() -> None:
     assert int(end.turns) == 2 * limit
     assert sorted(end.place[:2].tolist()) == [1, 2]
     assert me.worth(end)[end.place[:2].argmin()] >= me.worth(end).min()
-    with pytest.raises(me.FormatError, match=rf"Action {len(actions) + 1} of {len(replay.actions)}.*The game is over"):
+    with pytest.raises(
+        me.FormatError,
+        match=rf"Action {len(actions) + 1} of {len(replay.actions)}.*The game is over",
+    ):
         replays.final(dataclasses.replace(replay, turn_limit=limit))
 
 
@@ -142,15 +181,19 @@ def test_what_players_said_is_kept_and_told(tmp_path: Path) -> None:
 def test_the_most_talk_fits_into_a_file(tmp_path: Path) -> None:
     silent, _ = recorded(seed=2)
     count = min(500, len(silent.actions))
-    replay = dataclasses.replace(silent, talk=tuple((at, Message("\U0001f600" * 200)) for at in range(count)))
+    replay = dataclasses.replace(
+        silent, talk=tuple((at, Message("\U0001f600" * 200)) for at in range(count))
+    )
     assert replays.load(replays.save(tmp_path / "one.replay", [replay] * 3)) == [replay] * 3
 
 
 @pytest.mark.parametrize(
     "said",
     [
-        7, [7], [{"at": 0}], [{"at": "0", "text": "x"}], [{"at": True, "text": "x"}], [{"at": -1, "text": "x"}],
-        [{"at": 10**9, "text": "x"}], [{"at": 1, "text": "x"}, {"at": 1, "text": "y"}], [{"at": 2, "text": "x"}, {"at": 1, "text": "y"}],
+        7, [7], [{"at": 0}], [{"at": "0", "text": "x"}], [{"at": True, "text": "x"}],
+        [{"at": -1, "text": "x"}],
+        [{"at": 10**9, "text": "x"}], [{"at": 1, "text": "x"}, {"at": 1, "text": "y"}],
+        [{"at": 2, "text": "x"}, {"at": 1, "text": "y"}],
         [{"at": 0, "text": "x" * 201}],
         [{"at": 0, "text": "\x1b[2J"}],
         {"at": 0}, [{"at": at, "text": "x"} for at in range(501)],
@@ -185,7 +228,13 @@ def test_an_illegal_action_is_named_by_its_number(tmp_path: Path) -> None:
     actions = replay.actions.copy()
     actions[number] = illegal
     broken = dataclasses.replace(replay, actions=actions)
-    with pytest.raises(me.FormatError, match=rf"Action 21 of {len(actions)} in the recorded game of seed 3 cannot be played back: .*Legal"):
+    with pytest.raises(
+        me.FormatError,
+        match=(
+            rf"Action 21 of {len(actions)} in the recorded game of seed 3 cannot be played back:"
+            r" .*Legal"
+        ),
+    ):
         list(replays.games(broken))
     with pytest.raises(me.FormatError, match="Action 21"):
         replays.save(tmp_path / "broken.replay", [broken])
@@ -195,7 +244,9 @@ def test_an_illegal_action_is_named_by_its_number(tmp_path: Path) -> None:
 def test_actions_after_the_end_are_refused() -> None:
     replay, _ = recorded()
     longer = dataclasses.replace(replay, actions=np.append(replay.actions, 0))
-    with pytest.raises(me.FormatError, match=rf"Action {len(longer.actions)} of .*The game is over"):
+    with pytest.raises(
+        me.FormatError, match=rf"Action {len(longer.actions)} of .*The game is over"
+    ):
         replays.final(longer)
 
 
@@ -227,7 +278,10 @@ def edited(path: Path, change: Callable[[dict[str, Any], list[Any]], None]) -> N
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda header, about: header.update(rules_version=RULES_VERSION + 1), rf"rules_version is {RULES_VERSION + 1}, expected"),
+        (
+            lambda header, about: header.update(rules_version=RULES_VERSION + 1),
+            rf"rules_version is {RULES_VERSION + 1}, expected",
+        ),
         (lambda header, about: header.update(record_version=0), "record_version is 0, expected"),
         (lambda header, about: header.update(format_version=99), "format_version is 99, expected"),
         (lambda header, about: header["heads"].update(buy=99), "heads is"),
@@ -240,13 +294,21 @@ def edited(path: Path, change: Callable[[dict[str, Any], list[Any]], None]) -> N
         (lambda header, about: about[0].update(names=["a"]), "num_players=1"),
         (lambda header, about: about[0].update(names=[1, 2]), "A name is not a string"),
         (lambda header, about: about[0].update(turn_limit=-1), "turn_limit=-1"),
-        (lambda header, about: about[0].update(tables="0"), "another version of the board 'us_2008'"),
-        (lambda header, about: about[0]["rules"].update(auktion="none"), "Unknown option 'auktion'"),
+        (
+            lambda header, about: about[0].update(tables="0"),
+            "another version of the board 'us_2008'",
+        ),
+        (
+            lambda header, about: about[0]["rules"].update(auktion="none"),
+            "Unknown option 'auktion'",
+        ),
         (lambda header, about: about[0].update(rules=[]), "truncated or corrupt"),
         (lambda header, about: about[0].pop("digest"), "truncated or corrupt"),
     ],
 )
-def test_files_that_do_not_match_say_what_differs(change: Callable[..., None], message: str, tmp_path: Path) -> None:
+def test_files_that_do_not_match_say_what_differs(
+    change: Callable[..., None], message: str, tmp_path: Path
+) -> None:
     path = replays.save(tmp_path / "one.replay", [recorded()[0]])
     edited(path, lambda header, about: None)
     assert len(replays.load(path)) == 1  # the editing itself breaks nothing
@@ -294,13 +356,21 @@ def test_claims_are_refused_before_they_fill_the_memory(tmp_path: Path) -> None:
     """Each of these files is small, and would take a gigabyte if all of it were read."""
     path = tmp_path / "claims.replay"
     header = json.loads(replays.save(path, []).read_bytes().partition(b"\n")[0])
-    game = b'{"names":["a","b"],"seed":1,"rules":{},"tables":"%s","turn_limit":0,"decisions":0,"digest":""}' % core.table_hash(0).encode()
+    game = (
+        b'{"names":["a","b"],"seed":1,"rules":{},"tables":"%s","turn_limit":0,"decisions":0,"digest":""}'
+        % core.table_hash(0).encode()
+    )
     blocks = {
         "empty lists": b"[" + b"[]," * 20_000_000 + b"[]]\n",
         "nested lists": b"[" * 5_000 + b"]" * 5_000 + b"\n",
         "one huge game": b'[{"names":[' + b'"a",' * 10_000_000 + b'"b"]}]\n',
         "many games": b"[" + (game + b",") * 400_000 + game + b"]\n",
-        "many decisions": b"[" + game.replace(b'"decisions":0', b'"decisions":30000000') + b"]\n" + bytes(30_000_000),
+        "many decisions": (
+            b"["
+            + game.replace(b'"decisions":0', b'"decisions":30000000')
+            + b"]\n"
+            + bytes(30_000_000)
+        ),
     }
     for block in blocks.values():
         for games in (1, 400_001):
@@ -316,7 +386,10 @@ def test_a_game_has_an_end() -> None:
     replay, _ = recorded()
     with pytest.raises(me.ConfigurationError, match="1,000,000 decisions at most, not 1,000,001"):
         dataclasses.replace(replay, actions=np.zeros(1_000_001, np.uint8))
-    with pytest.raises(me.ConfigurationError, match="turn_limit=1000000000 must be a whole number from 0 to 16,777,216"):
+    with pytest.raises(
+        me.ConfigurationError,
+        match="turn_limit=1000000000 must be a whole number from 0 to 16,777,216",
+    ):
         dataclasses.replace(replay, turn_limit=10**9)
 
 
@@ -334,7 +407,13 @@ def test_a_game_has_an_end() -> None:
     ],
 )
 def test_impossible_replays_are_refused(changes: dict[str, Any], message: str) -> None:
-    right = {"rules": me.Rules(), "seed": 0, "num_players": 2, "names": ("a", "b"), "actions": np.array([], np.uint8)}
+    right = {
+        "rules": me.Rules(),
+        "seed": 0,
+        "num_players": 2,
+        "names": ("a", "b"),
+        "actions": np.array([], np.uint8),
+    }
     assert Replay(**right) == Replay(**right)
     with pytest.raises(me.ConfigurationError, match=message):
         Replay(**(right | changes))
@@ -343,7 +422,10 @@ def test_impossible_replays_are_refused(changes: dict[str, Any], message: str) -
 def test_replays_are_compared_by_what_was_played() -> None:
     replay, _ = recorded()
     same = dataclasses.replace(replay, digest="known")
-    others = [dataclasses.replace(replay, **{name: value}) for name, value in (("seed", 4), ("actions", []), ("names", ("a", "b")))]
+    others = [
+        dataclasses.replace(replay, **{name: value})
+        for name, value in (("seed", 4), ("actions", []), ("names", ("a", "b")))
+    ]
     assert replay == same
     assert hash(replay) == hash(same)
     assert replay not in others

@@ -30,8 +30,13 @@ def final(name: str, game: np.record) -> np.ndarray:
     return rewards.make(name).after(game, np.zeros(game.num_players))
 
 
-def play(num_players: int, rules: me.Rules, seed: int, name: str, discount: float = 1.0) -> tuple[np.record, np.ndarray, np.ndarray]:
-    """A game of random legal play: how it ended, the rewards of every step (T, P), and the caller's potential after it."""
+def play(
+    num_players: int, rules: me.Rules, seed: int, name: str, discount: float = 1.0
+) -> tuple[np.record, np.ndarray, np.ndarray]:
+    """A game of random legal play: how it ended, and its rewards.
+
+    Those of every step (T, P), and the caller's potential after it.
+    """
     rng = np.random.default_rng(seed)
     game = me.new_game(num_players, rules, seed)
     reward, potential = rewards.make(name, discount), np.zeros(num_players)
@@ -73,7 +78,13 @@ def test_rank(places: list[int], expected: list[float]) -> None:
 
 @pytest.mark.parametrize(
     ("worths", "expected"),
-    [([3000, 0], [1, -1]), ([500, 500, 500], [0, 0, 0]), ([600, 300, 100], [0.4, -0.05, -0.35]), ([0, 0], [0, 0]), ([-50, 100], [-1, 1])],
+    [
+        ([3000, 0], [1, -1]),
+        ([500, 500, 500], [0, 0, 0]),
+        ([600, 300, 100], [0.4, -0.05, -0.35]),
+        ([0, 0], [0, 0]),
+        ([-50, 100], [-1, 1]),
+    ],
 )
 def test_net_worth(worths: list[int], expected: list[float]) -> None:
     assert final("net_worth", ended([1] * len(worths), worths)) == pytest.approx(expected)

@@ -1,4 +1,7 @@
-"""The checks for users: what keeps its contract passes, and what breaks it is named with the game and the decision."""
+"""The checks for users.
+
+What keeps its contract passes, and what breaks it is named with the game and the decision.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,14 @@ from monopoly_env.encoding import Encoding
 from monopoly_env.engine.randomness import policy_draw
 from monopoly_env.envs.aec import MonopolyAEC
 from monopoly_env.policy.loop import STUCK
-from monopoly_env.testing import CheckError, check_encoding, check_policy, check_reward, check_rules, games
+from monopoly_env.testing import (
+    CheckError,
+    check_encoding,
+    check_policy,
+    check_reward,
+    check_rules,
+    games,
+)
 from monopoly_env.testing import rewards as reward_checks
 from monopoly_env.validate import fuzz
 
@@ -26,7 +36,7 @@ ONE_GAME: dict[str, Any] = {"rules": ["official"], "num_players": [2], "games": 
 WHERE = r"Game: new_game\(2, 'official', seed=0\), decision \d+"
 
 
-# --- policies -----------------------------------------------------------------------------------------------------------
+# --- policies
 
 
 class Sound(agents.BatchedPolicy):
@@ -71,7 +81,9 @@ def draws(decisions: agents.Decisions, actions: NDArray[np.int64]) -> NDArray[np
 
 
 def by_chance(decisions: agents.Decisions, actions: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.where(np.random.default_rng().random(len(actions)) < 0.5, decisions.mask.argmax(axis=1), actions)
+    return np.where(
+        np.random.default_rng().random(len(actions)) < 0.5, decisions.mask.argmax(axis=1), actions
+    )
 
 
 def by_place(decisions: agents.Decisions, actions: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -85,23 +97,39 @@ def breaks(decisions: agents.Decisions, actions: NDArray[np.int64]) -> NDArray[n
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda decisions, actions: actions[:0], r"'sound' returned int64 of shape \(0,\): expected \(1,\) integers, one for each"),
+        (
+            lambda decisions, actions: actions[:0],
+            r"'sound' returned int64 of shape \(0,\): expected \(1,\) integers, one for each",
+        ),
         (lambda decisions, actions: actions + 0.5, r"'sound' returned float64 of shape"),
-        (lambda decisions, actions: actions + 300, r"Policy 'sound': action \d+ must be an integer from 0 to 204"),
-        (lambda decisions, actions: actions * 0 + 204, r"Policy 'sound': Action 204 \(.*\) .* Legal: "),
+        (
+            lambda decisions, actions: actions + 300,
+            r"Policy 'sound': action \d+ must be an integer from 0 to 204",
+        ),
+        (
+            lambda decisions, actions: actions * 0 + 204,
+            r"Policy 'sound': Action 204 \(.*\) .* Legal: ",
+        ),
         (writes, r"Policy 'sound' changed 'cash' of a game: expected it only to read the game"),
         (draws, r"Policy 'sound' changed 'policy_draws' of a game"),
-        (by_chance, r"Policy 'sound' does not play the same game again in a batch of 1 instead of 1"),
+        (
+            by_chance,
+            r"Policy 'sound' does not play the same game again in a batch of 1 instead of 1",
+        ),
     ],
 )
-def test_a_batched_policy_that_breaks_its_contract_is_named_with_its_game(wrong: Callable[..., Any], message: str) -> None:
+def test_a_batched_policy_that_breaks_its_contract_is_named_with_its_game(
+    wrong: Callable[..., Any], message: str
+) -> None:
     with pytest.raises(CheckError, match=f"{message}.*{WHERE}"):
         check_policy(Wrong(wrong), saved=False, pickled=False, **ONE_GAME)
 
 
 def test_a_policy_that_depends_on_its_batch_may_say_so() -> None:
     several = ONE_GAME | {"games": 4}
-    with pytest.raises(CheckError, match="does not play the same game again in a batch of 2 instead of 4"):
+    with pytest.raises(
+        CheckError, match="does not play the same game again in a batch of 2 instead of 4"
+    ):
         check_policy(Wrong(by_place), saved=False, pickled=False, **several)
     check_policy(Wrong(by_place), saved=False, pickled=False, any_batch=False, **several)
 
@@ -110,7 +138,8 @@ def test_an_error_of_a_policy_tells_the_game() -> None:
     with pytest.raises(ZeroDivisionError) as raised:
         check_policy(Wrong(breaks), saved=False, pickled=False, **ONE_GAME)
     assert (
-        "Policy 'sound' was asked for 1 decisions. The first: Game: new_game(2, 'official', seed=0), decision" in raised.value.__notes__[0]
+        "Policy 'sound' was asked for 1 decisions. The first: Game: new_game(2, 'official',"
+        " seed=0), decision" in raised.value.__notes__[0]
     )
 
 
@@ -120,7 +149,10 @@ def test_a_policy_that_never_ends_its_turn_is_stuck(monkeypatch: pytest.MonkeyPa
         return -1
 
     monkeypatch.setattr(games, "_advance", stop)
-    with pytest.raises(CheckError, match=f"'random' made 10000 decisions in one turn: expected an end of the turn. {WHERE}"):
+    with pytest.raises(
+        CheckError,
+        match=f"'random' made 10000 decisions in one turn: expected an end of the turn. {WHERE}",
+    ):
         check_policy("random", **ONE_GAME)
 
 
@@ -132,15 +164,25 @@ def test_a_policy_that_learns_while_it_plays_is_refused() -> None:
 
 
 def test_a_policy_is_saved_and_pickled_with_all_that_matters() -> None:
-    with pytest.raises(CheckError, match="cannot be loaded: expected a factory registered as 'sound'"):
+    with pytest.raises(
+        CheckError, match="cannot be loaded: expected a factory registered as 'sound'"
+    ):
         check_policy(Sound(), **ONE_GAME)
     agents.register("sound", Sound)
     check_policy(Sound(3), **ONE_GAME)
     agents.register("sound", lambda share: Sound())
-    with pytest.raises(CheckError, match="'sound' is not the same after it was saved and loaded: expected equal options"):
+    with pytest.raises(
+        CheckError,
+        match="'sound' is not the same after it was saved and loaded: expected equal options",
+    ):
         check_policy(Sound(3), **ONE_GAME)
-    agents.register("sound", lambda share: Wrong(lambda decisions, actions: decisions.mask.argmax(axis=1)))
-    with pytest.raises(CheckError, match=r"'sound' cannot be loaded after it was saved: .* array 'numbers' is missing"):
+    agents.register(
+        "sound", lambda share: Wrong(lambda decisions, actions: decisions.mask.argmax(axis=1))
+    )
+    with pytest.raises(
+        CheckError,
+        match=r"'sound' cannot be loaded after it was saved: .* array 'numbers' is missing",
+    ):
         check_policy(Sound(), **ONE_GAME)
     agents.register("sound", Sound)  # other tests make every policy that has a name
 
@@ -158,7 +200,13 @@ class Forgetful(Sound):
 def test_a_pickled_policy_plays_the_same() -> None:
     policy = Forgetful()
     policy.there = True  # type: ignore[attr-defined]
-    with pytest.raises(CheckError, match=f"does not play the same game again after it was pickled. {WHERE} of seat .: '.*', then '.*'"):
+    with pytest.raises(
+        CheckError,
+        match=(
+            f"does not play the same game again after it was pickled. {WHERE} of seat .: '.*', then"
+            " '.*'"
+        ),
+    ):
         check_policy(policy, saved=False, **ONE_GAME)
 
 
@@ -183,7 +231,9 @@ def thief(game: Any, mask: Any, params: Any, memory: Any) -> int:
         (3, "Policy 'thief': action -1 must be an integer"),
     ],
 )
-def test_a_compiled_policy_that_breaks_its_contract_is_named_with_its_game(number: int, message: str) -> None:
+def test_a_compiled_policy_that_breaks_its_contract_is_named_with_its_game(
+    number: int, message: str
+) -> None:
     check_policy(agents.CompiledPolicy("thief", thief, [0]), saved=False, **ONE_GAME)
     with pytest.raises(CheckError, match=f"{message}.*{WHERE}"):
         check_policy(agents.CompiledPolicy("thief", thief, [number]), saved=False, **ONE_GAME)
@@ -194,7 +244,10 @@ def test_a_game_that_is_checked_is_the_game_of_the_arena() -> None:
     match = games.Match(policies, [games.Start(2, "official", 7 << 32)], np.array([[0, 1]]))
     played = agents.arena.play(policies, 1, seed=7, record=1, turn_limit=50)
     assert games.play(match, 50)[0].tolist() == played.replays[0].actions.tolist()
-    assert games.play(match, 50, 40, compiled=False)[0].tolist() == played.replays[0].actions[:40].tolist()
+    assert (
+        games.play(match, 50, 40, compiled=False)[0].tolist()
+        == played.replays[0].actions[:40].tolist()
+    )
 
 
 def test_errors_of_arguments_are_those_of_the_library() -> None:
@@ -208,7 +261,7 @@ def test_errors_of_arguments_are_those_of_the_library() -> None:
     assert issubclass(CheckError, AssertionError)
 
 
-# --- encodings ----------------------------------------------------------------------------------------------------------
+# --- encodings
 
 
 @pytest.mark.parametrize("name", encoding.NAMES)
@@ -260,15 +313,29 @@ def spends(game: Any, seat: int, row: NDArray[np.float32]) -> None:
         (written(spends), "changed the game: expected it only to read the game"),
         (set_to(lambda game, seat: 1.5), "feature 'b' is 1.5, expected a number from -1 to 1"),
         (set_to(lambda game, seat: np.nan), "does not write feature 'b'"),
-        (set_to(lambda game, seat: game.seed[0] / 2**32), "shows the seed of the dice to come, by feature 'b'"),
+        (
+            set_to(lambda game, seat: game.seed[0] / 2**32),
+            "shows the seed of the dice to come, by feature 'b'",
+        ),
         (set_to(lambda game, seat: game.num_forced / 16), "shows forced throws to come"),
-        (set_to(lambda game, seat: game.deck[0, game.deck_next[0]] / 16), "shows the order of the cards to come"),
-        (set_to(lambda game, seat: game.sealed[1 - seat] / 5000), "shows the sealed bids of other players"),
+        (
+            set_to(lambda game, seat: game.deck[0, game.deck_next[0]] / 16),
+            "shows the order of the cards to come",
+        ),
+        (
+            set_to(lambda game, seat: game.sealed[1 - seat] / 5000),
+            "shows the sealed bids of other players",
+        ),
     ],
 )
-def test_an_encoding_that_breaks_its_contract_is_named_with_its_game(write: Callable[..., None], message: str) -> None:
+def test_an_encoding_that_breaks_its_contract_is_named_with_its_game(
+    write: Callable[..., None], message: str
+) -> None:
     broken = Encoding("mine", ("a", "b", "c"), write)
-    where = r"Game: new_game\(2, 'official', seed=0\), after \d+ decisions of random play, seen from seat \d"
+    where = (
+        r"Game: new_game\(2, 'official', seed=0\), after \d+ decisions of random play, seen from"
+        r" seat \d"
+    )
     with pytest.raises(CheckError, match=f"Encoding 'mine'.* {message}.*{where}"):
         check_encoding(broken, rules=["official"], num_players=[2])
 
@@ -278,7 +345,7 @@ def test_names_of_features_are_unique() -> None:
         Encoding("mine", ("a", "b", "a"), last_left)
 
 
-# --- rewards ------------------------------------------------------------------------------------------------------------
+# --- rewards
 
 
 @pytest.mark.parametrize("name", rewards.names())
@@ -298,12 +365,18 @@ class Doubled(MonopolyAEC):
         self.rewards = {agent: 2 * reward for agent, reward in self.rewards.items()}
 
 
-def test_a_reward_that_breaks_its_contract_is_named_with_its_game(monkeypatch: pytest.MonkeyPatch) -> None:
-    where = r"Reward '\w+'. Game: new_game\(2, Rules\(\*\*{'max_turns': 60}\), seed=\d+\), decision \d+"
+def test_a_reward_that_breaks_its_contract_is_named_with_its_game(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    where = (
+        r"Reward '\w+'. Game: new_game\(2, Rules\(\*\*{'max_turns': 60}\), seed=\d+\), decision \d+"
+    )
     for broken, message in (
         (dataclasses.replace(rewards.make("win_shaped"), discount=np.nan), r"are not finite"),
         (
-            dataclasses.replace(rewards.make("win_shaped"), kernel=rewards.make("net_worth").kernel),
+            dataclasses.replace(
+                rewards.make("win_shaped"), kernel=rewards.make("net_worth").kernel
+            ),
             r"add up to .*, expected the final ones",
         ),
     ):
@@ -316,10 +389,12 @@ def test_a_reward_that_breaks_its_contract_is_named_with_its_game(monkeypatch: p
         check_reward("win")
 
 
-# --- rules --------------------------------------------------------------------------------------------------------------
+# --- rules
 
 
-@pytest.mark.parametrize("rules", [*me.Rules.presets(), me.Rules(auction="none", houses=20)], ids=str)
+@pytest.mark.parametrize(
+    "rules", [*me.Rules.presets(), me.Rules(auction="none", houses=20)], ids=str
+)
 def test_rules_keep_their_contract(rules: me.Rules | str) -> None:
     check_rules(rules, games=4)
 
@@ -334,7 +409,11 @@ def test_a_broken_game_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(fuzz, "random_position", damaged)
     with pytest.raises(
-        CheckError, match=r"a player's cash is negative\. Game: .*random_position\(numpy.random.default_rng\(0\), rules, 2, 0\)"
+        CheckError,
+        match=(
+            r"a player's cash is negative\. Game: .*random_position\(numpy.random.default_rng\(0\),"
+            r" rules, 2, 0\)"
+        ),
     ):
         check_rules("official")
 
@@ -342,6 +421,10 @@ def test_a_broken_game_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_illegal_action_that_passes_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(me.core, "step", lambda game, action: game)
     with pytest.raises(
-        CheckError, match=r"The illegal action \d+ \('.*'\) was not refused, or it left a trace\. Game: new_game\(2, 'uk', seed=0\)"
+        CheckError,
+        match=(
+            r"The illegal action \d+ \('.*'\) was not refused, or it left a trace\. Game:"
+            r" new_game\(2, 'uk', seed=0\)"
+        ),
     ):
         check_rules("uk")

@@ -24,7 +24,9 @@ def choose(mask: Any, number: int) -> Any:
     return (mask.cumsum(axis=1) == rank[:, None] + 1).argmax(axis=1)
 
 
-def trajectories(games: int, steps: int, threads: int = 1, watch: int = 7, **options: Any) -> list[bytes]:
+def trajectories(
+    games: int, steps: int, threads: int = 1, watch: int = 7, **options: Any
+) -> list[bytes]:
     """The records of the first games after every step."""
     vec = me.VectorMonopoly(games, seed=11, threads=threads, **options)
     batch = vec.reset()
@@ -35,7 +37,11 @@ def trajectories(games: int, steps: int, threads: int = 1, watch: int = 7, **opt
     return story
 
 
-@pytest.mark.parametrize("options", [{"num_players": 3}, {"opponents": ["random", "algorithmic"]}], ids=["self-play", "opponents"])
+@pytest.mark.parametrize(
+    "options",
+    [{"num_players": 3}, {"opponents": ["random", "algorithmic"]}],
+    ids=["self-play", "opponents"],
+)
 def test_games_depend_neither_on_batch_size_nor_on_threads(options: Any) -> None:
     seven = trajectories(7, 80, **options)
     assert trajectories(4096, 80, threads=1, **options) == seven
@@ -64,8 +70,12 @@ def test_the_same_game_in_every_way_in() -> None:
         me.step(game, int(actions[1]))
         env.step(int(actions[1]))
         assert f"player_{batch.actor[1]}" == actor
-        assert batch.reward[1].tolist() == [env.rewards.get(agent, 0.0) for agent in env.possible_agents]
-        assert batch.out[1].tolist() == [env.terminations.get(agent, False) for agent in env.possible_agents]
+        assert batch.reward[1].tolist() == [
+            env.rewards.get(agent, 0.0) for agent in env.possible_agents
+        ]
+        assert batch.out[1].tolist() == [
+            env.terminations.get(agent, False) for agent in env.possible_agents
+        ]
         while env.agents and env.terminations[env.agent_selection]:
             env.step(None)
         if me.is_over(game):
@@ -78,7 +88,16 @@ def test_arrays_are_written_in_place() -> None:
     vec = me.VectorMonopoly(5, 2, "ocnaru", encoding="ocnaru100")
     batch = vec.reset()
     arrays = {
-        name: getattr(batch, name) for name in ("observation", "action_mask", "player", "decision", "reward", "terminated", "truncated")
+        name: getattr(batch, name)
+        for name in (
+            "observation",
+            "action_mask",
+            "player",
+            "decision",
+            "reward",
+            "terminated",
+            "truncated",
+        )
     }
     shapes = {name: (array.shape, array.dtype.name) for name, array in arrays.items()}
     assert shapes == {
@@ -96,12 +115,23 @@ def test_arrays_are_written_in_place() -> None:
     assert vec.games.dtype == me.GAME
 
 
-@pytest.mark.parametrize("take", [torch.from_numpy, torch.from_dlpack], ids=["from_numpy", "DLPack"])
+@pytest.mark.parametrize(
+    "take", [torch.from_numpy, torch.from_dlpack], ids=["from_numpy", "DLPack"]
+)
 def test_arrays_become_tensors_without_a_copy(take: Callable[[Any], torch.Tensor]) -> None:
     vec = me.VectorMonopoly(4, 2, seed=3)
     batch = vec.reset()
     arrays = {
-        name: getattr(batch, name) for name in ("observation", "action_mask", "player", "decision", "reward", "terminated", "truncated")
+        name: getattr(batch, name)
+        for name in (
+            "observation",
+            "action_mask",
+            "player",
+            "decision",
+            "reward",
+            "terminated",
+            "truncated",
+        )
     }
     tensors = {name: take(array) for name, array in arrays.items()}
     for _ in range(50):
@@ -124,17 +154,23 @@ def test_ended_games(name: str) -> None:
         earned += batch.reward
         assert not (gone & batch.out).any(), "nobody leaves twice"
         gone |= batch.out
-        assert not gone[np.arange(64), batch.player][~batch.terminated].any(), "who has left is asked no more"
+        assert not gone[np.arange(64), batch.player][~batch.terminated].any(), (
+            "who has left is asked no more"
+        )
         assert (np.flatnonzero(batch.terminated) == batch.finished).all()
         assert not batch.truncated.any()
         assert batch.final_observation.shape == (len(batch.finished), 3, vec.encoding.size)
         for row, index in enumerate(batch.finished):
             final = batch.final_games[row]
             assert me.is_over(final)
-            assert earned[index] == pytest.approx(rewards.make(name.removesuffix("_shaped")).after(final, np.zeros(3)), abs=1e-5)
+            assert earned[index] == pytest.approx(
+                rewards.make(name.removesuffix("_shaped")).after(final, np.zeros(3)), abs=1e-5
+            )
             assert gone[index].all()
             for seat in range(3):
-                assert (batch.final_observation[row, seat] == encoding.observe(final, seat=seat)).all()
+                assert (
+                    batch.final_observation[row, seat] == encoding.observe(final, seat=seat)
+                ).all()
             assert vec.games[index].turns < 20, "the next game has begun"
             assert int(vec.seeds[index]) not in seeds
             seeds.add(int(vec.seeds[index]))
@@ -167,14 +203,25 @@ def test_a_refused_action_changes_nothing() -> None:
     before = vec.games.tobytes(), copy.deepcopy(batch)
     wrong = good.copy()
     wrong[[7, 30]] = [(~batch.action_mask[i]).nonzero()[0][0] for i in (7, 30)]
-    with pytest.raises(me.IllegalActionError, match=r"Game 7 of 50: Action .* of player .* is illegal at the decision .* Legal: "):
+    with pytest.raises(
+        me.IllegalActionError,
+        match=r"Game 7 of 50: Action .* of player .* is illegal at the decision .* Legal: ",
+    ):
         vec.step(wrong)
     for number in (-1, NUM_ACTIONS, 2**40):
         wrong = good.copy()
         wrong[49] = number
         with pytest.raises(me.IllegalActionError, match=f"Game 49 of 50: action {number} must be"):
             vec.step(wrong)
-    for shapeless in (good[:-1], good[:, None], good.astype(float), good.astype(bool), list("abc"), None, 3):
+    for shapeless in (
+        good[:-1],
+        good[:, None],
+        good.astype(float),
+        good.astype(bool),
+        list("abc"),
+        None,
+        3,
+    ):
         with pytest.raises(me.ConfigurationError, match=r"integers of shape \(50,\)"):
             vec.step(shapeless)
     assert vec.games.tobytes() == before[0]
@@ -200,8 +247,12 @@ def test_the_learner_alone_is_asked() -> None:
                 final, actor = batch.final_games[row], batch.actor[index]
                 outcomes.append(batch.reward[index, actor])
                 assert final.place[actor] != 0
-                assert batch.reward[index, actor] == pytest.approx(1.0 if final.place[actor] == 1 else -0.5)
-                assert (batch.final_observation[row] == encoding.observe(final, seat=int(actor))).all()
+                assert batch.reward[index, actor] == pytest.approx(
+                    1.0 if final.place[actor] == 1 else -0.5
+                )
+                assert (
+                    batch.final_observation[row] == encoding.observe(final, seat=int(actor))
+                ).all()
         assert len(outcomes) > 5
         if seat == "random":
             assert set.union(*seats) == {0, 1, 2}
@@ -233,7 +284,10 @@ class First(agents.BatchedPolicy):
 def test_batched_and_compiled_opponents_play_alike() -> None:
     compiled = agents.CompiledPolicy("first_compiled", first_compiled)
     batched = First()
-    vectors = [me.VectorMonopoly(30, opponents=["algorithmic", policy], seed=6, turn_limit=20) for policy in (compiled, batched)]
+    vectors = [
+        me.VectorMonopoly(30, opponents=["algorithmic", policy], seed=6, turn_limit=20)
+        for policy in (compiled, batched)
+    ]
     batches = [vec.reset() for vec in vectors]
     for number in range(300):
         chosen = choose(batches[0].action_mask, number)
@@ -242,7 +296,11 @@ def test_batched_and_compiled_opponents_play_alike() -> None:
             if name != "final_games":
                 assert (getattr(batches[1], name) == array).all(), name
     drawn = "policy_draws"  # keys for batched policies come from the same stream
-    assert all((vectors[0].games[name] == vectors[1].games[name]).all() for name in me.GAME.names if name != drawn)
+    assert all(
+        (vectors[0].games[name] == vectors[1].games[name]).all()
+        for name in me.GAME.names
+        if name != drawn
+    )
     assert max(batched.calls) > 5
 
 
@@ -271,13 +329,31 @@ def illegal_kernel(game: Any, mask: Any, params: Any, memory: Any) -> int:
             me.IllegalActionError,
             r"Policy 'wrong' in the game of seed \d+: .*Legal: ",
         ),
-        (Wrong(lambda decisions: np.full(len(decisions), 999)), me.IllegalActionError, "999 must be an integer"),
-        (Wrong(lambda decisions: [0.5] * len(decisions)), me.ConfigurationError, "'wrong' must return integers"),
-        (Wrong(lambda decisions: np.zeros((len(decisions), 2), int)), me.ConfigurationError, "'wrong' must return integers"),
-        (agents.CompiledPolicy("bad", illegal_kernel), me.IllegalActionError, r"Policy 'bad' in the game of seed \d+: Action .*Legal: "),
+        (
+            Wrong(lambda decisions: np.full(len(decisions), 999)),
+            me.IllegalActionError,
+            "999 must be an integer",
+        ),
+        (
+            Wrong(lambda decisions: [0.5] * len(decisions)),
+            me.ConfigurationError,
+            "'wrong' must return integers",
+        ),
+        (
+            Wrong(lambda decisions: np.zeros((len(decisions), 2), int)),
+            me.ConfigurationError,
+            "'wrong' must return integers",
+        ),
+        (
+            agents.CompiledPolicy("bad", illegal_kernel),
+            me.IllegalActionError,
+            r"Policy 'bad' in the game of seed \d+: Action .*Legal: ",
+        ),
     ],
 )
-def test_an_opponent_that_breaks_the_rules(opponent: agents.Policy, error: type[Exception], named: str) -> None:
+def test_an_opponent_that_breaks_the_rules(
+    opponent: agents.Policy, error: type[Exception], named: str
+) -> None:
     vec = me.VectorMonopoly(8, opponents=[opponent], seed=1)
 
     def go() -> None:
@@ -314,7 +390,9 @@ def test_a_mask_is_written_for_opponents_that_read_it() -> None:
 
 
 def test_rules_under_which_nobody_is_asked() -> None:
-    rules = me.Rules(start_cash=0, go_salary=0, doubles_again=False, auction="none", trade="none", max_turns=1)
+    rules = me.Rules(
+        start_cash=0, go_salary=0, doubles_again=False, auction="none", trade="none", max_turns=1
+    )
     with pytest.raises(me.ConfigurationError, match="before the learner was asked"):
         me.VectorMonopoly(2, 2, rules).reset()
 
@@ -350,9 +428,16 @@ def test_reset() -> None:
     assert not len(batch.finished)
 
 
-@pytest.mark.parametrize("options", [{"num_players": 3}, {"opponents": ["random", "algorithmic"]}], ids=["self-play", "opponents"])
+@pytest.mark.parametrize(
+    "options",
+    [{"num_players": 3}, {"opponents": ["random", "algorithmic"]}],
+    ids=["self-play", "opponents"],
+)
 def test_games_of_given_seeds(options: Any) -> None:
-    """They depend on their seed alone: not on the row, the other rows, or the seed of the vector."""
+    """They depend on their seed alone.
+
+    Not on the row, the other rows, or the seed of the vector.
+    """
     stories = []
     for row, count in ((0, 1), (2, 5)):
         vec = me.VectorMonopoly(count, seed=count, turn_limit=6, **options)
@@ -363,7 +448,11 @@ def test_games_of_given_seeds(options: Any) -> None:
         story = []
         for number in range(200):
             story.append(vec.games[row].tobytes())
-            batch = vec.step(choose(batch.action_mask, number) if count == 1 else choose_rows(batch.action_mask, number, row))
+            batch = vec.step(
+                choose(batch.action_mask, number)
+                if count == 1
+                else choose_rows(batch.action_mask, number, row)
+            )
         assert batch.finished.size < count
         stories.append(story)
     assert stories[0] == stories[1]
@@ -446,7 +535,11 @@ def test_an_illegal_action_may_end_its_game(players: int) -> None:
     batch = vec.reset()
     for number in range(50):
         batch = vec.step(choose(batch.action_mask, number))
-    actions, actor, before = choose(batch.action_mask, 50), int(batch.player[1]), vec.games[1].copy()
+    actions, actor, before = (
+        choose(batch.action_mask, 50),
+        int(batch.player[1]),
+        vec.games[1].copy(),
+    )
     actions[1] = batch.action_mask[1].argmin()
     batch = vec.step(actions)
     assert batch.finished.tolist() == [1]

@@ -1,4 +1,7 @@
-"""A client of the table, as the page is one: it remembers the last view, and says hello with it when it comes back."""
+"""A client of the table, as the page is one.
+
+It remembers the last view, and says hello with it when it comes back.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,13 @@ def bearer(token: str) -> dict[str, str]:
 
 def begin(client: TestClient, *seats: str, **more: Any) -> dict[str, Any]:
     """Begin a game: `person`, `guest`, or the name of a policy for each seat."""
-    chosen = [{"kind": seat} if seat in ("person", "guest") else {"kind": "policy", "policy": seat} for seat in seats]
-    answer = client.post("/api/games", json={"seats": chosen, "speed": 0, "seed": 7} | more, headers=host(client))
+    chosen = [
+        {"kind": seat} if seat in ("person", "guest") else {"kind": "policy", "policy": seat}
+        for seat in seats
+    ]
+    answer = client.post(
+        "/api/games", json={"seats": chosen, "speed": 0, "seed": 7} | more, headers=host(client)
+    )
     assert answer.status_code == 201, answer.text
     told: dict[str, Any] = answer.json()
     return told
@@ -32,7 +40,9 @@ def begin(client: TestClient, *seats: str, **more: Any) -> dict[str, Any]:
 class Player:
     """Somebody at a table."""
 
-    def __init__(self, client: TestClient, game: str, token: str, seen: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, client: TestClient, game: str, token: str, seen: dict[str, Any] | None = None
+    ) -> None:
         self.client, self.game, self.token = client, game, token
         self.view: dict[str, Any] = seen or {}
         self.board = ""
@@ -42,7 +52,12 @@ class Player:
     def __enter__(self) -> Self:
         self._context = self.client.websocket_connect(f"/api/games/{self.game}/socket")
         self.socket: WebSocketTestSession = self._context.__enter__()
-        hello = {"type": "hello", "token": self.token, "version": self.view.get("version"), "digest": self.view.get("digest")}
+        hello = {
+            "type": "hello",
+            "token": self.token,
+            "version": self.view.get("version"),
+            "digest": self.view.get("digest"),
+        }
         self.socket.send_json(hello)
         try:
             self.first = self.receive()
@@ -51,7 +66,12 @@ class Player:
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._context.__exit__(kind, error, trace)
 
     def receive(self) -> dict[str, Any]:
@@ -87,4 +107,6 @@ class Player:
 
     def first_of(self, *kinds: str) -> int:
         """The first legal action of these kinds."""
-        return next(int(action["action"]) for action in self.view["actions"] if action["kind"] in kinds)
+        return next(
+            int(action["action"]) for action in self.view["actions"] if action["kind"] in kinds
+        )

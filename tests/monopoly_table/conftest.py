@@ -16,6 +16,8 @@ from monopoly_table.house import Settings
 
 @pytest.fixture(scope="session")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    settings = Settings(tmp_path_factory.mktemp("table"), hosts=("testserver",), rate=1e6, burst=10**6)
+    settings = Settings(
+        tmp_path_factory.mktemp("table"), hosts=("testserver",), rate=1e6, burst=10**6
+    )
     with TestClient(create(settings)) as made:
         yield made

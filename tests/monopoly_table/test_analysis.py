@@ -44,8 +44,14 @@ def test_shares_are_those_of_the_playouts() -> None:
 
 def test_the_better_action_is_found() -> None:
     """Decline a lot that completes a group, in a game without auctions, or buy it."""
-    game = position(2, core.Rules.preset("official", auction="none", trade="none"), lots={0: ["Boardwalk"], 1: [0]}, cash=[1200, 1200],
-                    positions=[34, 0], throws=[(1, 2)])  # fmt: skip
+    game = position(
+        2,
+        core.Rules.preset("official", auction="none", trade="none"),
+        lots={0: ["Boardwalk"], 1: [0]},
+        cash=[1200, 1200],
+        positions=[34, 0],
+        throws=[(1, 2)],
+    )
     while core.actions.DECISION_NAMES[game.decision] != "buy":
         core.step(game, core.actions.A_TURN)
     *_, last = analysis.analyse(game, [make("expert")] * 2, True, 200)
@@ -56,7 +62,10 @@ def test_the_better_action_is_found() -> None:
 
 def test_half_an_offer_is_not_compared() -> None:
     """A playout from its middle would forget what it is for."""
-    game, policies = position(2, lots={0: ["Boardwalk"], 1: ["Park Place"]}), [make("algorithmic")] * 2
+    game, policies = (
+        position(2, lots={0: ["Boardwalk"], 1: ["Park Place"]}),
+        [make("algorithmic")] * 2,
+    )
     *_, last = analysis.analyse(game, policies, True, 40)
     assert [one["text"] for one in last["candidates"]] == ["go on", "mortgage Boardwalk"]
     core.step(game, core.actions.parse("trade with player +1"))
@@ -65,8 +74,15 @@ def test_half_an_offer_is_not_compared() -> None:
 
 
 def test_the_end_is_exact() -> None:
-    game = position(2, lots={0: [17, 18, 19, 20, 21], 1: [0]}, buildings=dict.fromkeys(range(17, 22), 5), turn=1, cash=[5000, 1],
-                    positions=[0, 31], throws=[(1, 2)])  # fmt: skip
+    game = position(
+        2,
+        lots={0: [17, 18, 19, 20, 21], 1: [0]},
+        buildings=dict.fromkeys(range(17, 22), 5),
+        turn=1,
+        cash=[5000, 1],
+        positions=[0, 31],
+        throws=[(1, 2)],
+    )
     *_, last = analysis.analyse(game, [make("expert")] * 2, False, 100)
     assert [row["share"] for row in last["shares"]] == [1, 0]
     while not core.is_over(game):
@@ -79,7 +95,9 @@ def test_the_end_is_exact() -> None:
 
 def test_shares_over_the_socket_are_the_ones_worked_out_by_hand(client: TestClient) -> None:
     target, exact = {"position": setups.described(last_throw())}, float(LEADER_WINS)
-    (told,) = jobs(client, {"type": "analyse", "target": target, "policies": "friedman", "most": 20_000})
+    (told,) = jobs(
+        client, {"type": "analyse", "target": target, "policies": "friedman", "most": 20_000}
+    )
     assert told["playouts"] == 20_000
     error = np.sqrt(exact * (1 - exact) / 20_000)
     (throw,) = (one for one in told["candidates"] if one["text"] == "go on")
@@ -98,8 +116,20 @@ def test_positions_offers_and_refusals_over_the_socket(client: TestClient) -> No
     target = {"position": EDITED}
     looked, weighed, none, wrong, two, unknown = jobs(
         client,
-        {"type": "analyse", "target": target, "most": 100, "policies": ["expert", "random/no_trades"]},
-        {"type": "offer", "target": target, "to": 1, "give": {"dollars": 100}, "ask": {"lots": [0]}, "most": 100},
+        {
+            "type": "analyse",
+            "target": target,
+            "most": 100,
+            "policies": ["expert", "random/no_trades"],
+        },
+        {
+            "type": "offer",
+            "target": target,
+            "to": 1,
+            "give": {"dollars": 100},
+            "ask": {"lots": [0]},
+            "most": 100,
+        },
         {"type": "analyse", "target": {}, "most": 100},
         {"type": "offer", "target": target, "to": 1, "give": {"lots": [9]}, "most": 100},
         {"type": "analyse", "target": target, "policies": ["expert"] * 3},
@@ -128,14 +158,17 @@ def test_a_game_has_a_curve_and_a_report(client: TestClient) -> None:
     assert [point["version"] for point in curve["points"]] == [0, 2, 4, 6]
     assert all(sum(point["shares"]) == pytest.approx(1) for point in curve["points"])
     for row in report["players"]:
-        assert row["first"] + row["luck"] + row["skill"] + row["others"] == pytest.approx(row["final"])
+        assert row["first"] + row["luck"] + row["skill"] + row["others"] == pytest.approx(
+            row["final"]
+        )
     assert sum(row["decisions"] for row in report["players"]) == 6 == len(report["curve"])
 
 
 def test_a_curve_comes_in_short_steps() -> None:
     game, policies = position(2, lots={0: ["Boardwalk"], 1: [0]}), [make("friedman")] * 2
     messages = list(analysis.curve(lambda _: game, 1, 2, 200, policies))
-    assert len(messages) > 3  # the first step has 32 playouts, a later one four times as many at most
+    # the first step has 32 playouts, a later one four times as many at most
+    assert len(messages) > 3
     assert [message["done"] for message in messages] == [False] * (len(messages) - 1) + [True]
     for point in messages[-1]["points"]:
         assert point["shares"] == pytest.approx(rollout(game, policies, 200).share.tolist())
@@ -145,7 +178,9 @@ def test_a_new_job_replaces_the_old_one(client: TestClient) -> None:
     with client.websocket_connect("/api/analyse") as socket:
         socket.send_json({"type": "hello", "token": client.app.state.house.token})  # type: ignore[attr-defined]
         socket.receive_json()
-        socket.send_json({"type": "analyse", "id": 1, "target": {"position": EDITED}, "most": 1_000_000})
+        socket.send_json(
+            {"type": "analyse", "id": 1, "target": {"position": EDITED}, "most": 1_000_000}
+        )
         assert socket.receive_json()["id"] == 1
         socket.send_json({"type": "analyse", "id": 2, "target": {"position": EDITED}, "most": 100})
         while (answer := socket.receive_json())["id"] == 1:
@@ -166,7 +201,10 @@ def test_puzzles_are_asked_then_told(client: TestClient) -> None:
     puzzle = client.get("/api/puzzles/0").json()
     assert "best" not in puzzle
     assert puzzle["view"]["actions"]
-    answers = [client.post("/api/puzzles/0/guess", json={"action": each["action"]}).json() for each in puzzle["view"]["actions"]]
+    answers = [
+        client.post("/api/puzzles/0/guess", json={"action": each["action"]}).json()
+        for each in puzzle["view"]["actions"]
+    ]
     assert sum(answer["right"] for answer in answers) == 1
     assert len({answer["best"] for answer in answers}) == 1
     assert client.post("/api/puzzles/0/guess", json={"action": 204}).status_code == 400
@@ -182,7 +220,9 @@ def test_a_report_is_there_soon_and_gets_better(client: TestClient) -> None:
     with client.websocket_connect("/api/analyse") as socket:
         socket.send_json({"type": "hello", "token": client.app.state.house.token})  # type: ignore[attr-defined]
         socket.receive_json()
-        socket.send_json({"type": "report", "game": new["game"], "playouts": 30, "policies": "algorithmic"})
+        socket.send_json(
+            {"type": "report", "game": new["game"], "playouts": 30, "policies": "algorithmic"}
+        )
         while not messages or not messages[-1]["done"]:
             messages.append(socket.receive_json())
     progress = [message["progress"] for message in messages]
@@ -195,10 +235,14 @@ def test_a_report_is_there_soon_and_gets_better(client: TestClient) -> None:
     assert counts[-1] == 30
     for version in versions:
         for row in version["players"]:
-            assert row["first"] + row["luck"] + row["skill"] + row["others"] == pytest.approx(row["final"])
+            assert row["first"] + row["luck"] + row["skill"] + row["others"] == pytest.approx(
+                row["final"]
+            )
         assert version["curve"][0]["version"] == 0
-        assert 0 < sum(row["decisions"] for row in version["players"]) <= decisions  # the picks of an offer are one
-    assert all(row["accuracy"] > 95 for row in versions[-1]["players"])  # they played as the policy that plays on
+        # the picks of an offer are one
+        assert 0 < sum(row["decisions"] for row in version["players"]) <= decisions
+    # they played as the policy that plays on
+    assert all(row["accuracy"] > 95 for row in versions[-1]["players"])
 
 
 def test_versions_of_a_report_grow() -> None:

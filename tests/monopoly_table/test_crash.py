@@ -1,4 +1,7 @@
-"""The command itself: killed in the middle of a move it goes on; many clients at once lose nothing."""
+"""The command itself: killed in the middle of a move it goes on.
+
+Many clients at once lose nothing.
+"""
 
 from __future__ import annotations
 
@@ -69,6 +72,13 @@ def test_a_port_in_use_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str
     (["--port", "0", "--agents", "/no/such/folder"], "is no folder"),
     (["--port", "0", "--data", "/dev/null/x"], "can't be used"),
 ])  # fmt: skip
-def test_a_wrong_option_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], reason: str) -> None:
-    assert main(["--no-browser", *(["--data", str(tmp_path)] if "--data" not in words else []), *words]) == 2
+def test_a_wrong_option_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], reason: str
+) -> None:
+    assert (
+        main(
+            ["--no-browser", *(["--data", str(tmp_path)] if "--data" not in words else []), *words]
+        )
+        == 2
+    )
     assert reason in capsys.readouterr().err

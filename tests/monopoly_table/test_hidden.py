@@ -1,4 +1,7 @@
-"""What players must not know does not leave the server: games that differ in nothing else look alike to everybody."""
+"""What players must not know does not leave the server.
+
+Games that differ in nothing else look alike to everybody.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,16 @@ from monopoly_table.house import House, Settings
 from tests.monopoly_table.clients import Player, bearer, begin, host
 
 SEALED: Final = {"options": {"auction": "sealed_second_price"}}
-LOOKS: Final = [route.path for route in routes.routes if "GET" in getattr(route, "methods", ()) and "{game}" in route.path]  # type: ignore[attr-defined]
+LOOKS: Final = [
+    route.path
+    for route in routes.routes
+    if "GET" in getattr(route, "methods", ()) and "{game}" in route.path
+]  # type: ignore[attr-defined]
 WISHES: Final = (
-    {"type": "act", "action": 0}, {"type": "act", "text": "bid +20"}, {"type": "bid", "dollars": 30}, {"type": "undo"},
-    {"type": "offer", "to": 1}, {"type": "preview", "to": 1, "give": {"dollars": 5}}, {"type": "speed", "speed": 0},
+    {"type": "act", "action": 0}, {"type": "act", "text": "bid +20"},
+    {"type": "bid", "dollars": 30}, {"type": "undo"},
+    {"type": "offer", "to": 1}, {"type": "preview", "to": 1, "give": {"dollars": 5}},
+    {"type": "speed", "speed": 0},
     {"type": "seat", "seat": 0, "kind": "person"}, {"type": "ping"},
 )  # fmt: skip
 JOBS: Final = (
@@ -39,7 +48,8 @@ JOBS: Final = (
     {"type": "curve", "game": "GAME", "points": 2, "playouts": 20},
     {"type": "report", "game": "GAME", "playouts": 10},
 )
-OWN: Final = re.compile(r'"(?:digest|watch|token)": ?"[^"]*"|"seconds": ?[\d.]+')  # drawn for each game, or measured
+# drawn for each game, or measured
+OWN: Final = re.compile(r'"(?:digest|watch|token)": ?"[^"]*"|"seconds": ?[\d.]+')
 
 
 def record(client: TestClient, game: dict[str, Any]) -> Any:
@@ -63,28 +73,40 @@ def told(client: TestClient, game: dict[str, Any], tokens: list[str], jobs: Any)
             for wish in () if player.my_turn() else WISHES:
                 about = wish["type"] in ("act", "bid", "undo", "offer")
                 if not (wish["type"] == "undo" and player.view["undo"]):
-                    found.append(player.move(wish["type"], **rest(wish)) if about else player.say(wish["type"], **rest(wish)))
+                    found.append(
+                        player.move(wish["type"], **rest(wish))
+                        if about
+                        else player.say(wish["type"], **rest(wish))
+                    )
             version = player.view["version"]
         for path in LOOKS:
             for number in range(version + 2 if "{number}" in path else 1):
-                answer = client.get(path.format(game=game["game"], number=number), headers=bearer(token))
+                answer = client.get(
+                    path.format(game=game["game"], number=number), headers=bearer(token)
+                )
                 found.append({"path": path, "status": answer.status_code, "body": answer.text})
     with client.websocket_connect("/api/analyse") as socket:
         socket.send_json({"type": "hello", "token": tokens[0], "game": game["game"]})
         found.append(socket.receive_json())
         for job in jobs:
             socket.send_text(json.dumps(job).replace("GAME", game["game"]))
-            while not (answer_ := socket.receive_json()).get("done") and answer_["type"] != "refused":
+            while (
+                not (answer_ := socket.receive_json()).get("done") and answer_["type"] != "refused"
+            ):
                 pass
             found.append(answer_)
-    return "\n".join(json.dumps({key: value for key, value in each.items() if key != "id"}) for each in found).replace(game["game"], "GAME")
+    return "\n".join(
+        json.dumps({key: value for key, value in each.items() if key != "id"}) for each in found
+    ).replace(game["game"], "GAME")
 
 
 def rest(wish: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in wish.items() if key != "type"}
 
 
-def assert_alike(client: TestClient, games: list[dict[str, Any]], tokens: list[tuple[str, ...]], jobs: Any = JOBS) -> None:
+def assert_alike(
+    client: TestClient, games: list[dict[str, Any]], tokens: list[tuple[str, ...]], jobs: Any = JOBS
+) -> None:
     """Two games look alike, and none of them tells its seed or a hash of its record."""
     assert record(client, games[0]).tobytes() != record(client, games[1]).tobytes()
     texts = []
@@ -170,15 +192,25 @@ def test_sealed_bids_are_told_to_nobody_else(client: TestClient) -> None:
 
 
 def test_a_digest_cannot_be_compared_with_a_guess(client: TestClient) -> None:
-    """Two games of the same record have different digests: nobody can compute them from a guess at what is hidden."""
-    views = [client.get(f"/api/games/{begin(client, 'person', 'person')['game']}", headers=host(client)).json()["view"] for _ in range(2)]
+    """Two games of the same record have different digests.
+
+    Nobody can compute them from a guess at what is hidden.
+    """
+    views = [
+        client.get(
+            f"/api/games/{begin(client, 'person', 'person')['game']}", headers=host(client)
+        ).json()["view"]
+        for _ in range(2)
+    ]
     assert views[0]["digest"] != views[1]["digest"]
     assert views[0] | {"game": "", "digest": ""} == views[1] | {"game": "", "digest": ""}
 
 
 def go_on(player: Player) -> None:
     """Buy, else go on."""
-    wanted = [each for each in player.view["actions"] if each["text"] == "buy" or each["kind"] == "turn"]
+    wanted = [
+        each for each in player.view["actions"] if each["text"] == "buy" or each["kind"] == "turn"
+    ]
     player.act((wanted or player.view["actions"])[0]["action"])
 
 
@@ -201,16 +233,25 @@ def test_after_an_undo_the_dice_are_others_and_the_game_plays_back(client: TestC
         while not player.view["over"]:
             go_on(player)
         player.move("undo")
-        assert client.get(f"/api/games/{game['game']}/replay", headers=host(client)).status_code == 409  # it lives again
+        # it lives again
+        assert (
+            client.get(f"/api/games/{game['game']}/replay", headers=host(client)).status_code == 409
+        )
         while not player.view["over"]:
             go_on(player)
         end = player.view
-    frame = client.get(f"/api/games/{game['game']}/frames/{end['version']}", headers=host(client)).json()["view"]
+    frame = client.get(
+        f"/api/games/{game['game']}/frames/{end['version']}", headers=host(client)
+    ).json()["view"]
     assert frame["digest"] == end["digest"]
     data = client.get(f"/api/games/{game['game']}/replay", headers=host(client)).content
-    again = client.post("/api/replays", content=data, headers=host(client)).json()["games"][0]["game"]
+    again = client.post("/api/replays", content=data, headers=host(client)).json()["games"][0][
+        "game"
+    ]
     view = client.get(f"/api/games/{again}", headers=host(client)).json()["view"]
-    assert view["players"] == [player | {"kind": "policy", "connected": False} for player in end["players"]]
+    assert view["players"] == [
+        player | {"kind": "policy", "connected": False} for player in end["players"]
+    ]
 
 
 def test_among_guests_the_host_takes_decisions_back(client: TestClient) -> None:

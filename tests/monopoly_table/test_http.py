@@ -21,7 +21,14 @@ from tests.monopoly_table.clients import Player, bearer, begin, host
 @pytest.fixture(scope="module")
 def played(client: TestClient) -> str:
     """A game that is over."""
-    game = begin(client, "expert", "random/no_trades", "person", rules={"options": {"trade": "none"}}, turn_limit=6)
+    game = begin(
+        client,
+        "expert",
+        "random/no_trades",
+        "person",
+        rules={"options": {"trade": "none"}},
+        turn_limit=6,
+    )
     with Player(client, game["game"], client.app.state.house.token) as ann:  # type: ignore[attr-defined]
         while not ann.view["over"]:
             ann.wait()
@@ -56,7 +63,9 @@ def test_a_game_has_links_and_is_listed(client: TestClient) -> None:
     assert [player["kind"] for player in state["view"]["players"]] == ["person", "guest", "policy"]
     assert state["board"].count('id="square-') == 40
     assert state["links"]["watch"] == game["watch"]
-    assert game["game"] in [row["game"] for row in client.get("/api/games", headers=host(client)).json()["games"]]
+    assert game["game"] in [
+        row["game"] for row in client.get("/api/games", headers=host(client)).json()["games"]
+    ]
     seen = client.get(f"/api/games/{game['game']}", headers=bearer(game["watch"])).json()
     assert seen["links"] is None
     assert seen["view"]["you"] == []
@@ -80,12 +89,19 @@ def test_frames_are_the_game_as_it_was(client: TestClient, played: str) -> None:
     wanted = [replays.start(replay), *replays.games(replay)]
     for number in (0, 1, version // 2, version):
         frame = client.get(f"/api/games/{game}/frames/{number}", headers=host(client)).json()
-        assert frame["view"]["actions"] == views.view(wanted[number], replay.names, number)["actions"]
-        assert [player["cash"] for player in frame["view"]["players"]] == wanted[number].cash[:3].tolist()
+        assert (
+            frame["view"]["actions"] == views.view(wanted[number], replay.names, number)["actions"]
+        )
+        assert [player["cash"] for player in frame["view"]["players"]] == wanted[number].cash[
+            :3
+        ].tolist()
         assert frame["view"]["turn"] == index["turns"][number]
         assert (frame["step"] is None) == (number == 0)
         assert (frame["view"]["chosen"] is None) == (number == version)
-    assert client.get(f"/api/games/{game}/frames/{version + 1}", headers=host(client)).status_code == 404
+    assert (
+        client.get(f"/api/games/{game}/frames/{version + 1}", headers=host(client)).status_code
+        == 404
+    )
 
 
 def replays_of(client: TestClient, game: str) -> list[replays.Replay]:
@@ -109,7 +125,9 @@ def test_a_file_goes_out_and_comes_back(client: TestClient, played: str) -> None
     uploaded = answer.json()["games"][0]
     again = client.get(f"/api/games/{uploaded['game']}", headers=host(client)).json()
     assert uploaded["kind"] == "replay"
-    frame = client.get(f"/api/games/{played}/frames/{again['view']['version']}", headers=host(client)).json()
+    frame = client.get(
+        f"/api/games/{played}/frames/{again['view']['version']}", headers=host(client)
+    ).json()
     assert again["view"]["over"]
     assert again["view"]["lots"] == frame["view"]["lots"]
     assert again["board"] == frame["board"]
@@ -117,17 +135,36 @@ def test_a_file_goes_out_and_comes_back(client: TestClient, played: str) -> None
 
 def test_what_players_said_comes_along(client: TestClient, played: str, tmp_path: Path) -> None:
     silent = replays_of(client, played)[0]
-    replay = dataclasses.replace(silent, talk=((2, Message("<script>Hello", "no bid on red for 1 round")),))
+    replay = dataclasses.replace(
+        silent, talk=((2, Message("<script>Hello", "no bid on red for 1 round")),)
+    )
     data = replays.save(tmp_path / "one.replay", [replay]).read_bytes()
-    game = client.post("/api/replays", content=data, headers=host(client)).json()["games"][0]["game"]
-    sentences = client.get(f"/api/games/{game}/frames/3", headers=host(client)).json()["step"]["sentences"]
-    assert sentences[:2] == ['random/no_trades B says: "<script>Hello"', "random/no_trades B promises: no bid on red for 1 round."]
+    game = client.post("/api/replays", content=data, headers=host(client)).json()["games"][0][
+        "game"
+    ]
+    sentences = client.get(f"/api/games/{game}/frames/3", headers=host(client)).json()["step"][
+        "sentences"
+    ]
+    assert sentences[:2] == [
+        'random/no_trades B says: "<script>Hello"',
+        "random/no_trades B promises: no bid on red for 1 round.",
+    ]
     assert replays_of(client, game)[0].talk == replay.talk
 
 
-@pytest.mark.parametrize("spoil", [lambda data: b"", lambda data: b"\x00" * 1000, lambda data: data[:-20], lambda data: data + b"x",
-                                   lambda data: data.replace(b'"rules_version": ', b'"rules_version": 9')])  # fmt: skip
-def test_a_damaged_file_is_refused_with_a_sentence(client: TestClient, played: str, spoil: Any) -> None:
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda data: b"",
+        lambda data: b"\x00" * 1000,
+        lambda data: data[:-20],
+        lambda data: data + b"x",
+        lambda data: data.replace(b'"rules_version": ', b'"rules_version": 9'),
+    ],
+)
+def test_a_damaged_file_is_refused_with_a_sentence(
+    client: TestClient, played: str, spoil: Any
+) -> None:
     data = client.get(f"/api/games/{played}/replay", headers=host(client)).content
     answer = client.post("/api/replays", content=spoil(data), headers=host(client))
     assert answer.status_code == 422
@@ -135,9 +172,16 @@ def test_a_damaged_file_is_refused_with_a_sentence(client: TestClient, played: s
 
 
 def test_positions_go_there_and_back(client: TestClient) -> None:
-    setup = {"players": [{"cash": 700, "square": 5, "lots": [0, 1], "jail_cards": ["chance"]},
-                         {"jail": 1, "lots": [5, 27]}, {"bankrupt": True}],
-             "buildings": [{"lot": 0, "level": 3}, {"lot": 1, "level": 2}], "mortgaged": [5], "turn": 1}  # fmt: skip
+    setup = {
+        "players": [
+            {"cash": 700, "square": 5, "lots": [0, 1], "jail_cards": ["chance"]},
+            {"jail": 1, "lots": [5, 27]},
+            {"bankrupt": True},
+        ],
+        "buildings": [{"lot": 0, "level": 3}, {"lot": 1, "level": 2}],
+        "mortgaged": [5],
+        "turn": 1,
+    }
     answer = client.post("/api/positions", json=setup)
     assert answer.status_code == 200
     view = answer.json()["view"]
@@ -162,7 +206,9 @@ def test_positions_go_there_and_back(client: TestClient) -> None:
     ({"players": [{}, {}], "rules": {"options": {"cls": True}}}, "cls"),
     ({"players": [{}, {}], "file": "/etc/passwd"}, "file"),
 ])  # fmt: skip
-def test_a_position_that_cannot_be_is_refused_with_the_reason(client: TestClient, setup: Any, reason: str) -> None:
+def test_a_position_that_cannot_be_is_refused_with_the_reason(
+    client: TestClient, setup: Any, reason: str
+) -> None:
     answer = client.post("/api/positions", json=setup)
     assert answer.status_code == 422
     assert reason in answer.json()["error"]
@@ -184,24 +230,36 @@ def test_a_game_may_begin_at_a_position_or_at_a_frame(client: TestClient) -> Non
     state = client.get(f"/api/games/{game}", headers=host(client)).json()
     assert state["view"]["players"][0]["lots"] == [20, 21]
     branch = begin(client, "person", "person", **{"from": {"game": game, "version": 0}})["game"]
-    assert client.get(f"/api/games/{branch}", headers=host(client)).json()["view"]["players"][0]["lots"] == [20, 21]
-    wrong = client.post("/api/games", json={"seats": [{"kind": "person"}] * 3, "position": setup}, headers=host(client))
+    assert client.get(f"/api/games/{branch}", headers=host(client)).json()["view"]["players"][0][
+        "lots"
+    ] == [20, 21]
+    wrong = client.post(
+        "/api/games",
+        json={"seats": [{"kind": "person"}] * 3, "position": setup},
+        headers=host(client),
+    )
     assert wrong.status_code == 409
     assert "2 players" in wrong.json()["error"]
 
 
 @pytest.mark.parametrize(("new", "reason"), [
-    ({"seats": [{"kind": "policy", "policy": "experto"}, {"kind": "person"}]}, "Did you mean 'expert'"),
-    ({"seats": [{"kind": "policy", "policy": "../../agent.safetensors"}, {"kind": "person"}]}, "Unknown policy"),
-    ({"seats": [{"kind": "policy", "policy": "ppo/best/ocnaru"}, *[{"kind": "person"}] * 2]}, "plays at tables of 2, not of 3"),
+    ({"seats": [{"kind": "policy", "policy": "experto"}, {"kind": "person"}]},
+     "Did you mean 'expert'"),
+    ({"seats": [{"kind": "policy", "policy": "../../agent.safetensors"}, {"kind": "person"}]},
+     "Unknown policy"),
+    ({"seats": [{"kind": "policy", "policy": "ppo/best/ocnaru"}, *[{"kind": "person"}] * 2]},
+     "plays at tables of 2, not of 3"),
     ({"seats": [{"kind": "policy", "policy": "human"}, {"kind": "person"}]}, "Unknown policy"),
     ({"seats": [{"kind": "person"}]}, "seats"),
     ({"seats": [{"kind": "person"}] * 9}, "seats"),
-    ({"seats": [{"kind": "person"}] * 2, "rules": {"preset": "offical"}}, "Did you mean 'official'"),
+    ({"seats": [{"kind": "person"}] * 2, "rules": {"preset": "offical"}},
+     "Did you mean 'official'"),
     ({"seats": [{"kind": "person", "name": "a\x00b"}] * 2}, "name"),
     ({"seats": [{"kind": "person"}] * 2, "speed": 1e9}, "speed"),
 ])  # fmt: skip
-def test_a_game_that_cannot_be_is_refused_with_the_reason(client: TestClient, new: Any, reason: str) -> None:
+def test_a_game_that_cannot_be_is_refused_with_the_reason(
+    client: TestClient, new: Any, reason: str
+) -> None:
     answer = client.post("/api/games", json=new, headers=host(client))
     assert answer.status_code in (400, 422)
     assert reason in answer.json()["error"]
@@ -212,14 +270,19 @@ def test_every_preset_and_number_of_players_has_a_view() -> None:
         for players in (2, 8):
             game = me.new_game(players, preset, seed=3)
             view = views.view(game, [f"Player {seat}" for seat in range(players)], 0)
-            assert [action["action"] for action in view["actions"]] == me.legal_actions(game).tolist()
+            assert [action["action"] for action in view["actions"]] == me.legal_actions(
+                game
+            ).tolist()
             assert len(view["players"]) == players
 
 
 def test_reasons_name_what_is_missing() -> None:
     lots = {0: ["Boardwalk", "Park Place", "Baltic Avenue"], 1: ["Mediterranean Avenue"]}
     game = position(2, lots=lots, buildings={"Boardwalk": 1}, cash=[150, 900])
-    told = {(one["kind"], one["square"]): one["text"] for one in views.view(game, ("Ann", "Bob"), 0)["refusals"]}
+    told = {
+        (one["kind"], one["square"]): one["text"]
+        for one in views.view(game, ("Ann", "Bob"), 0)["refusals"]
+    }
     assert "has none yet" in told["build", 39]
     assert "$200" in told["build", 37]
     assert "Mediterranean Avenue is missing" in told["build", 3]
@@ -228,10 +291,19 @@ def test_reasons_name_what_is_missing() -> None:
 
 
 def test_rents_and_prices_are_those_of_the_deeds() -> None:
-    game = position(2, lots={0: ["Boardwalk", "Park Place", "Reading Railroad"], 1: ["Electric Company"]}, buildings={"Boardwalk": 1})
+    game = position(
+        2,
+        lots={0: ["Boardwalk", "Park Place", "Reading Railroad"], 1: ["Electric Company"]},
+        buildings={"Boardwalk": 1},
+    )
     view = views.view(game, ("Ann", "Bob"), 0)
     owed = {lot["name"]: lot["rent"] for lot in view["lots"]}
-    assert (owed["Boardwalk"], owed["Park Place"], owed["Reading Railroad"], owed["Electric Company"]) == (200, 70, 25, 4)
+    assert (
+        owed["Boardwalk"],
+        owed["Park Place"],
+        owed["Reading Railroad"],
+        owed["Electric Company"],
+    ) == (200, 70, 25, 4)
     assert owed["Baltic Avenue"] is None
     dollars = {action["text"]: action["dollars"] for action in view["actions"]}
     assert dollars["build Park Place"] == 200

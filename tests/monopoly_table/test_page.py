@@ -34,12 +34,21 @@ def test_no_inline_script_or_style() -> None:
 def test_a_module_imports_only_files_of_the_page(name: str) -> None:
     text = (PAGE / "modules" / name).read_text()
     for target in re.findall(r'from "([^"]+)"', text):
-        path = PAGE / "vendor" / target.removeprefix("../vendor/") if "vendor" in target else PAGE / "modules" / target.removeprefix("./")
+        path = (
+            PAGE / "vendor" / target.removeprefix("../vendor/")
+            if "vendor" in target
+            else PAGE / "modules" / target.removeprefix("./")
+        )
         assert path.is_file(), f"{name} imports {target}"
     assert not re.search(r"innerHTML|dangerouslySetInnerHTML|\beval\(|new Function|https?://", text)
 
 
 def test_all_of_the_page_is_small() -> None:
     folders = (PAGE, PAGE / "modules", VENDOR)
-    sent = [path for folder in folders for path in folder.iterdir() if path.name.endswith((".html", ".css", ".js", ".svg"))]
+    sent = [
+        path
+        for folder in folders
+        for path in folder.iterdir()
+        if path.name.endswith((".html", ".css", ".js", ".svg"))
+    ]
     assert sum(len(path.read_bytes()) for path in sent) < 200_000

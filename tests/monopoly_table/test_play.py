@@ -1,4 +1,7 @@
-"""Playing over the socket: clicks that come late or twice, several people, offers, auctions, undo, policies that fail."""
+"""Playing over the socket.
+
+Clicks that come late or twice, several people, offers, auctions, undo, policies that fail.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +32,18 @@ def ann(client: TestClient, game: dict[str, Any], seen: dict[str, Any] | None = 
 
 
 def test_a_whole_game_against_a_policy(client: TestClient) -> None:
-    game = begin(client, "person", "expert", rules={"preset": "official", "options": {"max_turns": 30}})
+    game = begin(
+        client, "person", "expert", rules={"preset": "official", "options": {"max_turns": 30}}
+    )
     with ann(client, game) as player:
         while not player.view["over"]:
             player.wait()
             if player.my_turn():
-                kinds = ("buy",) if player.view["question"]["decision"] == "buy" else ("turn", "bid", "reply", "choice", "jail", "mortgage")
+                kinds = (
+                    ("buy",)
+                    if player.view["question"]["decision"] == "buy"
+                    else ("turn", "bid", "reply", "choice", "jail", "mortgage")
+                )
                 chosen = [a["action"] for a in player.view["actions"] if a["kind"] in kinds]
                 assert player.act(chosen[-1] if kinds == ("buy",) else chosen[0])["type"] == "done"
         assert player.view["winners"]
@@ -44,14 +53,21 @@ def test_a_whole_game_against_a_policy(client: TestClient) -> None:
         assert late["type"] == "refused"
         assert "over" in late["error"]
     assert any("is over" in sentence for sentence in player.told)
-    record = client.get(f"/api/games/{game['game']}/frames/{player.view['version']}", headers=host(client)).json()
+    record = client.get(
+        f"/api/games/{game['game']}/frames/{player.view['version']}", headers=host(client)
+    ).json()
     assert record["view"]["digest"] == player.view["digest"]
 
 
 def test_a_double_click_does_nothing_more(client: TestClient) -> None:
     with ann(client, begin(client, "person", "person")) as player:
         seen = player.view
-        click = {"type": "act", "version": seen["version"], "digest": seen["digest"], "action": seen["actions"][0]["action"]}
+        click = {
+            "type": "act",
+            "version": seen["version"],
+            "digest": seen["digest"],
+            "action": seen["actions"][0]["action"],
+        }
         player.socket.send_json(click | {"id": 1001})
         player.socket.send_json(click | {"id": 1002})
         answers = []
@@ -97,7 +113,10 @@ def test_who_comes_back_gets_what_was_missed(client: TestClient) -> None:
 
 def test_each_plays_only_the_own_seats(client: TestClient) -> None:
     game = begin(client, "person", "guest")
-    with ann(client, game) as player, Player(client, game["game"], game["seats"][0]["token"]) as bob:
+    with (
+        ann(client, game) as player,
+        Player(client, game["game"], game["seats"][0]["token"]) as bob,
+    ):
         assert player.view["you"] == [0]
         assert bob.view["you"] == [1]
         while player.my_turn() or bob.my_turn():
@@ -133,7 +152,10 @@ def test_a_seat_is_taken_once(client: TestClient) -> None:
     full = client.post(path, json={"seat": 2}, headers=headers)
     assert full.status_code == 409
     assert "No seat is free" in full.json()["error"]
-    with pytest.raises(WebSocketDisconnect) as closed, Player(client, game["game"], game["seats"][0]["token"]):
+    with (
+        pytest.raises(WebSocketDisconnect) as closed,
+        Player(client, game["game"], game["seats"][0]["token"]),
+    ):
         pass
     assert closed.value.code == 4401
 
@@ -152,8 +174,16 @@ def test_undo_goes_back_against_policies_only(client: TestClient) -> None:
         assert player.view["version"] > before["version"]
         after = player.view
         assert player.move("undo")["type"] == "done"
-        assert (player.view["version"], player.view["actions"]) == (before["version"], before["actions"])
-        stale = player.say("act", version=after["version"], digest=after["digest"], action=after["actions"][0]["action"])
+        assert (player.view["version"], player.view["actions"]) == (
+            before["version"],
+            before["actions"],
+        )
+        stale = player.say(
+            "act",
+            version=after["version"],
+            digest=after["digest"],
+            action=after["actions"][0]["action"],
+        )
         assert stale["type"] == "refused"
         assert historian.longest > 0
         assert historian.wrong == historian.untold == 0
@@ -162,7 +192,10 @@ def test_undo_goes_back_against_policies_only(client: TestClient) -> None:
             player.wait()
         assert historian.wrong == 0
     shared = begin(client, "person", "guest")
-    with ann(client, shared) as player, Player(client, shared["game"], shared["seats"][0]["token"]) as bob:
+    with (
+        ann(client, shared) as player,
+        Player(client, shared["game"], shared["seats"][0]["token"]) as bob,
+    ):
         for each in (player, bob):
             other = bob if each is player else player
             while each.my_turn():
@@ -178,7 +211,14 @@ def trading(client: TestClient, *seats: str) -> dict[str, Any]:
     return begin(
         client,
         *seats,
-        position={"players": [{"lots": [21, 1], "jail_cards": ["chance"]}, {"lots": [20, 5]}, {"lots": [0]}], "mortgaged": [5]},
+        position={
+            "players": [
+                {"lots": [21, 1], "jail_cards": ["chance"]},
+                {"lots": [20, 5]},
+                {"lots": [0]},
+            ],
+            "mortgaged": [5],
+        },
     )
 
 
@@ -192,9 +232,19 @@ def test_an_offer_a_counter_offer_and_a_deal(client: TestClient) -> None:
         assert player.view["may_offer"] == [1, 2]
         assert player.move("offer", to=1, give=give, ask=ask)["type"] == "done"
         offer = player.view["offer"]
-        assert (offer["from"], offer["to"], offer["give"], offer["ask"]["lots"]) == (0, 1, give, [20])
+        assert (offer["from"], offer["to"], offer["give"], offer["ask"]["lots"]) == (
+            0,
+            1,
+            give,
+            [20],
+        )
         assert player.view["may_offer"] == [0]
-        assert player.move("offer", to=0, give={"lots": [20]}, ask={"lots": [1], "dollars": 400})["type"] == "done"
+        assert (
+            player.move("offer", to=0, give={"lots": [20]}, ask={"lots": [1], "dollars": 400})[
+                "type"
+            ]
+            == "done"
+        )
         assert player.view["offer"]["counter"]
         assert player.view["question"]["seat"] == 0
         assert player.move("act", text="accept")["type"] == "done"
@@ -202,7 +252,9 @@ def test_an_offer_a_counter_offer_and_a_deal(client: TestClient) -> None:
         assert owners[20] == 0
         assert owners[1] == 1
         assert player.view["players"][1]["cash"] == 1900
-        build = next(action for action in player.view["actions"] if action["text"] == "build Boardwalk")
+        build = next(
+            action for action in player.view["actions"] if action["text"] == "build Boardwalk"
+        )
         assert build["square"] == 39
         assert build["dollars"] == 200
 
@@ -216,7 +268,9 @@ def test_an_offer_a_counter_offer_and_a_deal(client: TestClient) -> None:
     (0, {"lots": [21]}, {}, "another player"),
     (7, {"lots": [21]}, {}, "another player"),
 ])  # fmt: skip
-def test_an_impossible_offer_is_refused_with_the_reason(client: TestClient, to: int, give: Any, ask: Any, reason: str) -> None:
+def test_an_impossible_offer_is_refused_with_the_reason(
+    client: TestClient, to: int, give: Any, ask: Any, reason: str
+) -> None:
     with ann(client, trading(client, "person", "person", "expert")) as player:
         before = player.view
         answer = player.move("offer", to=to, give=give, ask=ask)
@@ -232,7 +286,10 @@ def test_an_offer_is_taken_back_whole(client: TestClient) -> None:
         player.move("offer", to=1, give={"lots": [1], "dollars": 123}, ask={"lots": [20]})
         player.wait()
         player.move("undo")
-        assert (player.view["version"], player.view["players"]) == (before["version"], before["players"])
+        assert (player.view["version"], player.view["players"]) == (
+            before["version"],
+            before["players"],
+        )
 
 
 def test_bids_are_typed_as_totals(client: TestClient) -> None:
@@ -243,7 +300,16 @@ def test_bids_are_typed_as_totals(client: TestClient) -> None:
         assert auction["bid"] == 0
         assert auction["most"] == 1500
         assert not auction["sealed"]
-        assert [action["dollars"] for action in player.view["actions"]] == [None, 1, 5, 10, 20, 50, 100, 500]
+        assert [action["dollars"] for action in player.view["actions"]] == [
+            None,
+            1,
+            5,
+            10,
+            20,
+            50,
+            100,
+            500,
+        ]
         refused = player.move("bid", dollars=30)
         assert refused["type"] == "refused"
         assert "nearest are $20 and $50" in refused["error"]
@@ -276,13 +342,17 @@ def test_a_sealed_bid_is_for_its_player_alone_until_all_are_opened(client: TestC
         bidder.act(bidder.first_of("buy"))
         start = bidder.view["version"]
         for _ in range(2):  # and not done yet
-            bidder.act(next(each["action"] for each in bidder.view["actions"] if each["text"] == "bid +20"))
+            bidder.act(
+                next(each["action"] for each in bidder.view["actions"] if each["text"] == "bid +20")
+            )
         assert "is $40 so far" in bidder.view["question"]["subject"]
         with Player(client, game["game"], game["watch"]) as late:  # comes in the middle
             for other in (rival, stranger, late):
                 while other.view["version"] < start + 2:
                     message = other.receive()
-                    assert [step["action"] for step in message["steps"] if step["version"] > start] in ([], [None])
+                    assert [
+                        step["action"] for step in message["steps"] if step["version"] > start
+                    ] in ([], [None])
                 assert other.view["actions"] == []
                 assert "writes a sealed bid" in other.view["question"]["subject"]
                 assert "40" not in json.dumps(other.view["question"])
@@ -293,7 +363,10 @@ def test_a_sealed_bid_is_for_its_player_alone_until_all_are_opened(client: TestC
             answer = client.get(f"/api/games/{game['game']}/{path}", headers=watching)
             assert answer.status_code == 404
             assert "sealed until all of them are opened" in answer.json()["error"]
-        assert client.get(f"/api/games/{game['game']}/index", headers=watching).json()["version"] == start
+        assert (
+            client.get(f"/api/games/{game['game']}/index", headers=watching).json()["version"]
+            == start
+        )
         bidder.move("bid", dollars=137)
         while not rival.my_turn():
             rival.receive()
@@ -301,15 +374,23 @@ def test_a_sealed_bid_is_for_its_player_alone_until_all_are_opened(client: TestC
         end = rival.view["version"]
         assert rival.view["auction"] is None
         told = [
-            client.get(f"/api/games/{game['game']}/frames/{frame}", headers=watching).json()["step"]["text"]
+            client.get(f"/api/games/{game['game']}/frames/{frame}", headers=watching).json()[
+                "step"
+            ]["text"]
             for frame in range(start + 1, end + 1)
         ]
         assert told.count("bid +20") >= 2
 
 
 def test_a_bankruptcy_ends_the_game(client: TestClient) -> None:
-    poor = {"players": [{"cash": 1, "square": 31, "lots": [0]}, {"cash": 5000, "lots": [17, 18, 19, 20, 21]}],
-            "buildings": [{"lot": lot, "level": 5} for lot in range(17, 22)], "throws": [[1, 2]]}  # fmt: skip
+    poor = {
+        "players": [
+            {"cash": 1, "square": 31, "lots": [0]},
+            {"cash": 5000, "lots": [17, 18, 19, 20, 21]},
+        ],
+        "buildings": [{"lot": lot, "level": 5} for lot in range(17, 22)],
+        "throws": [[1, 2]],
+    }
     with ann(client, begin(client, "person", "person", position=poor)) as player:
         while not player.view["over"]:
             player.act(player.first_of("turn"))
@@ -339,11 +420,17 @@ class Cheats(agents.BatchedPolicy):
 
 
 @pytest.mark.parametrize(("policy", "reason"), [(Fails, "I do not know"), (Cheats, "illegal")])
-def test_a_policy_that_fails_stalls_the_game_and_loses_the_seat(client: TestClient, policy: type[Any], reason: str) -> None:
+def test_a_policy_that_fails_stalls_the_game_and_loses_the_seat(
+    client: TestClient, policy: type[Any], reason: str
+) -> None:
     names.register(policy.name, policy)
     with ann(client, begin(client, policy.name, "person")) as player:
         while not player.view["stalled"]:
-            player.receive() if not player.my_turn() else player.act(player.first_of("turn", "buy", "bid"))
+            (
+                player.receive()
+                if not player.my_turn()
+                else player.act(player.first_of("turn", "buy", "bid"))
+            )
         assert reason in player.view["stalled"]["error"]
         assert player.view["stalled"]["seat"] == 0
         version = player.view["version"]
@@ -394,6 +481,13 @@ def test_what_happens_is_what_the_engine_does(client: TestClient) -> None:
             action = player.view["actions"][number % len(player.view["actions"])]["action"]
             player.act(action)
             me.step(record, action)
-            assert player.view["actions"] == [] or [a["action"] for a in player.view["actions"]] == me.legal_actions(record).tolist()
+            assert (
+                player.view["actions"] == []
+                or [a["action"] for a in player.view["actions"]]
+                == me.legal_actions(record).tolist()
+            )
         shown = views.view(record, ["Player A", "Player B"], 25)
-        assert all(player.view[name] == shown[name] for name in ("version", "turn", "dice", "lots", "bank", "question", "actions"))
+        assert all(
+            player.view[name] == shown[name]
+            for name in ("version", "turn", "dice", "lots", "bank", "question", "actions")
+        )

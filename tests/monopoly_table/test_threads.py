@@ -15,7 +15,9 @@ def test_many_wishes_of_one_delay_nobody_else() -> None:
         run, go = FairRunner(1), threading.Event()
         first = asyncio.create_task(run(go.wait, "many"))
         await asyncio.sleep(0)
-        others = [asyncio.create_task(run(lambda who=who: done.append(who), who)) for who in "aaaaaabbc"]
+        others = [
+            asyncio.create_task(run(lambda who=who: done.append(who), who)) for who in "aaaaaabbc"
+        ]
         left = asyncio.create_task(run(lambda: done.append("left"), "a"))
         await asyncio.sleep(0)
         left.cancel()
@@ -30,7 +32,9 @@ def test_many_wishes_of_one_delay_nobody_else() -> None:
 def test_a_failure_gives_the_thread_back() -> None:
     async def play() -> None:
         run = FairRunner(1)
-        failed = await asyncio.gather(*(run(lambda: 1 // 0, "a") for _ in range(3)), return_exceptions=True)
+        failed = await asyncio.gather(
+            *(run(lambda: 1 // 0, "a") for _ in range(3)), return_exceptions=True
+        )
         assert [type(error) for error in failed] == [ZeroDivisionError] * 3
         assert await run(lambda: 5, "b") == 5
 

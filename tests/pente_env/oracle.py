@@ -1,4 +1,7 @@
-"""Pente in plain Python, written from the rules alone: a dictionary of stones, one loop a rule. Slow and without cleverness."""
+"""Pente in plain Python, written from the rules alone: a dictionary of stones, one loop a rule.
+
+Slow and without cleverness.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,9 @@ class Board:
         return 0 <= r < self.size and 0 <= c < self.size
 
     def empty(self) -> list[tuple[int, int]]:
-        return [(r, c) for r in range(self.size) for c in range(self.size) if (r, c) not in self.stones]
+        return [
+            (r, c) for r in range(self.size) for c in range(self.size) if (r, c) not in self.stones
+        ]
 
     def is_empty(self, p: tuple[int, int]) -> bool:
         return self.on_board(*p) and p not in self.stones
@@ -36,7 +41,11 @@ class Board:
                 between = [(p[0] + i * dr, p[1] + i * dc) for i in range(1, length + 1)]
                 behind = (p[0] + (length + 1) * dr, p[1] + (length + 1) * dc)
                 owners = {self.stones.get(q) for q in between}
-                if len(owners) == 1 and owners.isdisjoint({None, seat}) and self.stones.get(behind) == seat:
+                if (
+                    len(owners) == 1
+                    and owners.isdisjoint({None, seat})
+                    and self.stones.get(behind) == seat
+                ):
                     taken += between
         return taken
 
@@ -53,7 +62,9 @@ class Board:
         return runs
 
     def makes_five(self, seat: int, p: tuple[int, int]) -> bool:
-        return any(run == 5 or (run > 5 and self.overlines == "win") for run in self.longest(seat, p))
+        return any(
+            run == 5 or (run > 5 and self.overlines == "win") for run in self.longest(seat, p)
+        )
 
     def put(self, p: tuple[int, int]) -> tuple[int | None, str]:
         """Put a stone of the seat to move; the winner and the reason of the end."""
@@ -78,12 +89,20 @@ class Board:
                 run = [(p[0] + i * dr, p[1] + i * dc) for i in range(length)]
                 before, after = (p[0] - dr, p[1] - dc), (p[0] + length * dr, p[1] + length * dc)
                 whole = all(self.stones.get(q) == owner for q in run)
-                if owner != seat and whole and self.stones.get(before) != owner and self.stones.get(after) != owner:
+                if (
+                    owner != seat
+                    and whole
+                    and self.stones.get(before) != owner
+                    and self.stones.get(after) != owner
+                ):
                     ends |= {q for q in (before, after) if self.is_empty(q)}
         return sorted(ends)
 
     def preparations(self, seat: int, pairs: bool) -> list[tuple[int, int]]:
-        """Empty points from which a line goes on with an enemy stone, an empty point (or the same enemy's stone) and an empty point."""
+        """Empty points from which a line goes on with an enemy stone and two more points.
+
+        The second is empty or has the same enemy's stone, the third is empty.
+        """
         found = set()
         for p in self.empty():
             for dr, dc in EIGHT:
@@ -94,8 +113,13 @@ class Board:
                     found.add(p)
         return sorted(found)
 
-    def builder(self, seat: int, seed: tuple[int, int], axis: int, axes: int, needs_room: bool) -> tuple[int, list[tuple[int, int]]]:
-        """The axis that a builder is at, and the free ends of its run, the forward one first; `axes` if it is boxed in."""
+    def builder(
+        self, seat: int, seed: tuple[int, int], axis: int, axes: int, needs_room: bool
+    ) -> tuple[int, list[tuple[int, int]]]:
+        """The axis that a builder is at, and the free ends of its run, the forward one first.
+
+        `axes` if it is boxed in.
+        """
         for number in range(axis, axes):
             dr, dc = FOUR[number]
             line = [(seed[0] + i * dr, seed[1] + i * dc) for i in range(-self.size, self.size + 1)]

@@ -12,10 +12,21 @@ import pytest
 from pettingzoo.test import api_test, render_test, seed_test
 
 import pente_env as pe
-from monopoly_env.errors import ConfigurationError, GameOverError, IllegalActionError, RenderModeError, RulesError
+from monopoly_env.errors import (
+    ConfigurationError,
+    GameOverError,
+    IllegalActionError,
+    RenderModeError,
+    RulesError,
+)
 from pente_env import pente_v0
 
-TABLES = [(2, "schrum"), (3, "schrum"), (2, "tournament"), (3, pe.Rules(size=5, captures="keryo", opening="free"))]
+TABLES = [
+    (2, "schrum"),
+    (3, "schrum"),
+    (2, "tournament"),
+    (3, pe.Rules(size=5, captures="keryo", opening="free")),
+]
 
 
 def choose(mask: Any, number: int) -> int:
@@ -58,7 +69,11 @@ def test_by_name() -> None:
 
 
 @pytest.mark.parametrize("players", [2, 3])
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["deepcopy", "pickle"])  # noqa: S301 - our own
+@pytest.mark.parametrize(
+    "copied",
+    [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))],  # noqa: S301 - our own
+    ids=["deepcopy", "pickle"],
+)
 def test_copies_in_the_middle_of_a_game_go_on_alike(players: int, copied: Any) -> None:
     env = pente_v0.env(players)
     env.reset(seed=4)
@@ -79,10 +94,15 @@ def test_rewards_sum_to_zero(players: int) -> None:
             observation, reward, terminated, truncated, _ = env.last()
             assert not truncated
             total[agent] += reward
-            env.step(None if terminated else choose(observation["action_mask"], number * number + seed))
+            env.step(
+                None if terminated else choose(observation["action_mask"], number * number + seed)
+            )
         winner = pe.winner(env.game)
         endings.add(winner)
-        expected = [0.0 if winner is None else 1.0 if seat == winner else -1 / (players - 1) for seat in range(players)]
+        expected = [
+            0.0 if winner is None else 1.0 if seat == winner else -1 / (players - 1)
+            for seat in range(players)
+        ]
         assert list(total.values()) == expected
     assert len(endings) > 1
 
@@ -92,9 +112,19 @@ def test_observations() -> None:
     env.reset(seed=0)
     for point in (24, 0, 6):
         env.step(point)
-    first, second, third = (env.observe(agent)["observation"][:147].reshape(49, 3) for agent in env.possible_agents)
-    assert [first[24].tolist(), first[0].tolist(), first[6].tolist()] == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    assert [second[24].tolist(), second[0].tolist(), second[6].tolist()] == [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
+    first, second, third = (
+        env.observe(agent)["observation"][:147].reshape(49, 3) for agent in env.possible_agents
+    )
+    assert [first[24].tolist(), first[0].tolist(), first[6].tolist()] == [
+        [1, 0, 0],
+        [0, 1, 0],
+        [0, 0, 1],
+    ]
+    assert [second[24].tolist(), second[0].tolist(), second[6].tolist()] == [
+        [0, 0, 1],
+        [1, 0, 0],
+        [0, 1, 0],
+    ]
     assert third.sum() == 3
     assert env.observe("player_1")["action_mask"].sum() == 0
     assert env.observe("player_0")["action_mask"].sum() == 46
@@ -109,7 +139,12 @@ def test_an_illegal_action_changes_nothing() -> None:
     env.reset(seed=0)
     env.step(24)
     before = pe.digest(env.game)
-    for wrong, error in ((24, IllegalActionError), (49, IllegalActionError), (None, ConfigurationError), (1.0, ConfigurationError)):
+    for wrong, error in (
+        (24, IllegalActionError),
+        (49, IllegalActionError),
+        (None, ConfigurationError),
+        (1.0, ConfigurationError),
+    ):
         with pytest.raises(error):
             env.step(wrong)  # type: ignore[arg-type]
         assert pe.digest(env.game) == before

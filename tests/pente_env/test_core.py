@@ -13,7 +13,14 @@ import numpy as np
 import pytest
 
 import pente_env as pe
-from monopoly_env.errors import ConfigurationError, GameOverError, IllegalActionError, MonopolyError, PositionError, RulesError
+from monopoly_env.errors import (
+    ConfigurationError,
+    GameOverError,
+    IllegalActionError,
+    MonopolyError,
+    PositionError,
+    RulesError,
+)
 from pente_env import core
 from pente_env.rules import PRESETS
 
@@ -31,7 +38,9 @@ def test_a_game() -> None:
         pe.step(game, 40)
 
 
-@pytest.mark.parametrize(("point", "words"), [(24, "stone is there"), (49, "points 0 to 48"), (-1, "word for none")])
+@pytest.mark.parametrize(
+    ("point", "words"), [(24, "stone is there"), (49, "points 0 to 48"), (-1, "word for none")]
+)
 def test_an_illegal_point_changes_nothing(point: int, words: str) -> None:
     game = pe.step(pe.new_game(3), 24)
     before = pe.digest(game)
@@ -120,7 +129,9 @@ def test_wrong_positions(given: dict[str, Any], words: str) -> None:
 
 @pytest.mark.parametrize("seeds", [5, None, np.array(5)], ids=repr)
 def test_seeds_are_a_sequence(seeds: Any) -> None:
-    with pytest.raises(ConfigurationError, match="Seeds must be a sequence with one whole number per game"):
+    with pytest.raises(
+        ConfigurationError, match="Seeds must be a sequence with one whole number per game"
+    ):
         core.new_games(seeds)
 
 
@@ -170,7 +181,16 @@ def test_what_is_no_game() -> None:
 
 def test_errors_are_those_of_the_project() -> None:
     exported = {name for name in pe.__all__ if name.endswith("Error")}
-    assert exported >= {error.__name__ for error in (ConfigurationError, GameOverError, IllegalActionError, PositionError, RulesError)}
+    assert exported >= {
+        error.__name__
+        for error in (
+            ConfigurationError,
+            GameOverError,
+            IllegalActionError,
+            PositionError,
+            RulesError,
+        )
+    }
     assert all(issubclass(getattr(pe, name), MonopolyError) for name in exported)
 
 
@@ -186,23 +206,35 @@ for size, players, captures in ((7, 2, "pairs"), (8, 3, "keryo"), (5, 3, "pairs"
     seats = [[(game + seat * (1 + game // 5)) % 5 for seat in range(players)] for game in range(5)]
     told.update(loop.play_games(loop.Table.of(made), seats, range(5), pe.Rules(size=size, captures=captures), threads=1).tobytes())
 print(told.hexdigest())
-"""
+"""  # noqa: E501
 
 
 def test_plain_python_plays_the_same_games(tmp_path: Path) -> None:
     digests = set()
     for plain in ("0", "1"):
-        variables = {**os.environ, "NUMBA_DISABLE_JIT": plain, "PYTHONPATH": str(Path(pe.__file__).parents[1])}
-        command = [sys.executable, "-W", "error::RuntimeWarning", "-c", PROGRAM]  # an overflow in plain Python is one
-        done = subprocess.run(command, env=variables, cwd=tmp_path, capture_output=True, text=True, check=False)
+        variables = {
+            **os.environ,
+            "NUMBA_DISABLE_JIT": plain,
+            "PYTHONPATH": str(Path(pe.__file__).parents[1]),
+        }
+        # an overflow in plain Python is one
+        command = [sys.executable, "-W", "error::RuntimeWarning", "-c", PROGRAM]
+        done = subprocess.run(
+            command, env=variables, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr[-2000:]
         digests.add(done.stdout)
     assert len(digests) == 1
 
 
 def test_importing_compiles_nothing() -> None:
-    program = "import sys, pente_env; from pente_env import core; print(core._put.signatures, 'torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    program = (
+        "import sys, pente_env; from pente_env import core; print(core._put.signatures, 'torch' in"
+        " sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == ["[]", "False"]
 
 

@@ -25,14 +25,18 @@ def leaning(game: Any, seat: int, params: Any, memory: Any) -> int:
     """Play the legal point nearest to a number of its row, or any: a player whose rows differ."""
     best, point = 1e9, -1
     for candidate in range(49):
-        if is_empty(game, candidate // 7, candidate % 7) and abs(candidate - params[0]) < best and (game.moves > 0 or candidate == 24):
+        if (
+            is_empty(game, candidate // 7, candidate % 7)
+            and abs(candidate - params[0]) < best
+            and (game.moves > 0 or candidate == 24)
+        ):
             best, point = abs(candidate - params[0]), candidate
     return anywhere(game, seat) if draw(game, seat, 4) == 0 else point
 
 
 @player_kernel
 def watching(game: Any, seat: int, params: Any, memory: Any) -> int:
-    """Count its calls; its point is the number of the calls so far, or the first empty one after it."""
+    """Count its calls; its point is their number so far, or the first empty one after it."""
     memory[0] += 1
     point = int(memory[0]) if game.moves else 24
     while not is_empty(game, point // 7, point % 7):
@@ -48,7 +52,10 @@ def choosy(game: Any, seat: int, params: Any, memory: Any) -> int:
 
 @player_kernel
 def following(game: Any, seat: int, params: Any, memory: Any) -> int:
-    """Play the first empty point from the number of its row on: a player without chance whose rows differ."""
+    """Play the first empty point from the number of its row on.
+
+    A player without chance whose rows differ.
+    """
     point = int(params[0]) if game.moves else 24
     while not is_empty(game, point // 7, point % 7):
         point = (point + 1) % 49
@@ -84,7 +91,9 @@ def test_a_match_plays_every_order_of_seats(players: list[str]) -> None:
 
 def test_games_without_chance_are_worth_as_many_as_differ() -> None:
     builder = pe.make("better", ends="forward", opening_stone="nearest")
-    one_game_of_each_order = matches.play([Player("following", following, [30.0]), builder], 1000).standings
+    one_game_of_each_order = matches.play(
+        [Player("following", following, [30.0]), builder], 1000
+    ).standings
     assert {standing.win_rate for standing in one_game_of_each_order} <= {0.0, 0.5, 1.0}
     for standing in one_game_of_each_order:
         expected = (0.5, 0.5) if standing.win_rate == 0.5 else wilson(standing.wins / 2, 500)
@@ -103,12 +112,20 @@ def test_a_game_of_a_match_is_the_game_of_its_seed() -> None:
         assert (game.winner, game.ending, game.moves) == tuple(results.games[number])[:3]
 
 
-@pytest.mark.parametrize("opponents", [["better", "better"], ["better", "simple"], ["better", "blocker"]])
-def test_a_game_without_chance_is_played_once_for_all_seeds_and_each_is_the_game_of_its_seed(opponents: list[str]) -> None:
+@pytest.mark.parametrize(
+    "opponents", [["better", "better"], ["better", "simple"], ["better", "blocker"]]
+)
+def test_a_game_without_chance_is_played_once_for_all_seeds_and_each_is_the_game_of_its_seed(
+    opponents: list[str],
+) -> None:
     builds = {"ends": "forward", "opening_stone": "nearest"}
     players = [pe.make(name, **(builds if name != "blocker" else {})) for name in opponents]
-    rows = Table.of_rows(np.linspace(0, 48, 9)[:, None], Player("following", following, [0.0]), players)
-    seats = np.array([np.roll([row, 9, 10], seat) for row in range(9) for _ in range(5) for seat in range(3)])
+    rows = Table.of_rows(
+        np.linspace(0, 48, 9)[:, None], Player("following", following, [0.0]), players
+    )
+    seats = np.array(
+        [np.roll([row, 9, 10], seat) for row in range(9) for _ in range(5) for seat in range(3)]
+    )
     results = play_games(rows, seats, seeds := np.arange(len(seats)), threads=1)
     alone = [play_games(rows, seats[[game]], seeds[[game]]) for game in range(len(seats))]
     assert results.tobytes() == np.concatenate(alone).tobytes()
@@ -120,7 +137,10 @@ def test_a_game_without_chance_is_played_once_for_all_seeds_and_each_is_the_game
 
 @pytest.mark.parametrize("threads", [2, 5])
 def test_threads_do_not_matter(threads: int) -> None:
-    one, several = (matches.play(["blocker", "capturer", "random"], 700, seed=1, threads=count) for count in (1, threads))
+    one, several = (
+        matches.play(["blocker", "capturer", "random"], 700, seed=1, threads=count)
+        for count in (1, threads)
+    )
     assert one.games.tobytes() == several.games.tobytes()
     experiment = Experiment.preset("pairs", matches=3)
     first, second = (evaluate(ROWS, LIKE, experiment, 5, threads=count) for count in (1, threads))
@@ -142,7 +162,11 @@ def test_a_player_that_watches_is_called_before_every_stone() -> None:
             story.append(point)
             pe.step(games[0], point)
         result = play_games(Table.of([player, opponent]), [[1, 0]], [0], threads=1)[0]
-        assert (result["point"], result["moves"], result["winner"]) == (story[-1], len(story), games[0].winner)
+        assert (result["point"], result["moves"], result["winner"]) == (
+            story[-1],
+            len(story),
+            games[0].winner,
+        )
         stories.append(story)
     assert stories[0] != stories[1]
 
@@ -177,7 +201,9 @@ def test_wrong_seats() -> None:
         play_games(table, [[0, 0]], [0, 1])
 
 
-@pytest.mark.parametrize(("name", "games", "best"), [("two", 100, 5550), ("pairs", 300, 17700), ("better", 30, 1770)])
+@pytest.mark.parametrize(
+    ("name", "games", "best"), [("two", 100, 5550), ("pairs", 300, 17700), ("better", 30, 1770)]
+)
 def test_experiments(name: str, games: int, best: float) -> None:
     """The totals are those of the paper's readings: docs/pente.md, P28."""
     experiment = Experiment.preset(name)
@@ -200,32 +226,57 @@ def test_no_game_has_more_moves_than_a_win_is_counted_from(captures: str) -> Non
 def test_a_player_sits_only_where_it_is_told_to(seats: tuple[int, ...]) -> None:
     experiment = Experiment((("random", "random"),), matches=2, seats=seats)
     allowed = np.isin(np.arange(3), seats).astype(float)
-    assert evaluate(allowed[None], Player("choosy", choosy), experiment).wins.shape == (1, 1, len(seats))
+    assert evaluate(allowed[None], Player("choosy", choosy), experiment).wins.shape == (
+        1,
+        1,
+        len(seats),
+    )
     for seat in seats:
         with pytest.raises(IllegalActionError):
-            evaluate(np.where(np.arange(3) == seat, 0, allowed)[None], Player("choosy", choosy), experiment)
+            evaluate(
+                np.where(np.arange(3) == seat, 0, allowed)[None],
+                Player("choosy", choosy),
+                experiment,
+            )
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-@pytest.mark.parametrize("fitness", [Fitness(), Fitness("points", "own", 0.25), Fitness(wins_alone=True)], ids=str)
+@pytest.mark.parametrize(
+    "fitness", [Fitness(), Fitness("points", "own", 0.25), Fitness(wins_alone=True)], ids=str
+)
 def test_fitness_adds_up(name: str, fitness: Fitness) -> None:
     """Against games that are played one by one."""
     experiment = Experiment.preset(name, matches=2, fitness=fitness)
     scores = evaluate(ROWS, LIKE, experiment, seed=9, threads=1)
     players, row = experiment.players, 4
-    seeds = np.random.Generator(np.random.Philox(9)).integers(0, 1 << 64, (1, experiment.games), np.uint64)[0]
-    me, total, wins, number = Player("leaning", leaning, ROWS[row]), 0.0, np.zeros_like(scores.wins[row]), 0
+    seeds = np.random.Generator(np.random.Philox(9)).integers(
+        0, 1 << 64, (1, experiment.games), np.uint64
+    )[0]
+    me, total, wins, number = (
+        Player("leaning", leaning, ROWS[row]),
+        0.0,
+        np.zeros_like(scores.wins[row]),
+        0,
+    )
     for test, opponents in enumerate(experiment.tests):
         for _, seat in itertools.product(range(2), range(players)):
             seated = [me, *opponents]
             order = [(place - seat) % players for place in range(players)]
             result = play_games(Table.of(seated), [order], seeds[number : number + 1], threads=1)[0]
-            moves = result["moves"] if fitness.counted == "every" else len(range(seat, result["moves"], players))
+            moves = (
+                result["moves"]
+                if fitness.counted == "every"
+                else len(range(seat, result["moves"], players))
+            )
             won = result["winner"] == seat
             if fitness.wins_alone:
                 total += won
             else:
-                total += fitness.limit(experiment.rules, players) - moves if won else fitness.factor * moves
+                total += (
+                    fitness.limit(experiment.rules, players) - moves
+                    if won
+                    else fitness.factor * moves
+                )
             wins[test, seat] += won
             number += 1
     assert scores.fitness[row] == pytest.approx(total)
@@ -238,7 +289,10 @@ def test_rows_play_the_same_games_if_they_are_paired() -> None:
     experiment = Experiment.preset("two", matches=2)
     assert len(set(evaluate(same, LIKE, experiment, 1).fitness)) == 1
     assert len(set(evaluate(same, LIKE, experiment, 1, paired=False).fitness)) > 1
-    assert evaluate(same, LIKE, experiment, 1).fitness[0] != evaluate(same, LIKE, experiment, 2).fitness[0]
+    assert (
+        evaluate(same, LIKE, experiment, 1).fitness[0]
+        != evaluate(same, LIKE, experiment, 2).fitness[0]
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
-"""The engine against a slow program of the same rules, at 10,000 random positions of two and three players."""
+"""The engine against a slow program of the same rules, at 10,000 random positions.
+
+They have two and three players.
+"""
 
 from __future__ import annotations
 
@@ -44,13 +47,22 @@ def compare(game: Any, board: Board, generator: np.random.Generator) -> None:
     asked = questions(board, seat)
     for what in asked:
         points = asked[what]()
-        assert pe.points(game, seat, what).tolist() == [size * r + c for r, c in points], (what, seat)
+        assert pe.points(game, seat, what).tolist() == [size * r + c for r, c in points], (
+            what,
+            seat,
+        )
         if what == "captures":
-            assert [pe.takes(game, seat, size * r + c) for r, c in points] == [len(board.taken_by(seat, p)) for p in points]
+            assert [pe.takes(game, seat, size * r + c) for r, c in points] == [
+                len(board.taken_by(seat, p)) for p in points
+            ]
     own = [p for p, owner in board.stones.items() if owner == seat]
     if own:
         seed, needs_room = own[int(generator.integers(len(own)))], bool(generator.integers(2))
-        axis, axes, point = int(generator.integers(2)), 4 if needs_room else 2, size * seed[0] + seed[1]
+        axis, axes, point = (
+            int(generator.integers(2)),
+            4 if needs_room else 2,
+            size * seed[0] + seed[1],
+        )
         at, ends = board.builder(seat, seed, axis, axes, needs_room)
         assert scripted.open_axis(game, seat, point, axis, axes, needs_room) == at
         if ends:
@@ -73,8 +85,12 @@ def test_positions(size: int, players: int, captures: str, overlines: str, posit
             ended = board.put(p)
             assert (pe.winner(game), pe.ending(game)) == ended
             stones = pe.stones(game)
-            assert sorted(board.stones) == list(zip(*(axis.tolist() for axis in np.nonzero(stones)), strict=True))
-            assert [owner + 1 for _, owner in sorted(board.stones.items())] == stones[stones > 0].tolist()
+            assert sorted(board.stones) == list(
+                zip(*(axis.tolist() for axis in np.nonzero(stones)), strict=True)
+            )
+            assert [owner + 1 for _, owner in sorted(board.stones.items())] == stones[
+                stones > 0
+            ].tolist()
             assert game.captured[:players].tolist() == board.captured
             if ended[1] == "none":
                 compare(game, board, generator)

@@ -46,7 +46,14 @@ def test_play(answers: list[str], capsys: pytest.CaptureFixture[str], tmp_path: 
     picture = tmp_path / "end.svg"
     assert main(["--players", "human", "capturer", "--seed", "1", "--picture", str(picture)]) == 0
     out = capsys.readouterr().out
-    for words in ("five captured pairs", "captures: none", "A1 to G7", "'centre' does not allow it", "1 X (human): D4", "a stone is there"):
+    for words in (
+        "five captured pairs",
+        "captures: none",
+        "A1 to G7",
+        "'centre' does not allow it",
+        "1 X (human): D4",
+        "a stone is there",
+    ):
         assert words in out
     assert out.count("You left the game.") == 1
     assert picture.read_text(encoding="utf-8").startswith("<svg")
@@ -58,30 +65,51 @@ def test_the_input_ends(answers: list[str]) -> None:
 
 
 def test_a_person_may_win(answers: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    answers += ["D4", *(pe.name_of(point, 7) for point in range(49))] * 2  # points that are taken are asked for again
+    # points that are taken are asked for again
+    answers += ["D4", *(pe.name_of(point, 7) for point in range(49))] * 2
     assert main(["--players", "human", "random", "--seed", "2"]) == 0
     assert " wins by " in capsys.readouterr().out.rstrip().splitlines()[-1]
 
 
-@pytest.mark.parametrize(("name", "words"), [("away.npz", "There is no file 'away.npz'"), ("bettr", "Did you mean 'better'")])
-def test_players_that_are_not_there(name: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("away.npz", "There is no file 'away.npz'"), ("bettr", "Did you mean 'better'")],
+)
+def test_players_that_are_not_there(
+    name: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     for more in ([], ["--games", "2"]):
         assert main(["--players", name, "better", *more]) == 2
         assert words in capsys.readouterr().err
 
 
-def test_a_player_that_watches_plays_as_in_a_match(answers: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_player_that_watches_plays_as_in_a_match(
+    answers: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     """Its stones depend on how many stones it has seen, those of a person too."""
-    seated, options = [Player("watching", watching, watches=True), pe.make("capturer")], Options(players=("watching", "capturer"))
+    seated, options = (
+        [Player("watching", watching, watches=True), pe.make("capturer")],
+        Options(players=("watching", "capturer")),
+    )
     for seed in range(5):
         games = core.new_games([seed])
         play(games, seated, Console(), options)
         (result,) = play_games(Table.of(seated), [[0, 1]], [seed])
-        assert (games[0].winner, games[0].moves, games[0].ending) == (result["winner"], result["moves"], result["ending"])
+        assert (games[0].winner, games[0].moves, games[0].ending) == (
+            result["winner"],
+            result["moves"],
+            result["ending"],
+        )
     answers.extend(["A1", "A3", "q"])
     with pytest.raises(QuitError):
-        play(core.new_games([0]), [seated[0], None], Console(), Options(players=("watching", "human")))
-    assert "3 X (watching): D7" in capsys.readouterr().out  # the third point: it has seen three boards
+        play(
+            core.new_games([0]),
+            [seated[0], None],
+            Console(),
+            Options(players=("watching", "human")),
+        )
+    # the third point: it has seen three boards
+    assert "3 X (watching): D7" in capsys.readouterr().out
 
 
 def test_match(capsys: pytest.CaptureFixture[str]) -> None:

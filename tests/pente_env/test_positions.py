@@ -30,7 +30,9 @@ def set_up(case: dict[str, Any]) -> Any:
     size = case["size"]
     board = case["board"] or ["." * size] * size
     captured = [2 * pairs for pairs in case["pairs"]]
-    return pe.position(board, case["to_move"] - 1, captured, case["players"], pe.Rules(size=size, opening="free"))
+    return pe.position(
+        board, case["to_move"] - 1, captured, case["players"], pe.Rules(size=size, opening="free")
+    )
 
 
 def first_rung(game: Any, seat: int, rungs: dict[str, str]) -> list[Any]:
@@ -40,8 +42,13 @@ def first_rung(game: Any, seat: int, rungs: dict[str, str]) -> list[Any]:
     return ["random", None]
 
 
-def builder(game: Any, seat: int, attempt: dict[str, Any], axes: int, needs_room: bool) -> list[Any]:
-    seed, axis = numbers([attempt["seed"]], int(game.rules.side))[0], lines.AXES.index(attempt["axis"])  # type: ignore[index]
+def builder(
+    game: Any, seat: int, attempt: dict[str, Any], axes: int, needs_room: bool
+) -> list[Any]:
+    seed, axis = (
+        numbers([attempt["seed"]], int(game.rules.side))[0],
+        lines.AXES.index(attempt["axis"]),
+    )  # type: ignore[index]
     at = scripted.open_axis(game, seat, seed, axis, axes, needs_room)
     if at == axes:
         return ["random", None]
@@ -55,14 +62,22 @@ def seen(game: Any, what: str, seat: int, expected: Any) -> tuple[Any, Any]:
     if what == "five_points":
         return pe.points(game, seat, "fives").tolist(), numbers(expected, size)
     if what == "capture_points":
-        found = [[int(point), pe.takes(game, seat, int(point)) // 2] for point in pe.points(game, seat, "captures")]
+        found = [
+            [int(point), pe.takes(game, seat, int(point)) // 2]
+            for point in pe.points(game, seat, "captures")
+        ]
         return found, [[size * r + c, pairs] for r, c, pairs in expected]
     if what == "inputs":
-        return np.flatnonzero(observe(core.batch_of(game), np.array([seat]), "schrum")[0]).tolist(), expected
+        return np.flatnonzero(
+            observe(core.batch_of(game), np.array([seat]), "schrum")[0]
+        ).tolist(), expected
     if what in ("simple", "better"):
         found = builder(game, seat, expected, 2 if what == "simple" else 4, what == "better")
         return found, [expected["rung"], numbers(expected["points"], size)]
-    rungs = {"blocker": {"four": "fours", "three": "threes"}, "capturer": {"capture": "captures", "prepare": "preparations"}}[what]
+    rungs = {
+        "blocker": {"four": "fours", "three": "threes"},
+        "capturer": {"capture": "captures", "prepare": "preparations"},
+    }[what]
     return first_rung(game, seat, rungs), [expected[0], numbers(expected[1], size)]
 
 
@@ -76,7 +91,9 @@ def compare(game: Any, views: dict[str, Any] | None) -> int:
     return compared
 
 
-@pytest.mark.parametrize("case", DATA["positions"], ids=lambda case: f"{case['id']} {case['title']}")
+@pytest.mark.parametrize(
+    "case", DATA["positions"], ids=lambda case: f"{case['id']} {case['title']}"
+)
 def test_worked_position(case: dict[str, Any]) -> None:
     game, size, removed = set_up(case), case["size"], None
     compared = compare(game, case.get("before"))
@@ -99,7 +116,9 @@ def test_worked_position(case: dict[str, Any]) -> None:
 
 
 def test_there_are_36_positions() -> None:
-    assert [case["id"] for case in DATA["positions"]] == [f"V{number:02}" for number in range(1, 37)]
+    assert [case["id"] for case in DATA["positions"]] == [
+        f"V{number:02}" for number in range(1, 37)
+    ]
 
 
 @pytest.mark.parametrize("case", DATA["openings"], ids=str)
@@ -128,7 +147,10 @@ def test_games_without_chance(case: dict[str, Any]) -> None:
 
 @entry()
 def count_sequences(games: Any, first: int, depth: int, totals: Any) -> None:
-    """Count the continuations of `games[first]` up to a depth: sequences, captures, pairs and wins of their last moves."""
+    """Count the continuations of `games[first]` up to a depth.
+
+    Sequences, captures, pairs and wins of their last moves.
+    """
     level, at = first, np.zeros(len(games), np.int64)
     points = games[0].rules.side * games[0].rules.side
     while level >= first:
@@ -153,7 +175,10 @@ def count_sequences(games: Any, first: int, depth: int, totals: Any) -> None:
 
 def sequences(size: int, players: int, depth: int, second: int | None = None) -> list[int]:
     """All sequences from the stone in the centre; or those with this second stone."""
-    games, totals = core.new_games([0] * (depth + 1), players, pe.Rules(size=size)), np.zeros(4, np.int64)
+    games, totals = (
+        core.new_games([0] * (depth + 1), players, pe.Rules(size=size)),
+        np.zeros(4, np.int64),
+    )
     if second is None:
         count_sequences(games, 0, depth, totals)
         return totals.tolist()  # type: ignore[no-any-return]
@@ -165,16 +190,28 @@ def sequences(size: int, players: int, depth: int, second: int | None = None) ->
 
 
 def by_symmetry(size: int, players: int, depth: int) -> list[int]:
-    """Turning and mirroring the board maps the second stones of an orbit onto each other: one of each is enough."""
+    """Turning and mirroring the board maps the second stones of an orbit onto each other.
+
+    One of each is enough.
+    """
     total, half = np.zeros(4, np.int64), size // 2
     for down in range(half + 1):
         for right in range(max(1, down), half + 1):
             orbit = 4 if down in (0, right) else 8
-            total += orbit * np.array(sequences(size, players, depth, second=size * (half + down) + half + right))
+            total += orbit * np.array(
+                sequences(size, players, depth, second=size * (half + down) + half + right)
+            )
     return total.tolist()  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("case", DATA["sequences"], ids=lambda case: f"{case['size']} {case['players']} {case['depth']}")
+@pytest.mark.parametrize(
+    "case", DATA["sequences"], ids=lambda case: f"{case['size']} {case['players']} {case['depth']}"
+)
 def test_sequences(case: dict[str, Any]) -> None:
     count = sequences if case["sequences"] < 6_000_000 else by_symmetry
-    assert count(case["size"], case["players"], case["depth"]) == [case["sequences"], case["captures"], case["pairs"], case["wins"]]
+    assert count(case["size"], case["players"], case["depth"]) == [
+        case["sequences"],
+        case["captures"],
+        case["pairs"],
+        case["wins"],
+    ]

@@ -1,4 +1,7 @@
-"""What holds in every game, whatever is played: the books balance, symmetries of the board and of the seats change nothing."""
+"""What holds in every game, whatever is played.
+
+The books balance, symmetries of the board and of the seats change nothing.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ tables = st.tuples(rules, st.integers(2, 3), st.lists(st.integers(0, 1 << 16), m
 
 
 def play(rules: pe.Rules, players: int, choices: list[int], game: Any = None) -> Any:
-    """Put stones by numbers until the game is over; half of them where something is taken or made, if there is such a point."""
+    """Put stones by numbers until the game is over.
+
+    Half of them where something is taken or made, if there is such a point.
+    """
     game = pe.new_game(players, rules) if game is None else game
     for point in points_chosen(game, choices):
         pe.step(game, point)
@@ -35,7 +41,10 @@ def play(rules: pe.Rules, players: int, choices: list[int], game: Any = None) ->
 
 
 def points_chosen(game: Any, choices: list[int]) -> Iterator[int]:
-    """The point of each number until the game is over; who asks puts the stone before the next one."""
+    """The point of each number until the game is over.
+
+    Who asks puts the stone before the next one.
+    """
     for number in choices:
         if pe.is_over(game):
             return
@@ -89,7 +98,9 @@ def test_both_forms_of_a_small_board_agree(table: Any) -> None:
 @settings(max_examples=60)
 def test_a_turned_or_mirrored_game_is_the_same(table: Any, number: int) -> None:
     rules, players, choices = table
-    rules = pe.Rules(size=rules.size, overlines=rules.overlines, captures=rules.captures, opening="free")
+    rules = pe.Rules(
+        size=rules.size, overlines=rules.overlines, captures=rules.captures, opening="free"
+    )
     turn, points = SYMMETRIES[number], np.arange(rules.size**2).reshape(rules.size, rules.size)
     moved_to = np.argsort(turn(points).ravel())  # where each point comes to lie
     game, turned = pe.new_game(players, rules), pe.new_game(players, rules)
@@ -103,7 +114,11 @@ def test_a_turned_or_mirrored_game_is_the_same(table: Any, number: int) -> None:
         pe.step(game, point)
         pe.step(turned, int(moved_to[point]))
     assert np.array_equal(turn(pe.stones(game)), pe.stones(turned))
-    assert (pe.ending(game), pe.winner(game), game.captured.tolist()) == (pe.ending(turned), pe.winner(turned), turned.captured.tolist())
+    assert (pe.ending(game), pe.winner(game), game.captured.tolist()) == (
+        pe.ending(turned),
+        pe.winner(turned),
+        turned.captured.tolist(),
+    )
 
 
 @given(tables, st.integers(1, 2))
@@ -111,7 +126,9 @@ def test_a_turned_or_mirrored_game_is_the_same(table: Any, number: int) -> None:
 def test_seats_are_only_names(table: Any, shift: int) -> None:
     """The same position with the seats renamed in turn order goes on in the same way."""
     rules, players, choices = table
-    rules = pe.Rules(size=rules.size, overlines=rules.overlines, captures=rules.captures, opening="free")
+    rules = pe.Rules(
+        size=rules.size, overlines=rules.overlines, captures=rules.captures, opening="free"
+    )
     half = len(choices) // 2
     game = play(rules, players, choices[:half])
     if pe.is_over(game):

@@ -38,7 +38,11 @@ def test_text() -> None:
         (["1111...", *["......."] * 6], [4], "X wins by five."),
         (["122....", *["......."] * 6], [3], "X wins by pairs."),
         (["122.111", "....1..", "...1...", "..1....", *["......."] * 3], [3], "X wins by pairs."),
-        (["1122112", "2211221", "1122112", "2211221", "1122112", "2211221", "112211."], [48], "nobody wins"),
+        (
+            ["1122112", "2211221", "1122112", "2211221", "1122112", "2211221", "112211."],
+            [48],
+            "nobody wins",
+        ),
     ],
 )
 def test_how_it_ended(board: list[str], moves: list[int], words: str) -> None:
@@ -55,7 +59,8 @@ def test_picture(tmp_path: Path) -> None:
     space = "{http://www.w3.org/2000/svg}"
     titles = {group.get("id"): group.findtext(f"{space}title") for group in root.iter(f"{space}g")}
     assert titles == {
-        "point-0": "A7: X", "point-16": "C5: O", "point-24": "D4: X", "point-25": "E4: #", "point-47": "F1: #", "point-48": "G1: O",
+        "point-0": "A7: X", "point-16": "C5: O", "point-24": "D4: X", "point-25": "E4: #",
+        "point-47": "F1: #", "point-48": "G1: O",
     }  # fmt: skip
     assert len(list(root.iter(f"{space}circle"))) == 7  # the last one is marked
     assert root.findtext(f"{space}desc") == "Taken: X 4, O 0, # 2. Move 12. X to move."

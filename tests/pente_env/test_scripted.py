@@ -16,24 +16,50 @@ from pente_env.fitness import opponents_of
 from pente_env.loop import Table, play_games
 
 DATA = json.loads((Path(__file__).parent / "positions.json").read_text(encoding="utf-8"))
-OPTIONS = {"blocker": ["ties"], "capturer": ["ties"], "simple": ["ends"], "better": ["ends"], "random": []}
+OPTIONS = {
+    "blocker": ["ties"],
+    "capturer": ["ties"],
+    "simple": ["ends"],
+    "better": ["ends"],
+    "random": [],
+}
 
 
 def seated(case: dict[str, Any]) -> Table:
-    return Table.of([pe.make(name, **{option: case[option] for option in OPTIONS[name]}) for name in case["seats"]])
+    return Table.of(
+        [
+            pe.make(name, **{option: case[option] for option in OPTIONS[name]})
+            for name in case["seats"]
+        ]
+    )
 
 
-@pytest.mark.parametrize("case", DATA["games"], ids=lambda case: "-".join([*case["seats"], case["ties"], case["ends"]]))
+@pytest.mark.parametrize(
+    "case", DATA["games"], ids=lambda case: "-".join([*case["seats"], case["ties"], case["ends"]])
+)
 def test_shares_of_games(case: dict[str, Any]) -> None:
-    """Within four standard errors of the shares of 100,000 games of another program, of which there are 250."""
+    """Within four standard errors of the shares of another program, of which there are 250.
+
+    They are those of 100,000 games.
+    """
     players, games = len(case["seats"]), 4000
-    results = play_games(seated(case), np.tile(np.arange(players), (games, 1)), np.arange(games), threads=1)
-    found = [*((results["winner"] == seat).mean() for seat in range(players)), (results["winner"] < 0).mean()]
+    results = play_games(
+        seated(case), np.tile(np.arange(players), (games, 1)), np.arange(games), threads=1
+    )
+    found = [
+        *((results["winner"] == seat).mean() for seat in range(players)),
+        (results["winner"] < 0).mean(),
+    ]
     found.append(np.isin(results["ending"], [2, 3]).mean())
-    for share, expected in zip(found, [*case["wins"], case["draws"], case["by_pairs"]], strict=True):
+    for share, expected in zip(
+        found, [*case["wins"], case["draws"], case["by_pairs"]], strict=True
+    ):
         error = np.sqrt(max(expected * (1 - expected), 1e-4) * (1 / games + 1 / 100_000))
         assert abs(share - expected) < 4 * error + 1e-4
-    for values, expected in ((results["moves"], case["moves"]), (results["captured"].sum(axis=1) / 2, case["pairs"])):
+    for values, expected in (
+        (results["moves"], case["moves"]),
+        (results["captured"].sum(axis=1) / 2, case["pairs"]),
+    ):
         error = values.std() * np.sqrt(1 / games + 1 / 100_000)
         assert abs(values.mean() - expected) < 4 * error + 0.01
 
@@ -49,7 +75,9 @@ def points_chosen(player: Any, game: Any, seeds: int = 60) -> set[int]:
 
 
 def test_ties() -> None:
-    game = pe.position(["2.2....", "2.2....", "2.2....", ".......", "1......", ".......", "......."])
+    game = pe.position(
+        ["2.2....", "2.2....", "2.2....", ".......", "1......", ".......", "......."]
+    )
     first, *others = pe.points(game, 0, "threes").tolist()
     assert others
     assert points_chosen(pe.make("blocker"), game) == {first}
@@ -57,19 +85,29 @@ def test_ties() -> None:
 
 
 def test_the_capturer_may_take_most() -> None:
-    game = pe.position(["...1...", "...2...", "...2...", "122....", ".......", ".......", "122...."])
-    assert {int(point): pe.takes(game, 0, int(point)) for point in pe.points(game, 0, "captures")} == {24: 4, 45: 2}
+    game = pe.position(
+        ["...1...", "...2...", "...2...", "122....", ".......", ".......", "122...."]
+    )
+    assert {
+        int(point): pe.takes(game, 0, int(point)) for point in pe.points(game, 0, "captures")
+    } == {24: 4, 45: 2}
     for ties in ("first", "random"):
         assert points_chosen(pe.make("capturer", captures="most", ties=ties), game) == {24}
     assert points_chosen(pe.make("capturer", ties="random"), game) == {24, 45}
-    equal = pe.position(["122....", ".......", ".......", "122....", ".......", ".......", "122...."])
+    equal = pe.position(
+        ["122....", ".......", ".......", "122....", ".......", ".......", "122...."]
+    )
     assert points_chosen(pe.make("capturer", captures="most", ties="random"), equal) == {3, 24, 45}
     assert points_chosen(pe.make("capturer", captures="most"), equal) == {3}
 
 
 def test_the_capturer_may_prepare_around_pairs() -> None:
-    game = pe.position([".......", ".......", ".......", "1......", ".......", "..22...", "......."])
-    single, both = (set(pe.points(game, 0, what).tolist()) for what in ("preparations", "prospects"))
+    game = pe.position(
+        [".......", ".......", ".......", "1......", ".......", "..22...", "......."]
+    )
+    single, both = (
+        set(pe.points(game, 0, what).tolist()) for what in ("preparations", "prospects")
+    )
     assert both - single == {36, 39}
     assert points_chosen(pe.make("capturer", ties="random"), game, 200) == single
     assert points_chosen(pe.make("capturer", prepares="pairs", ties="random"), game, 200) == both
@@ -91,7 +129,9 @@ def test_ends() -> None:
     for point in (24, 0):
         pe.step(game, point)
     games = core.batch_of(game)
-    assert {pe.make("simple", ends="forward").act(games, 0, memory.copy()) for _ in range(20)} == {25}
+    assert {pe.make("simple", ends="forward").act(games, 0, memory.copy()) for _ in range(20)} == {
+        25
+    }
     assert {pe.make("simple").act(games, 0, memory.copy()) for _ in range(20)} == {23, 25}
 
 
@@ -100,7 +140,10 @@ def test_a_builder_blocks_whom_it_should() -> None:
     board = [".1....1", ".......", "222....", ".......", "3333...", ".......", "1.2...1"]
     games, memory = core.batch_of(pe.position(board, num_players=3)), np.zeros(64)
     chosen = {
-        blocks: pe.name_of(pe.make("better", blocks=blocks, opening_stone="nearest").act(games, 0, memory.copy()), 7)
+        blocks: pe.name_of(
+            pe.make("better", blocks=blocks, opening_stone="nearest").act(games, 0, memory.copy()),
+            7,
+        )
         for blocks in ("none", "next", "after", "all")
     }
     assert chosen == {"none": "D4", "next": "D5", "after": "E3", "all": "E3"}
@@ -109,10 +152,20 @@ def test_a_builder_blocks_whom_it_should() -> None:
 
 def test_those_who_collude_spare_each_other() -> None:
     first, second = opponents_of("colluders")[0]
-    results = play_games(Table.of([pe.make("random"), first, second]), np.tile([0, 1, 2], (400, 1)), np.arange(400), threads=1)
+    results = play_games(
+        Table.of([pe.make("random"), first, second]),
+        np.tile([0, 1, 2], (400, 1)),
+        np.arange(400),
+        threads=1,
+    )
     spared = np.isin(results["winner"], [1, 2]).mean()
     guards = [pe.make("better", blocks="all")] * 2
-    results = play_games(Table.of([pe.make("random"), *guards]), np.tile([0, 1, 2], (400, 1)), np.arange(400), threads=1)
+    results = play_games(
+        Table.of([pe.make("random"), *guards]),
+        np.tile([0, 1, 2], (400, 1)),
+        np.arange(400),
+        threads=1,
+    )
     assert spared > np.isin(results["winner"], [1, 2]).mean() + 0.1
     assert [player.params.tolist() for player in (first, second)] == [[0, 0, 3], [0, 0, 2]]
     assert len(opponents_of("lot")) == 4

@@ -1,4 +1,7 @@
-"""The solver against plain minimax on the engine, on known values, and its bits against the engine's points."""
+"""The solver against plain minimax on the engine, and on known values.
+
+Its bits are held against the engine's points.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ def minimax(game: Any, known: dict[tuple[int, ...], int]) -> int:
 
 
 def late(seed: int, rules: pe.Rules, empty: int = FEW) -> Any:
-    """A game between random players, where few points are empty and it is not over; None if it ends before."""
+    """A game between random players, where few points are empty and it is not over.
+
+    None if it ends before.
+    """
     generator, game = np.random.default_rng(seed), pe.new_game(rules=rules, seed=seed)
     while not pe.is_over(game):
         if len(pe.legal_actions(game)) <= empty and game.moves > 2:
@@ -67,11 +73,23 @@ def test_bits_are_the_engines_points() -> None:
                 pe.step(game, int(generator.choice(pe.legal_actions(game))))
         if pe.is_over(game):
             continue
-        side, mine, theirs, empty = int(game.rules.side), int(game.whole[0]), int(game.whole[1]), int(game.whole_empty)
-        for what, bits in (("fives", solver.fives(mine, empty)), ("captures", solver.captures(mine, theirs, empty))):
-            assert pe.points(game, 0, what).tolist() == [side * (bit // 8) + bit % 8 for bit in range(56) if bits >> bit & 1]
+        side, mine, theirs, empty = (
+            int(game.rules.side),
+            int(game.whole[0]),
+            int(game.whole[1]),
+            int(game.whole_empty),
+        )
+        for what, bits in (
+            ("fives", solver.fives(mine, empty)),
+            ("captures", solver.captures(mine, theirs, empty)),
+        ):
+            assert pe.points(game, 0, what).tolist() == [
+                side * (bit // 8) + bit % 8 for bit in range(56) if bits >> bit & 1
+            ]
         for point in pe.points(game, 0, "captures"):
-            assert sets.size(solver.taken(mine, theirs, 1 << (8 * (point // side) + point % side))) == pe.core.takes(game, 0, int(point))
+            assert sets.size(
+                solver.taken(mine, theirs, 1 << (8 * (point // side) + point % side))
+            ) == pe.core.takes(game, 0, int(point))
 
 
 def test_turned_and_mirrored_positions_have_one_key() -> None:
@@ -79,8 +97,13 @@ def test_turned_and_mirrored_positions_have_one_key() -> None:
     for _ in range(20):
         board = generator.integers(0, 3, (7, 7))
         keys = set()
-        for turned in (np.rot90(flipped, turns) for flipped in (board, board.T) for turns in range(4)):
-            mine, theirs = (sum(1 << (8 * r + c) for r, c in np.argwhere(turned == stone).tolist()) for stone in (1, 2))
+        for turned in (
+            np.rot90(flipped, turns) for flipped in (board, board.T) for turns in range(4)
+        ):
+            mine, theirs = (
+                sum(1 << (8 * r + c) for r, c in np.argwhere(turned == stone).tolist())
+                for stone in (1, 2)
+            )
             key = np.zeros(2, np.int64)
             solver.write_key(np.array([mine, theirs, 2, 3]), 7, key)
             keys.add(tuple(key.tolist()))
@@ -112,7 +135,11 @@ def test_pieces_of_a_search_find_what_a_whole_one_does(monkeypatch: pytest.Monke
             pieces = max(pieces, len(told))
     assert pieces > 5
     told = []
-    assert solve(pe.new_game(rules=rules), 50, table_bits=12, progress=told.append).positions == sum(told) == 100
+    assert (
+        solve(pe.new_game(rules=rules), 50, table_bits=12, progress=told.append).positions
+        == sum(told)
+        == 100
+    )
     assert told == [20, 20, 10] * 2
 
 
@@ -123,7 +150,9 @@ def test_nobody_wins_where_the_other_has_found_pairs() -> None:
         game = late(seed, rules, empty=5)
         if game is not None and not any(pe.points(game, seat, "fives").size for seat in (0, 1)):
             for defender in (0, 1):
-                found = solver.can_be_paired(int(game.whole[defender]), int(game.whole_empty), lines)
+                found = solver.can_be_paired(
+                    int(game.whole[defender]), int(game.whole_empty), lines
+                )
                 loses = minimax(game, {}) == (-1, 1)[defender]
                 assert not (found and loses), seed
                 pairs, none = pairs + found, none + loses
@@ -135,7 +164,8 @@ def test_pairs_need_two_points_in_every_open_line() -> None:
     lines = solver.lines_of_five(5)
     whole = 0b11111 * 0x0101010101
     assert solver.can_be_paired(0, whole, lines)
-    assert not solver.can_be_paired(0, whole & ~0b11110, lines)  # one empty point in a row that the defender is not in
+    # one empty point in a row that the defender is not in
+    assert not solver.can_be_paired(0, whole & ~0b11110, lines)
     assert solver.can_be_paired(0b00010, whole & ~0b11110, lines)  # in which it is
 
 
@@ -149,7 +179,8 @@ def test_a_game_that_is_over_is_what_it_is() -> None:
 def test_the_command_says_what_is_proved(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--size", "5", "--positions", "10", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) | {"seconds": 0} == {
-        "size": 5, "captures": "pairs", "value": "unknown", "first": None, "second": None, "positions": 20, "seconds": 0,
+        "size": 5, "captures": "pairs", "value": "unknown", "first": None, "second": None,
+        "positions": 20, "seconds": 0,
     }  # fmt: skip
     for size in ("4", "8"):
         assert command.main(["--size", size]) == 2

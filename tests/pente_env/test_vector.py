@@ -18,7 +18,13 @@ from tests.pente_env.test_matches import LIKE, watching
 def choose(mask: Any, games: Any) -> Any:
     """An action a game that depends on its record alone."""
     numbers = [int(game.moves) * 31 + int(game.seed[0]) % 97 for game in games]
-    return np.array([legal[number % len(legal)] for row, number in zip(mask, numbers, strict=True) for legal in [np.flatnonzero(row)]])
+    return np.array(
+        [
+            legal[number % len(legal)]
+            for row, number in zip(mask, numbers, strict=True)
+            for legal in [np.flatnonzero(row)]
+        ]
+    )
 
 
 def story(vec: VectorPente, steps: int, row: int) -> list[str]:
@@ -32,7 +38,10 @@ def story(vec: VectorPente, steps: int, row: int) -> list[str]:
 
 @pytest.mark.parametrize("opponents", [None, ["capturer"], ["better", "blocker"]])
 def test_a_game_does_not_depend_on_the_batch(opponents: Any) -> None:
-    small, large = (VectorPente(size, opponents=opponents, seed=3, threads=threads) for size, threads in ((5, 1), (600, 3)))
+    small, large = (
+        VectorPente(size, opponents=opponents, seed=3, threads=threads)
+        for size, threads in ((5, 1), (600, 3))
+    )
     assert story(small, 40, 4) == story(large, 40, 4)
     assert story(small, 40, 4) == story(small, 40, 4)
 

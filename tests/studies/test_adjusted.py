@@ -34,7 +34,10 @@ def test_the_page_has_both_tables(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_slow_games_gain_most() -> None:
-    """Measuring takes 1 ms and leaves half of the variance: 1 ms of a plain game is 0.5 games of 2 ms each."""
+    """Measuring takes 1 ms and leaves half of the variance.
+
+    1 ms of a plain game is 0.5 games of 2 ms each.
+    """
     assert adjusted._pays_from(0.5, 2.4, 2400) == pytest.approx(1.0)
     assert adjusted._pays_from(0.75, 2.4, 2400) == pytest.approx(3.0)
     assert adjusted._pays_from(1.0, 2.4, 2400) is None
@@ -48,8 +51,14 @@ def test_a_mean_that_is_changed_is_told(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"), [(["--values", "wealth"], "Unknown value 'wealth'"), (["--games", "1"], "--games must be from 48")]
+    ("arguments", "message"),
+    [
+        (["--values", "wealth"], "Unknown value 'wealth'"),
+        (["--games", "1"], "--games must be from 48"),
+    ],
 )
-def test_wrong_options_are_told(arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_options_are_told(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert adjusted.main([*arguments, "--out", str(tmp_path / "page.md")]) == 2
     assert message in capsys.readouterr().err

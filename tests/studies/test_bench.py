@@ -6,20 +6,41 @@ from typing import Any
 
 from studies import bench
 
-DETAILS = {"share_of_surplus": 0.5, "partners_gain": 0.01, "harm_to_others": 0.02, "windows_with_a_deal": 0.25}
+DETAILS = {
+    "share_of_surplus": 0.5,
+    "partners_gain": 0.01,
+    "harm_to_others": 0.02,
+    "windows_with_a_deal": 0.25,
+}
 
 
 def row(name: str, **result: Any) -> dict[str, Any]:
-    return {"name": name, **(result or {"score": 0.25, "low": 0.125, "high": 0.5, "details": DETAILS, "processor_seconds": 90})}
+    return {
+        "name": name,
+        **(
+            result
+            or {
+                "score": 0.25,
+                "low": 0.125,
+                "high": 0.5,
+                "details": DETAILS,
+                "processor_seconds": 90,
+            }
+        ),
+    }
 
 
 RESULT = {
-    "rules_version": 2, "suite": {"version": 1, "sha256": "0123456789abcdef"},
+    "rules_version": 2,
+    "suite": {"version": 1, "sha256": "0123456789abcdef"},
     "agents": [
         {"name": "one", "tasks": [row("duel"), row("deal")]},
-        {"name": "two", "tasks": [row("duel"), row("deal", absent="two plays at tables of 2 only")]},
+        {
+            "name": "two",
+            "tasks": [row("duel"), row("deal", absent="two plays at tables of 2 only")],
+        },
     ],
-}  # fmt: skip
+}
 
 
 def test_the_tables() -> None:

@@ -11,9 +11,14 @@ import pytest
 from studies import calibration
 
 
-def test_intervals_hold_as_often_as_they_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_intervals_hold_as_often_as_they_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     page = tmp_path / "page.md"
-    assert calibration.main(["--positions", "30", "--playouts", "100", "--out", str(page), "--json"]) == 0
+    assert (
+        calibration.main(["--positions", "30", "--playouts", "100", "--out", str(page), "--json"])
+        == 0
+    )
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["confidence"] for row in rows] == list(calibration.CONFIDENCES)
     assert all(row["agrees"] for row in rows)
@@ -24,8 +29,10 @@ def test_intervals_that_are_too_narrow_are_told() -> None:
     rng, truth = np.random.default_rng(1), 0.4
     pairs = rng.binomial(100, truth, (400, 2)) / 100
     assert all(row["agrees"] for row in calibration.count(pairs, 100))
-    assert not any(row["agrees"] for row in calibration.count(pairs, 400))  # as if there had been more playouts
-    assert not calibration.count(np.full((100, 2), truth), 100)[0]["agrees"]  # nor may they agree too well
+    # as if there had been more playouts
+    assert not any(row["agrees"] for row in calibration.count(pairs, 400))
+    # nor may they agree too well
+    assert not calibration.count(np.full((100, 2), truth), 100)[0]["agrees"]
 
 
 def test_equal_shares_agree_and_far_ones_do_not() -> None:
@@ -35,8 +42,11 @@ def test_equal_shares_agree_and_far_ones_do_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"), [(["--positions", "0"], "--positions must be from 1"), (["--policy", "expret"], "expert")]
+    ("arguments", "message"),
+    [(["--positions", "0"], "--positions must be from 1"), (["--policy", "expret"], "expert")],
 )
-def test_wrong_options_are_told(arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_options_are_told(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert calibration.main([*arguments, "--out", str(tmp_path / "page.md")]) == 2
     assert message in capsys.readouterr().err

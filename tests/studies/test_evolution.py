@@ -1,4 +1,7 @@
-"""Experiments: their settings are those of the papers, their statistics mean what they say, and pages keep what is written by hand."""
+"""Experiments: their settings are those of the papers, their statistics mean what they say.
+
+Pages keep what is written by hand.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,8 @@ from training.evolution.steady import Steady
 
 
 def test_every_run_has_settings_that_fit() -> None:
-    assert [name for name, experiment in EXPERIMENTS.items() if not experiment.runs] == ["refusals"]  # it plays games, no runs
+    # it plays games, no runs
+    assert [name for name, experiment in EXPERIMENTS.items() if not experiment.runs] == ["refusals"]
     for experiment in EXPERIMENTS.values():
         for settings in experiment.runs.values():
             for budget in (1.0, 0.01):
@@ -36,14 +40,18 @@ def test_budgets_of_games_are_those_of_the_questions() -> None:
         games = games_of(run.population, run)
         assert abs(run.generations * games - fitnesses.GAMES) <= games / 2
     for steady in (pring.REPEATS | pring.VARIED).values():
-        assert abs(steady.waves * steady.matings * steady.winners - pring.GAMES) < steady.matings * steady.winners
+        assert (
+            abs(steady.waves * steady.matings * steady.winners - pring.GAMES)
+            < steady.matings * steady.winners
+        )
     assert isinstance(scaled(pring.VARIED["pring/one parent"], 0.5), Steady)
     assert set(pring.PUBLISHED) == set(LOT_NAME[2])
 
 
 def test_luck_alone_has_the_spread_of_equal_players() -> None:
     deviation, least, most = populations.by_luck_alone(Generational())
-    points = np.random.default_rng(0).permuted(np.tile(np.arange(4), (100 * 25_000, 1)), axis=1)  # seats of a game, by lot
+    # seats of a game, by lot
+    points = np.random.default_rng(0).permuted(np.tile(np.arange(4), (100 * 25_000, 1)), axis=1)
     sums = points.reshape(100, -1).sum(axis=0)
     assert deviation == pytest.approx(sums.std(), rel=0.01)
     ends = np.array([[part.min(), part.max()] for part in sums.reshape(-1, 1000)]).mean(axis=0)
@@ -70,7 +78,16 @@ def test_a_lot_is_obtained_by_two_draws_of_the_same_gene() -> None:
 def test_an_experiment_goes_on_where_it_was_stopped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = ["--only", "skew", "--budget", "0.001", "--out", str(tmp_path / "runs"), "--page", str(tmp_path / "page.md")]
+    arguments = [
+        "--only",
+        "skew",
+        "--budget",
+        "0.001",
+        "--out",
+        str(tmp_path / "runs"),
+        "--page",
+        str(tmp_path / "page.md"),
+    ]
     stopped = tmp_path / "runs" / "skew" / "legacy" / "3"
     generation = generations.evaluate
 
@@ -104,12 +121,17 @@ def test_an_experiment_goes_on_where_it_was_stopped(
 
 def test_refusals_are_one_thing_each() -> None:
     genomes = refusals.genomes()
-    situations = {name: [key for key in genomes if key[1:] == (name,)] for name in mukhar.SITUATIONS}
-    assert [len(keys) for keys in situations.values()] == [10, 10, 10, 7]  # two others cannot own in a group of two whose lot is for sale
+    situations = {
+        name: [key for key in genomes if key[1:] == (name,)] for name in mukhar.SITUATIONS
+    }
+    # two others cannot own in a group of two whose lot is for sale
+    assert [len(keys) for keys in situations.values()] == [10, 10, 10, 7]
     refused = np.array([genes == 0 for key, genes in genomes.items() if len(key) == 2])
     assert set(refused.sum(axis=1)) == {2, 3, 4}  # the lots of a group
     assert refused.sum(axis=0).max() == 1  # no gene twice
     assert refused.sum() == mukhar.OCCURS.sum()
-    jailed = [np.flatnonzero(genes == 0).tolist() for key, genes in genomes.items() if len(key) == 1]
+    jailed = [
+        np.flatnonzero(genes == 0).tolist() for key, genes in genomes.items() if len(key) == 1
+    ]
     assert jailed == [[160], [*range(161, 176)]]
     assert not np.any(genomes[()] == 0)

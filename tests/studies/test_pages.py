@@ -36,13 +36,18 @@ def test_new_sections_go_in_front_of_the_last_text(tmp_path: Path) -> None:
     page = Page(path, "# A page\n\nBy hand.\n", "By hand.")
     page.write("one", "1")
     page.write("two", "2")
-    assert path.read_text() == (
-        "# A page\n\n<!-- begin one -->\n1\n<!-- end one -->\n\n<!-- begin two -->\n2\n<!-- end two -->\n\nBy hand.\n"
+    assert (
+        path.read_text()
+        == "# A page\n\n<!-- begin one -->\n1\n<!-- end one -->\n\n<!-- begin two -->\n2\n<!-- end"
+        " two -->\n\nBy hand.\n"
     )
     with pytest.raises(ConfigurationError, match="cannot be read"):
         Page(tmp_path, "").check("one")
 
 
 def test_pictures_lie_in_a_folder_of_the_pages_name(tmp_path: Path) -> None:
-    assert Page(tmp_path / "page.md", "").picture("curve", Figure(), "A curve") == "![A curve](page/curve.png)"
+    assert (
+        Page(tmp_path / "page.md", "").picture("curve", Figure(), "A curve")
+        == "![A curve](page/curve.png)"
+    )
     assert (tmp_path / "page" / "curve.png").read_bytes().startswith(b"\x89PNG")

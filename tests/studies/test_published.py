@@ -16,7 +16,7 @@ from studies import published as literature
 DUEL = "july_algorithmic_random"
 
 
-# --- statistics ---------------------------------------------------------------------------------------------------------
+# --- statistics
 
 
 def test_wilson_agrees_with_the_arena() -> None:
@@ -27,18 +27,24 @@ def test_wilson_agrees_with_the_arena() -> None:
 
 def test_the_difference_of_two_shares_is_newcombes() -> None:
     """Newcombe (1998), table II, contrast a, 56/70 - 48/80, method 10: 0.0524 to 0.3339."""
-    difference = Comparison("", "", literature.wilson(48 / 80, 80), literature.wilson(56 / 70, 70)).difference
+    difference = Comparison(
+        "", "", literature.wilson(48 / 80, 80), literature.wilson(56 / 70, 70)
+    ).difference
     assert difference.value == pytest.approx(0.2)
     assert (difference.low, difference.high) == pytest.approx((0.0524, 0.3339), abs=5e-5)
 
 
 def test_a_difference_agrees_if_its_interval_holds_nothing() -> None:
-    assert Comparison("", "", Estimate(0.5, 0.4, 0.6), Estimate(0.63, 0.53, 0.73)).agrees  # 0.13 less hypot(0.1, 0.1)
+    # 0.13 less hypot(0.1, 0.1)
+    assert Comparison("", "", Estimate(0.5, 0.4, 0.6), Estimate(0.63, 0.53, 0.73)).agrees
     assert not Comparison("", "", Estimate(0.5, 0.4, 0.6), Estimate(0.65, 0.55, 0.75)).agrees
 
 
 def test_intervals_cover_as_often_as_they_say() -> None:
-    """Of 2,000 intervals at 95%, 1,900 cover on average with a deviation of 10 (five of these: a false alarm in two million)."""
+    """Of 2,000 intervals at 95%, 1,900 cover on average with a deviation of 10.
+
+    Five of these: a false alarm in two million.
+    """
     rng = np.random.default_rng(3)
     unit = np.repeat(np.arange(100), 2).astype(np.int32)
     hits = {"mean": 0, "median": 0}
@@ -50,13 +56,15 @@ def test_intervals_cover_as_often_as_they_say() -> None:
         ours, theirs = rng.exponential(size=400), rng.exponential(size=300)
         median = float(np.median(theirs))
         spread = literature.percentile(ours, 0.5, 300)
-        moved = Estimate(median, median - (spread.value - spread.low), median + (spread.high - spread.value))
+        moved = Estimate(
+            median, median - (spread.value - spread.low), median + (spread.high - spread.value)
+        )
         hits["median"] += Comparison("", "", moved, literature.percentile(ours, 0.5, 400)).agrees
     assert 1830 < hits["mean"] < 1950
     assert 1830 < hits["median"] < 1960
 
 
-# --- data ---------------------------------------------------------------------------------------------------------------
+# --- data
 
 
 def test_every_experiment_has_its_figures_and_all_figures_are_used() -> None:
@@ -67,12 +75,18 @@ def test_every_experiment_has_its_figures_and_all_figures_are_used() -> None:
         assert figures
         assert {figure.agent for figure in figures} <= set(experiment.players)
         assert {figure.opponent for figure in figures} <= {*experiment.players, ""}
-        assert all(0 <= figure.value <= 1 for figure in figures if figure.metric in ("wins", "bankruptcies", "capped", "first_wins"))
+        assert all(
+            0 <= figure.value <= 1
+            for figure in figures
+            if figure.metric in ("wins", "bankruptcies", "capped", "first_wins")
+        )
 
 
 def test_the_wins_of_all_pairs_add_up_to_the_published_shares() -> None:
     """The facts: Completionist .579, algorithmic .421, random .030 of their own 330 games."""
-    summed = {figure.agent: figure for figure in literature._summed(literature.published("twelve_july"))}
+    summed = {
+        figure.agent: figure for figure in literature._summed(literature.published("twelve_july"))
+    }
     assert summed["strategic/completionist"].value == pytest.approx(0.579, abs=5e-4)
     assert summed["ocnaru/algorithmic"].value == pytest.approx(0.421, abs=5e-4)
     assert summed["ocnaru/random"].value == pytest.approx(0.030, abs=5e-4)
@@ -85,17 +99,21 @@ def test_known_figures_are_read() -> None:
     assert figures["ocnaru/algorithmic", "wins"].value == pytest.approx(448 / 480)
     assert figures["ocnaru/algorithmic", "turns_p50"].value == 140.5
     assert literature.crashed(DUEL) == (20, 500)
-    thesis = {(f.agent, f.opponent, f.metric): f.value for f in literature.published("three_agents")}
+    thesis = {
+        (f.agent, f.opponent, f.metric): f.value for f in literature.published("three_agents")
+    }
     assert thesis["strategic", "", "wins"] == pytest.approx(1.5 * 0.519)
     assert thesis["strategic", "ocnaru/algorithmic", "wins"] == 0.67
 
 
-# --- ours ---------------------------------------------------------------------------------------------------------------
+# --- ours
 
 
 @pytest.fixture(scope="module")
 def results() -> agents.Results:
-    return agents.arena.round_robin(["ocnaru/algorithmic", "ocnaru/random", "random/no_trades"], 60, 2, "ocnaru")
+    return agents.arena.round_robin(
+        ["ocnaru/algorithmic", "ocnaru/random", "random/no_trades"], 60, 2, "ocnaru"
+    )
 
 
 def test_a_sample_is_an_agents_games(results: agents.Results) -> None:
@@ -137,11 +155,13 @@ def test_a_duel_is_played_and_compared() -> None:
 
 
 def test_unknown_experiments_are_refused_with_the_nearest() -> None:
-    with pytest.raises(me.ConfigurationError, match=r"Unknown experiment 'three_agent'.*'three_agents'"):
+    with pytest.raises(
+        me.ConfigurationError, match=r"Unknown experiment 'three_agent'.*'three_agents'"
+    ):
         literature.run("three_agent")
 
 
-# --- the command --------------------------------------------------------------------------------------------------------
+# --- the command
 
 
 def call(*arguments: str) -> int:
@@ -162,7 +182,9 @@ def test_the_command_prints_tables_and_json(capsys: pytest.CaptureFixture[str]) 
     assert call("--only", DUEL, "--games", "0") == 2
 
 
-def test_the_page_is_brought_up_to_date_and_keeps_what_was_written_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_is_brought_up_to_date_and_keeps_what_was_written_by_hand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "ocnaru.md"
     assert call("--only", DUEL, "--games", "40", "--out", str(path)) == 0
     first = path.read_text()

@@ -1,4 +1,7 @@
-"""`python -m studies.schrum`: runs that are there are not played again, and the page says what was found."""
+"""The command `python -m studies.schrum`.
+
+Runs that are there are not played again, and the page says what was found.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,22 @@ from studies import schrum
 from training.evolution.schrum import NETWORKS
 
 
-def test_the_command_runs_a_cell_and_writes_its_section(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_runs_a_cell_and_writes_its_section(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     page, kept, cell = tmp_path / "page.md", tmp_path / "kept.jsonl", "better/fixed/feed_forward"
-    words = ["--out", str(tmp_path / "runs"), "--page", str(page), "--kept-file", str(kept), "--threads", "1", "--only", cell]
+    words = [
+        "--out",
+        str(tmp_path / "runs"),
+        "--page",
+        str(page),
+        "--kept-file",
+        str(kept),
+        "--threads",
+        "1",
+        "--only",
+        cell,
+    ]
     assert main([*words, "--runs", "1", "--generations", "2"]) == 0
     (run,) = Kept(kept).finished(cell)
     assert run.generations == len(run.champions) == 2
@@ -28,7 +44,8 @@ def test_the_command_runs_a_cell_and_writes_its_section(tmp_path: Path, capsys: 
     assert (tmp_path / "page" / "better.png").is_file()
     page.write_text(text.replace("## 5.3", "My words.\n\n## 5.3"))
     shutil.rmtree(tmp_path / "runs")
-    assert main([*words, "--runs", "1", "--generations", "1"]) == 0  # longer than that already, though its folder is gone
+    # longer than that already, though its folder is gone
+    assert main([*words, "--runs", "1", "--generations", "1"]) == 0
     assert not (tmp_path / "runs").exists()
     assert "My words." in page.read_text()
     assert main([*words, "--runs", "1", "--generations", "3"]) == 0
@@ -46,29 +63,42 @@ def test_a_long_run_is_kept_in_a_hundred_parts(tmp_path: Path) -> None:
     settings = settings_of("better/fixed/recurrent", 0, Options())
     test = {"opponents": "two", "games": 30, "win_rate": 0.5, "wins_by_seat": [10, 4, 1]}
     (tmp_path / "evaluation.json").write_text(json.dumps({"generations": 250, "tests": [test]}))
-    lines = ["generation,champion/two-1,champion/two-2", *(f"{number},{number / 250},0.5" for number in range(1, 251))]
+    lines = [
+        "generation,champion/two-1,champion/two-2",
+        *(f"{number},{number / 250},0.5" for number in range(1, 251)),
+    ]
     (tmp_path / "curves.csv").write_text("\n".join(lines))
     run = Finished.of_folder(tmp_path, settings)
-    assert len(run.champions) == len(run.middles) == 84  # of three generations each, and one of the last
+    # of three generations each, and one of the last
+    assert len(run.champions) == len(run.middles) == 84
     assert run.middles[[0, 1, -1]].tolist() == [2, 5, 250]
     assert run.champions == pytest.approx((run.middles / 250 + 0.5) / 2, abs=1e-4)
     assert run.settings != schrum.digest(settings_of("better/fixed/recurrent", 1, Options()))
     assert run.all_won == {"two-1": 250, "two-2": 0}
-    assert run.least == {"two-1": pytest.approx(188 / 250), "two-2": 0.5}  # of the last 63 generations
+    # of the last 63 generations
+    assert run.least == {"two-1": pytest.approx(188 / 250), "two-2": 0.5}
     assert run.seats == {"two": [1.0, 0.4, 0.1]}
 
 
 def test_the_page_says_when_champions_first_won_all_games() -> None:
-    runs = [Finished(9, {}, [], "", {"a": first, "b": 0}, {"a": least, "b": 0.5}) for first, least in ((3, 1.0), (8, 0.9), (0, 0.9))]
-    _, rows = schrum._perfection({"cell": [*runs, Finished(9, {}, [], "")]})  # the last was kept without
+    runs = [
+        Finished(9, {}, [], "", {"a": first, "b": 0}, {"a": least, "b": 0.5})
+        for first, least in ((3, 1.0), (8, 0.9), (0, 0.9))
+    ]
+    # the last was kept without
+    _, rows = schrum._perfection({"cell": [*runs, Finished(9, {}, [], "")]})
     assert rows.splitlines()[2:] == ["| `cell` | a | 2 of 3 | 6 (3 to 8) | 1 |"]
-    assert schrum._perfection({"cell": runs[1:2]})[1].splitlines()[2:] == ["| `cell` | a | 1 of 1 | 8 | 0 |"]
+    assert schrum._perfection({"cell": runs[1:2]})[1].splitlines()[2:] == [
+        "| `cell` | a | 1 of 1 | 8 | 0 |"
+    ]
     assert schrum._perfection({"cell": runs[2:]}) == []
 
 
 def test_the_page_says_what_was_won_from_each_seat() -> None:
     runs = [Finished(9, {}, [], "", seats={"a": [first, 0.5]}) for first in (0.5, 1.0)]
-    _, rows = schrum._seats({"cell": [*runs, Finished(9, {}, [], "")], "old": [Finished(9, {}, [], "")]}, ["a", "b"])
+    _, rows = schrum._seats(
+        {"cell": [*runs, Finished(9, {}, [], "")], "old": [Finished(9, {}, [], "")]}, ["a", "b"]
+    )
     assert rows.splitlines()[2:] == ["| `cell` | 2 | 75% / 50% |  |"]
     assert schrum._seats({"old": [Finished(9, {}, [], "")]}, ["a"]) == []
 
@@ -82,8 +112,12 @@ def test_cells_are_settings_that_can_be_played() -> None:
         lengths = SHORT if short else {"two": 2000, "pairs": 900, "better": 2000, "memory": 60}
         assert settings.length == lengths.get(section, 100)
         assert settings_of(cell, 3, Options(generations=7)).length == 7
-    assert len({dataclasses.replace(settings_of(cell, 0, Options()), out=Path()) for cell in CELLS}) == len(CELLS)
-    assert meant(Options(only=("better/fixed",))) == [f"better/fixed/{network}" for network in NETWORKS]
+    assert len(
+        {dataclasses.replace(settings_of(cell, 0, Options()), out=Path()) for cell in CELLS}
+    ) == len(CELLS)
+    assert meant(Options(only=("better/fixed",))) == [
+        f"better/fixed/{network}" for network in NETWORKS
+    ]
     assert meant(Options()) == list(CELLS)
 
 
@@ -96,8 +130,14 @@ def test_a_share_has_an_interval_if_there_are_several_runs() -> None:
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [(["--only", "bettr"], "Did you mean 'better'"), (["--runs", "-1"], "--runs -1"), (["--only", "bet"], "Unknown cell")],
+    [
+        (["--only", "bettr"], "Did you mean 'better'"),
+        (["--runs", "-1"], "--runs -1"),
+        (["--only", "bet"], "Unknown cell"),
+    ],
 )
-def test_wrong_options_are_refused(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_options_are_refused(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(words) == 2
     assert message in capsys.readouterr().err

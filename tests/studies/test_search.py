@@ -44,22 +44,45 @@ def test_a_section_says_who_played_and_what_it_won(tmp_path: Path) -> None:
 def test_another_player_is_told_by_its_name(tmp_path: Path) -> None:
     page = tmp_path / "search.md"
     search.execute(
-        Options(player="algorithmic", base="algorithmic", sizes=(2,), against=("random",), games=2, out=page), Console(quiet=True)
+        Options(
+            player="algorithmic",
+            base="algorithmic",
+            sizes=(2,),
+            against=("random",),
+            games=2,
+            out=page,
+        ),
+        Console(quiet=True),
     )
     assert "`algorithmic`, rules `official`, seed 11." in page.read_text()
     assert "| - | - |" in page.read_text()
 
 
 def test_it_may_be_compared_with_another_policy_than_its_base(tmp_path: Path) -> None:
-    seated: Any = {"sizes": (2,), "against": ("random",), "games": 20, "out": tmp_path / "search.md"}
-    (row,) = search.execute(Options(player="algorithmic", base="algorithmic", beside="random", **seated), Console(quiet=True))["rows"]
+    seated: Any = {
+        "sizes": (2,),
+        "against": ("random",),
+        "games": 20,
+        "out": tmp_path / "search.md",
+    }
+    (row,) = search.execute(
+        Options(player="algorithmic", base="algorithmic", beside="random", **seated),
+        Console(quiet=True),
+    )["rows"]
     assert row["lead"] > 0.2  # random wins half of these games
     assert "| more than `random` |" in (tmp_path / "search.md").read_text()
 
 
-def test_a_run_that_is_ended_keeps_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_is_ended_keeps_its_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     options = Options(
-        player="algorithmic", base="algorithmic", sizes=(2,), games=2, against=("random", "strategic"), out=tmp_path / "search.md"
+        player="algorithmic",
+        base="algorithmic",
+        sizes=(2,),
+        games=2,
+        against=("random", "strategic"),
+        out=tmp_path / "search.md",
     )
     rows, first = search.measure(options, Console(quiet=True)), []
 

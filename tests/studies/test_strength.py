@@ -13,13 +13,24 @@ from studies import strength
 
 def test_a_table_of_two_and_one_of_four(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "strength.md"
-    arguments = ["--player", "algorithmic", "--against", "random*", "--games", "48", "--out", str(page)]
+    arguments = [
+        "--player",
+        "algorithmic",
+        "--against",
+        "random*",
+        "--games",
+        "48",
+        "--out",
+        str(page),
+    ]
     assert strength.main([*arguments, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [(row["opponent"], row["players"]) for row in told["rows"]] == [
         (name, size) for name in ("random", "random/no_trades") for size in (2, 4)
     ]
-    assert all(row["beats"] and row["low"] <= row["win_rate"] <= row["high"] for row in told["rows"])
+    assert all(
+        row["beats"] and row["low"] <= row["win_rate"] <= row["high"] for row in told["rows"]
+    )
     assert page.read_text("utf-8").count("`random/no_trades`") == 2
     assert strength.main(arguments) == 0
     assert "random/no_trades" in capsys.readouterr().out
@@ -34,11 +45,15 @@ def test_a_table_of_two_and_one_of_four(tmp_path: Path, capsys: pytest.CaptureFi
         (["--player", "random", "--against", "algorithmic", "--games", "0"], "--games 0 must be"),
     ],
 )
-def test_wrong_options_are_told(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_options_are_told(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert strength.main(arguments) == 2
     assert message in capsys.readouterr().err
 
 
 def test_the_same_seed_gives_the_same_rows() -> None:
     options = strength.Options("algorithmic", ("random",), (2,), games=20)
-    assert strength.measure(options, Console(stderr=True)) == strength.measure(options, Console(stderr=True))
+    assert strength.measure(options, Console(stderr=True)) == strength.measure(
+        options, Console(stderr=True)
+    )

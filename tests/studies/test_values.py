@@ -14,9 +14,15 @@ from training.values import tables
 
 def test_scores_and_their_paired_difference_by_hand() -> None:
     outcome = np.array([[1.0, 0.0], [0.0, 1.0]])
-    by = {"network": np.array([[0.8, 0.2], [0.3, 0.7]]), "playouts": np.array([[0.9, 0.1], [0.5, 0.5]]), "worth": np.full((2, 2), 0.5)}
+    by = {
+        "network": np.array([[0.8, 0.2], [0.3, 0.7]]),
+        "playouts": np.array([[0.9, 0.1], [0.5, 0.5]]),
+        "worth": np.full((2, 2), 0.5),
+    }
     row = values.compared("all", by, outcome, np.ones(2, bool))
-    assert row["brier"] == pytest.approx({"network": (0.08 + 0.18) / 2, "playouts": (0.02 + 0.5) / 2, "worth": 0.5})
+    assert row["brier"] == pytest.approx(
+        {"network": (0.08 + 0.18) / 2, "playouts": (0.02 + 0.5) / 2, "worth": 0.5}
+    )
     assert row["difference"] == pytest.approx((0.06 - 0.32) / 2)
     assert row["distance"] == pytest.approx(np.sqrt((0.02 + 0.08) / 2))
     assert row["low"] < row["difference"] < row["high"]
@@ -30,16 +36,32 @@ def test_the_page_is_written_from_what_was_measured(
     monkeypatch.setattr(tables, "HELD_OUT", {"random/no_trades": 1.0})
     run = tmp_path / "run"
     run.mkdir()
-    (run / "evaluation.json").write_text(json.dumps({"curve": [{"games": 4096, "taught": 0.4, "held out": 0.5}]}))
+    (run / "evaluation.json").write_text(
+        json.dumps({"curve": [{"games": 4096, "taught": 0.4, "held out": 0.5}]})
+    )
     page = tmp_path / "page" / "values.md"
-    line = ["--positions", "24", "--playouts", "2", "--actual", "10", "--page", str(page), "--run", str(run)]
+    line = [
+        "--positions",
+        "24",
+        "--playouts",
+        "2",
+        "--actual",
+        "10",
+        "--page",
+        str(page),
+        "--run",
+        str(run),
+    ]
     assert values.main(line) == 0
     text = page.read_text()
     assert "| all | 24 |" in text
     assert "| all | 10 |" in text
     assert "| 4,096 | 0.4000 | 0.5000 |" in text
     assert "`expert`" in text  # by whom the shipped network was taught
-    assert {path.name for path in page.with_suffix("").iterdir()} == {"calibration.png", "curve.png"}
+    assert {path.name for path in page.with_suffix("").iterdir()} == {
+        "calibration.png",
+        "curve.png",
+    }
     assert "Held-out policies" in capsys.readouterr().out
     assert values.main(["--run", str(tmp_path)]) == 2
     assert values.main(["--positions", "1"]) == 2

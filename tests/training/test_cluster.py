@@ -1,4 +1,7 @@
-"""Games on a Ray cluster: the same as on threads, also when a node dies; and clear refusals that lose nothing."""
+"""Games on a Ray cluster: the same as on threads, also when a node dies.
+
+And clear refusals that lose nothing.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +36,22 @@ from training.evolve import main
 from training.run import checkpoints
 
 KIND = genetic.kind_of("strategic")
-SMALL = Generational(genome="strategic", population=8, matches=1, generations=1, turn_limit=20, panel=(), final_games=4, seed=5, threads=1)
-NODE: dict[str, Any] = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 80_000_000}
+SMALL = Generational(
+    genome="strategic",
+    population=8,
+    matches=1,
+    generations=1,
+    turn_limit=20,
+    panel=(),
+    final_games=4,
+    seed=5,
+    threads=1,
+)
+NODE: dict[str, Any] = {
+    "num_cpus": 1,
+    "include_dashboard": False,
+    "object_store_memory": 80_000_000,
+}
 
 
 def draws(seed: int) -> np.random.Generator:
@@ -64,10 +81,19 @@ def nodes(head: Cluster) -> Cluster:
 def test_a_cluster_comes_to_the_same_generation_as_threads_also_when_nodes_are_killed(
     nodes: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    population, what = KIND.random(16, draws(0)), Play(fitness="net_worth", matches=200, turn_limit=200, threads=1)
+    population, what = (
+        KIND.random(16, draws(0)),
+        Play(fitness="net_worth", matches=200, turn_limit=200, threads=1),
+    )
     candidates = [agents.make("strategic"), agents.make("random")]
-    alone = [evaluate(KIND, population, dataclasses.replace(what, threads=n), 7, draws(2)).fitness for n in (1, 2)]
-    won = [score.won.tobytes() for score in play(candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1)]
+    alone = [
+        evaluate(KIND, population, dataclasses.replace(what, threads=n), 7, draws(2)).fitness
+        for n in (1, 2)
+    ]
+    won = [
+        score.won.tobytes()
+        for score in play(candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1)
+    ]
     ended: list[tuple[float, int]] = []
     joined: list[float] = []
     look = cluster._check_head
@@ -90,7 +116,9 @@ def test_a_cluster_comes_to_the_same_generation_as_threads_also_when_nodes_are_k
 
     with cluster.joined(nodes.address) as place:
         first = evaluate(KIND, population, what, 7, draws(2), table_type=place.table).fitness
-        duels = play(candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1, table_type=place.table)
+        duels = play(
+            candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1, table_type=place.table
+        )
         second = evaluate(KIND, population, what, 7, draws(2), kill, table_type=place.table).fitness
     assert alone[0].tobytes() == alone[1].tobytes() == first.tobytes() == second.tobytes()
     assert won == [score.won.tobytes() for score in duels]
@@ -99,11 +127,47 @@ def test_a_cluster_comes_to_the_same_generation_as_threads_also_when_nodes_are_k
 
 
 def test_a_learner_and_a_tournament_come_to_the_same_on_a_cluster_also_when_a_node_is_killed(
-    nodes: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    nodes: Cluster,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words = ["--watch", "0", "--steps", "600", "--block-games", "28", "--hidden", "8", "--panel", "random", "--panel-games", "2"]
-    words += ["--final-games", "2", "--opponents", "self", "past", "strategic", "--past-every", "1", "--json"]
-    field = ["--players", "strategic", "ppo/best/ocnaru", "--rules", "ocnaru", "--games", "12", "--turn-limit", "20"]
+    words = [
+        "--watch",
+        "0",
+        "--steps",
+        "600",
+        "--block-games",
+        "28",
+        "--hidden",
+        "8",
+        "--panel",
+        "random",
+        "--panel-games",
+        "2",
+    ]
+    words += [
+        "--final-games",
+        "2",
+        "--opponents",
+        "self",
+        "past",
+        "strategic",
+        "--past-every",
+        "1",
+        "--json",
+    ]
+    field = [
+        "--players",
+        "strategic",
+        "ppo/best/ocnaru",
+        "--rules",
+        "ocnaru",
+        "--games",
+        "12",
+        "--turn-limit",
+        "20",
+    ]
     field += ["--record", "2", "--json"]
     handed_out = cluster._played
 
@@ -121,9 +185,17 @@ def test_a_learner_and_a_tournament_come_to_the_same_on_a_cluster_also_when_a_no
         learned = json.loads(capsys.readouterr().out)["opponents"]
         assert tournament.main([*field, "--out", str(tmp_path / f"field {place}"), *more]) == 0
         rows = json.loads(capsys.readouterr().out)["players"]
-        replays = [path.read_bytes() for path in sorted((tmp_path / f"field {place}" / "replays").iterdir())]
+        replays = [
+            path.read_bytes()
+            for path in sorted((tmp_path / f"field {place}" / "replays").iterdir())
+        ]
         agent = (tmp_path / place / "agent.safetensors").read_bytes()
-        found[place] = agent, [row["wins"] for row in learned], [(row["name"], row["wins"], row["low"]) for row in rows], replays
+        found[place] = (
+            agent,
+            [row["wins"] for row in learned],
+            [(row["name"], row["wins"], row["low"]) for row in rows],
+            replays,
+        )
     assert found["here"] == found["there"]
     assert len(found["here"][3]) == 1
     assert len(nodes.worker_nodes) == 1
@@ -131,13 +203,26 @@ def test_a_learner_and_a_tournament_come_to_the_same_on_a_cluster_also_when_a_no
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_networks_for_pente_come_to_the_same_on_a_cluster(nodes: Cluster, tmp_path: Path, paired: bool) -> None:
-    short = {"hidden": 3, "neurons": 8, "trials": 4, "matches": 2, "generations": 3, "final_matches": 2, "threads": 1, "seed": 5}
+def test_networks_for_pente_come_to_the_same_on_a_cluster(
+    nodes: Cluster, tmp_path: Path, paired: bool
+) -> None:
+    short = {
+        "hidden": 3,
+        "neurons": 8,
+        "trials": 4,
+        "matches": 2,
+        "generations": 3,
+        "final_matches": 2,
+        "threads": 1,
+        "seed": 5,
+    }
     options = dataclasses.replace(SCHRUM, **short, paired=paired)
     found, pieces = {}, []
     for place, more in (("here", {}), ("there", {"cluster": nodes.address})):
         out = tmp_path / place
-        found[place] = execute(dataclasses.replace(options, out=out, **more), Console(file=io.StringIO())) | {"agent": ""}
+        found[place] = execute(
+            dataclasses.replace(options, out=out, **more), Console(file=io.StringIO())
+        ) | {"agent": ""}
         found[place]["curves"] = (out / "curves.csv").read_text()
         pieces.append(checkpoints.read_last(out / "checkpoints")[0]["search"]["population"])
     assert found["here"] == found["there"]
@@ -146,19 +231,30 @@ def test_networks_for_pente_come_to_the_same_on_a_cluster(nodes: Cluster, tmp_pa
 
 def test_lines_of_a_cluster_are_cut_into_pieces_that_fit_together() -> None:
     """What a node does with a piece, in this process."""
-    players = [agents.make("genetic/esp/attentive"), agents.make("algorithmic")]  # the first one watches
+    # the first one watches
+    players = [agents.make("genetic/esp/attentive"), agents.make("algorithmic")]
     seats = np.tile(np.array([[0, 1], [1, 0]], np.int16), (2, 1))
     whole = GameBatch(np.arange(4, dtype=np.uint64), seats)
     Table(players, Rules(), 20, 1).play(whole)
     description = cluster.ClusterTable(players, Rules(), 20, 1).description()
-    parts = [cluster.play_piece(description, whole.seeds[part], seats[part]) for part in (slice(0, 1), slice(1, 4))]
-    for name, values in zip(cluster.RESULTS, zip(*(part for part, _ in parts), strict=True), strict=True):
+    parts = [
+        cluster.play_piece(description, whole.seeds[part], seats[part])
+        for part in (slice(0, 1), slice(1, 4))
+    ]
+    for name, values in zip(
+        cluster.RESULTS, zip(*(part for part, _ in parts), strict=True), strict=True
+    ):
         assert getattr(whole, name).tobytes() == np.concatenate(values).tobytes()
-    with pytest.raises(ConfigurationError, match="has other sources or another Numba: install the same version on all nodes"):
+    with pytest.raises(
+        ConfigurationError,
+        match="has other sources or another Numba: install the same version on all nodes",
+    ):
         cluster.play_piece(("another", *description[1:]), whole.seeds, seats)
 
 
-def test_a_cluster_that_cannot_be_reached_is_an_error_and_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cluster_that_cannot_be_reached_is_an_error_and_loses_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     options = dataclasses.replace(SMALL, out=tmp_path / "run")
     execute(options, Console(file=io.StringIO()))
     kept = {path: path.read_bytes() for path in options.out.rglob("*") if path.is_file()}
@@ -182,23 +278,38 @@ def test_a_cluster_that_cannot_be_reached_is_an_error_and_loses_nothing(tmp_path
         words += ["--panel", "--generations", "2", "--out", str(options.out)]
         for more in (["--resume"], ["--overwrite"]):
             assert main([*words, *more, "--cluster", address]) == 2
-            assert f"--cluster {address}: no Ray cluster can be reached there" in capsys.readouterr().err
+            assert (
+                f"--cluster {address}: no Ray cluster can be reached there"
+                in capsys.readouterr().err
+            )
             assert main([*words, *more, "--cluster", f"ray://{address}"]) == 2
             assert "no Ray cluster can be reached there" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in options.out.rglob("*") if path.is_file()} == kept
-    resumed = execute(dataclasses.replace(options, generations=2, resume=True), Console(file=io.StringIO()))
+    resumed = execute(
+        dataclasses.replace(options, generations=2, resume=True), Console(file=io.StringIO())
+    )
     assert resumed["generations"] == 2
 
 
-@pytest.mark.parametrize("address", ["locl", "10.0.0.1", "10.0.0.1:port", "ray://10.0.0.1", "10.0.0.1:70000", ""])
+@pytest.mark.parametrize(
+    "address", ["locl", "10.0.0.1", "10.0.0.1:port", "ray://10.0.0.1", "10.0.0.1:70000", ""]
+)
 def test_what_is_no_address_is_refused(address: str) -> None:
-    with pytest.raises(ConfigurationError, match="is no address: use local, auto, host:port such as"), cluster.joined(address):
+    with (
+        pytest.raises(
+            ConfigurationError, match="is no address: use local, auto, host:port such as"
+        ),
+        cluster.joined(address),
+    ):
         pass
 
 
 def test_without_ray_the_extra_is_named_and_the_rest_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ConfigurationError, match=r"pip install 'monopoly-env\[cluster\]'"), cluster.joined("local"):
+    with (
+        pytest.raises(ConfigurationError, match=r"pip install 'monopoly-env\[cluster\]'"),
+        cluster.joined("local"),
+    ):
         pass
     with cluster.joined(None) as place:
         assert place.table is Table
@@ -211,5 +322,8 @@ def test_a_cluster_that_dies_on_the_way_says_how_to_go_on(monkeypatch: pytest.Mo
     monkeypatch.setattr(cluster.ClusterTable, "description", die)
     table = cluster.ClusterTable([agents.make("strategic")] * 2, Rules(), 20, 1)
     line = GameBatch(np.arange(2, dtype=np.uint64), np.array([[0, 1]] * 2, np.int16))
-    with pytest.raises(ConfigurationError, match=r"The cluster failed: The task's local raylet died.*go on with --resume"):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"The cluster failed: The task's local raylet died.*go on with --resume",
+    ):
         table.play(line)

@@ -1,4 +1,7 @@
-"""Evolution: what a vector means, fair generations, a search that can be told again, and runs that end the same however they were cut."""
+"""Evolution: what a vector means, fair generations, and a search that can be told again.
+
+Runs end the same however they were cut.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,20 @@ from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 from monopoly_env.policy.protocol import CompiledPolicy
 from training.evolution.cmaes import CMAES, Evolution, Options, genome_table
 from training.evolution.fitness import FITNESSES, HELD_OUT, Setting, held_out, play, split
-from training.evolution.genome import FAMILIES, BargainingGenome, GeneticGenome, ScriptedGenome, genome
+from training.evolution.genome import (
+    FAMILIES,
+    BargainingGenome,
+    GeneticGenome,
+    ScriptedGenome,
+    genome,
+)
 from training.evolution.run import execute
 from training.evolve import main
 from training.run import checkpoints
 
 SMALL = Options(
-    fitness="two", generations=3, population=4, candidate_games=20, measure_every=1, measure_games=20, curve_games=2,
+    fitness="two", generations=3, population=4, candidate_games=20, measure_every=1,
+    measure_games=20, curve_games=2,
     final_games=2, seed=5, threads=2,
 )  # fmt: skip
 
@@ -52,9 +62,13 @@ def test_a_vector_of_zeros_is_the_start_and_the_rest_goes_by_sign_and_range() ->
         row = genome.row(np.full(genome.size, far))
         Expert(**dict(zip(NAMES, row.tolist(), strict=True)))  # refuses what is out of range
     by_name = {told["name"]: told for told in genome.explain(np.ones(genome.size))}
-    assert by_name["haste"] == {"name": "haste", "before": 1.0, "after": 2.0, "unit": "ratio", "range": [-5, 5]} | {
-        "meaning": by_name["haste"]["meaning"]
-    }
+    assert by_name["haste"] == {
+        "name": "haste",
+        "before": 1.0,
+        "after": 2.0,
+        "unit": "ratio",
+        "range": [-5, 5],
+    } | {"meaning": by_name["haste"]["meaning"]}
 
 
 def test_switches_modes_and_fixed_numbers_stay() -> None:
@@ -64,7 +78,8 @@ def test_switches_modes_and_fixed_numbers_stay() -> None:
     start = dict(zip(names, agents.make("strategic/late_game").arrays()["params"], strict=True))
     same = {name for name in names if row[name] == start[name]}
     assert same == {
-        "min_cash_reserve", "bankruptcy_mortgage_first", "complete", "legacy_trades", "adaptation", "legacy_debts",
+        "min_cash_reserve", "bankruptcy_mortgage_first", "complete", "legacy_trades", "adaptation",
+        "legacy_debts",
     }  # fmt: skip
     assert genome.size == len(names) - len(same)
 
@@ -91,7 +106,9 @@ def test_genes_move_by_their_logits_and_come_back_as_a_player_of_their_kind(tmp_
     policy.save(tmp_path / "evolved.safetensors")
     again = GeneticGenome(genetic.kind_of("tga"), tmp_path / "evolved.safetensors")
     assert np.allclose(again.values(again.origin)[:160], policy.params[:160], atol=1e-12)
-    assert [row["after"] for row in made.explain(np.full(made.size, 9.0))] == pytest.approx([1 / (1 + np.exp(-9.0))] * made.size)
+    assert [row["after"] for row in made.explain(np.full(made.size, 9.0))] == pytest.approx(
+        [1 / (1 + np.exp(-9.0))] * made.size
+    )
     tiny = dataclasses.replace(
         SMALL,
         genome="tga",
@@ -120,7 +137,9 @@ def test_a_bargainer_keeps_all_but_its_numbers_at_tables_of_one_size() -> None:
     assert np.array_equal(begin.params, before)
     moved = policy.at(3) != begin.at(3)
     assert [name for name, has_moved in zip(NAMES, moved, strict=True) if not has_moved] == ["keep"]
-    assert [row["after"] for row in found.explain(np.ones(found.size))] == policy.at(3)[moved].tolist()
+    assert [row["after"] for row in found.explain(np.ones(found.size))] == policy.at(3)[
+        moved
+    ].tolist()
     assert (policy.params != before).sum() == moved.sum()  # nothing else has changed
 
 
@@ -132,15 +151,23 @@ def test_a_player_of_the_family_expert_becomes_a_bargainer(name: str) -> None:
     assert policy.bargains
     assert np.array_equal(policy.params, Bargainer().params)
     tuned = genome(name, 4, agents.make("expert", keep=10.0), ())
-    assert tuned.policy(tuned.origin, "x").params.tolist() == Bargainer([{"keep": 10.0}]).params.tolist()  # type: ignore[attr-defined]
-    with pytest.raises(ConfigurationError, match="'strategic' is a 'strategic', no player of the genome 'expert'"):
+    assert (
+        tuned.policy(tuned.origin, "x").params.tolist()
+        == Bargainer([{"keep": 10.0}]).params.tolist()
+    )  # type: ignore[attr-defined]
+    with pytest.raises(
+        ConfigurationError, match="'strategic' is a 'strategic', no player of the genome 'expert'"
+    ):
         genome(name, 2, "strategic", ())
 
 
 def test_games_are_dealt_by_weight_in_all_orders_of_seats() -> None:
     assert split(FITNESSES["four"], 240) == [96, 48, 48, 48]
     assert split(FITNESSES["ocnaru"], 40) == [12, 4, 4, 8, 6, 6]
-    with pytest.raises(ConfigurationError, match=r"100 games do not split evenly .* multiple of 120, such as 120 or 240"):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"100 games do not split evenly .* multiple of 120, such as 120 or 240",
+    ):
         split(FITNESSES["four"], 100)
     for settings in FITNESSES.values():
         assert sum(setting.weight for setting in settings) == pytest.approx(1)
@@ -150,9 +177,21 @@ def test_games_are_dealt_by_weight_in_all_orders_of_seats() -> None:
 def test_nobody_who_is_held_out_is_ever_met() -> None:
     families = ("fp/", "yasumura", "landlord/")
     for settings in FITNESSES.values():
-        assert not [name for setting in settings for name in setting.opponents if str(name).startswith(families)]
-        assert {str(name) for setting in held_out(settings) for name in setting.opponents} <= set(agents.names())
-    assert all(name.startswith(families) for tables in HELD_OUT.values() for table in tables for name in table)
+        assert not [
+            name
+            for setting in settings
+            for name in setting.opponents
+            if str(name).startswith(families)
+        ]
+        assert {str(name) for setting in held_out(settings) for name in setting.opponents} <= set(
+            agents.names()
+        )
+    assert all(
+        name.startswith(families)
+        for tables in HELD_OUT.values()
+        for table in tables
+        for name in table
+    )
 
 
 def test_candidates_play_the_arenas_games_and_do_not_touch_each_other() -> None:
@@ -171,7 +210,9 @@ def test_candidates_play_the_arenas_games_and_do_not_touch_each_other() -> None:
     for number, candidate in enumerate(candidates):
         results = arena.play([candidate, "random", "random"], 24, seed=9, turn_limit=60)
         mine = results.seats == results.names.index("algorithmic")
-        assert won[number][:8] == (results.wins * mine).sum(axis=1).reshape(8, 3).sum(axis=1).tolist()
+        assert (
+            won[number][:8] == (results.wins * mine).sum(axis=1).reshape(8, 3).sum(axis=1).tolist()
+        )
     assert [score.rate for score in played] == pytest.approx([sum(row) / 48 for row in won])
 
 
@@ -209,7 +250,9 @@ def test_the_search_finds_a_quadratics_top_and_can_be_told_again() -> None:
         CMAES(6, 8, 0.5, 3, True).tell_again(np.array(whole.history), whole.mean)
 
 
-def test_the_best_is_replaced_only_by_what_is_surely_better(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_best_is_replaced_only_by_what_is_surely_better(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     evolution = Evolution(SMALL)
     evolution.optimizer.ask()
     evolution.tell(np.array([0.1, 0.5, 0.2, 0.9]))
@@ -219,7 +262,11 @@ def test_the_best_is_replaced_only_by_what_is_surely_better(monkeypatch: pytest.
     luck = np.random.default_rng(0).integers(0, 3, 50).astype(np.float64)
 
     def measured(first: np.ndarray, second: np.ndarray) -> bool:  # type: ignore[type-arg]
-        monkeypatch.setattr(evolution, "play", lambda *_: [Score("", np.repeat(won / 2, 2), units) for won in (first, second)])
+        monkeypatch.setattr(
+            evolution,
+            "play",
+            lambda *_: [Score("", np.repeat(won / 2, 2), units) for won in (first, second)],
+        )
         evolution.compare()
         return bool(evolution.measurements[-1]["kept"])
 
@@ -243,17 +290,28 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path: Path) -> No
     assert resumed | {"agent": ""} == results | {"agent": ""}
     assert [row["generation"] for row in resumed["measurements"]] == [1, 2, 3]
     assert {row["generation"] for row in resumed["curve"]} == {0, 1, 2, 3}
-    parts = [checkpoints.read_last(options.out / "checkpoints")[0]["search"] for options in (whole, cut)]
-    assert all(np.array_equal(parts[0][name], parts[1][name]) for name in ("fitness", "mean", "best"))
+    parts = [
+        checkpoints.read_last(options.out / "checkpoints")[0]["search"] for options in (whole, cut)
+    ]
+    assert all(
+        np.array_equal(parts[0][name], parts[1][name]) for name in ("fitness", "mean", "best")
+    )
     assert parts[0]["fitness"].shape == (3, 4)
     assert (whole.out / "curves.csv").read_text() == (cut.out / "curves.csv").read_text()
     rows = list(csv.DictReader(io.StringIO((whole.out / "curves.csv").read_text())))
-    assert [float(row["fitness/mean"]) for row in rows] == pytest.approx(parts[0]["fitness"].mean(axis=1).tolist())
+    assert [float(row["fitness/mean"]) for row in rows] == pytest.approx(
+        parts[0]["fitness"].mean(axis=1).tolist()
+    )
     assert float(rows[-1]["mean/horizon"]) == ScriptedGenome("expert").values(parts[0]["mean"])[0]
     saved = [agents.load(whole.out / name) for name in ("best.safetensors", "agent.safetensors")]
-    assert saved[0].arrays()["params"].tolist() == ScriptedGenome("expert").row(parts[0]["best"]).tolist()
+    assert (
+        saved[0].arrays()["params"].tolist()
+        == ScriptedGenome("expert").row(parts[0]["best"]).tolist()
+    )
     assert saved[1].arrays()["params"].tolist() == saved[0].arrays()["params"].tolist()
-    with pytest.raises(ConfigurationError, match=r"begun with other settings: sigma is 0.4, was 0.5"):
+    with pytest.raises(
+        ConfigurationError, match=r"begun with other settings: sigma is 0.4, was 0.5"
+    ):
         execute(dataclasses.replace(cut, resume=True, sigma=0.4), quietly())
     with pytest.raises(ConfigurationError, match="holds a run"):
         execute(cut, quietly())
@@ -264,19 +322,28 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path: Path) -> No
     [
         ({"genome": "exprt"}, "Unknown genome 'exprt'. Did you mean 'expert'"),
         ({"fitness": "fuor"}, "Unknown fitness 'fuor'. Did you mean 'four'"),
-        ({"candidate_games": 30}, "--candidate-games: 30 games do not split evenly .* multiple of 20, such as 20 or 40"),
+        (
+            {"candidate_games": 30},
+            "--candidate-games: 30 games do not split evenly .* multiple of 20, such as 20 or 40",
+        ),
         ({"measure_games": 7}, "--measure-games: 7 games do not split"),
         ({"final_games": 3}, "--final-games: 3 games do not split"),
         ({"population": 2}, "--population must be from 4 to 10,000, not 2"),
         ({"generations": 0}, "--generations must be 1 or more, not 0"),
         ({"sigma": float("nan")}, "--sigma must be from"),
-        ({"start": "strategic/balanced"}, "'strategic/balanced' is a 'strategic/balanced', no player of the genome 'expert'"),
+        (
+            {"start": "strategic/balanced"},
+            "'strategic/balanced' is a 'strategic/balanced', no player of the genome 'expert'",
+        ),
         ({"start": "exprt"}, "Unknown policy 'exprt'"),
         ({"start": "gone.safetensors"}, "gone.safetensors"),
         ({"fixed": ("horizn",)}, "has no parameter 'horizn'. Did you mean 'horizon'"),
         ({"fixed": NAMES[1:]}, "--fixed leaves 1 parameters of 'expert'"),
         ({"genome": "sga"}, "The genes of 'sga' are bits: evolve them by --preset mukhar2012"),
-        ({"genome": "pring", "start": "genetic/tga"}, "is a 'genetic/tga', no player of the genome 'pring'"),
+        (
+            {"genome": "pring", "start": "genetic/tga"},
+            "is a 'genetic/tga', no player of the genome 'pring'",
+        ),
         ({"genome": "pring", "fixed": ("Boardwlk",)}, "The genome 'pring' has no gene 'Boardwlk'"),
     ],
 )
@@ -290,15 +357,39 @@ def test_the_command_evolves_measures_and_refuses(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     folder = tmp_path / "run"
-    tiny = ["--fitness", "two", "--generations", "2", "--population", "4", "--candidate-games", "20"]
-    tiny += ["--measure-games", "20", "--curve-games", "2", "--final-games", "2", "--out", str(folder)]
+    tiny = [
+        "--fitness",
+        "two",
+        "--generations",
+        "2",
+        "--population",
+        "4",
+        "--candidate-games",
+        "20",
+    ]
+    tiny += [
+        "--measure-games",
+        "20",
+        "--curve-games",
+        "2",
+        "--final-games",
+        "2",
+        "--out",
+        str(folder),
+    ]
     assert main([*tiny, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert json.loads((folder / "evaluation.json").read_text()) == told
-    assert {table["opponents"] for table in told["tables"] if table["held_out"]} == {"fp/a/guarded", "yasumura", "landlord/balanced"}
+    assert {table["opponents"] for table in told["tables"] if table["held_out"]} == {
+        "fp/a/guarded",
+        "yasumura",
+        "landlord/balanced",
+    }
     assert [row["name"] for row in told["genome"]] == list(NAMES)
     curve = {(row["generation"], row["opponent"]) for row in told["curve"]}
-    assert curve == {(generation, table["opponents"]) for generation in (0, 2) for table in told["tables"]}
+    assert curve == {
+        (generation, table["opponents"]) for generation in (0, 2) for table in told["tables"]
+    }
     drawn = EventAccumulator(str(folder / "curves")).Reload().Tags()["scalars"]
     assert sum(tag.startswith("win_rate/") for tag in drawn) == len(told["tables"])
     assert main(tiny) == 2
@@ -323,4 +414,7 @@ def test_an_option_of_another_preset_is_told(capsys: pytest.CaptureFixture[str])
         main(["--experiment", "two", "--no-paired", "--anything"])
     assert ended.value.code == 2
     told = capsys.readouterr().err.splitlines()[-2:]
-    assert told == [f"{option} is an option of --preset schrum, esp/2.9, esp/3.0." for option in ("--experiment", "--no-paired")]
+    assert told == [
+        f"{option} is an option of --preset schrum, esp/2.9, esp/3.0."
+        for option in ("--experiment", "--no-paired")
+    ]

@@ -1,4 +1,7 @@
-"""Data sets of experts' games: what is written, what is read, and what becomes of a run that was stopped."""
+"""Data sets of experts' games.
+
+What is written, what is read, and what becomes of a run that was stopped.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,13 @@ from training.run.folder import Run
 
 ROOT = Path(__file__).parents[2]
 SMALL = ExpertOptions(
-    players=("strategic", "strategic/cautious"), games=300, encoding="ocnaru100", heads=("buy",), format="npz", shard_size=1, threads=2
+    players=("strategic", "strategic/cautious"),
+    games=300,
+    encoding="ocnaru100",
+    heads=("buy",),
+    format="npz",
+    shard_size=1,
+    threads=2,
 )
 
 
@@ -70,17 +79,23 @@ def change(folder: Path, **changes: Any) -> None:
     (folder / datasets.ABOUT).write_text(json.dumps(about | changes))
 
 
-# --- what is written ----------------------------------------------------------------------------------------------------
+# --- what is written
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_data_set_is_the_stream(tmp_path: Path, form: str) -> None:
     options = dataclasses.replace(SMALL, format=form, out=tmp_path / "new" / "data")
     written = write(options)
-    expected = Experiences.joined(list(stream(tables(options), 300, rules="ocnaru", encoding="ocnaru100", heads=("buy",))))
+    expected = Experiences.joined(
+        list(stream(tables(options), 300, rules="ocnaru", encoding="ocnaru100", heads=("buy",)))
+    )
     shards = list(load(options.out))
     found = Experiences.joined(shards)
-    assert (written["experiences"], written["games"], written["shards"]) == (expected.size, 300, len(shards))
+    assert (written["experiences"], written["games"], written["shards"]) == (
+        expected.size,
+        300,
+        len(shards),
+    )
     for name, column, other in zip(Experiences._fields, found, expected, strict=True):
         assert column.dtype == other.dtype, name
         np.testing.assert_array_equal(column, other, err_msg=name)
@@ -103,15 +118,23 @@ def test_arrow_reads_the_folder_and_knows_what_it_is(tmp_path: Path) -> None:
     whole = json.loads((options.out / datasets.ABOUT).read_text())
     assert {name: whole[name] for name in about} == about
     assert {"rules", "encoding", "decisions", "feature_names", "rules_version"} <= set(about)
-    assert [field.metadata[b"unit"].decode() for field in table.schema] == [column.unit for column in COLUMNS]
+    assert [field.metadata[b"unit"].decode() for field in table.schema] == [
+        column.unit for column in COLUMNS
+    ]
 
 
 def test_the_json_says_what_the_data_are(whole: Path) -> None:
     about = json.loads((whole / datasets.ABOUT).read_text())
     assert about["finished"]
     assert [column["name"] for column in about["columns"]] == list(Experiences._fields)
-    assert (about["games"], about["experiences"]) == (300, sum(shard["experiences"] for shard in about["shards"]))
-    assert [shard["first_game"] for shard in about["shards"]] == [0, *np.cumsum([shard["games"] for shard in about["shards"]])[:-1]]
+    assert (about["games"], about["experiences"]) == (
+        300,
+        sum(shard["experiences"] for shard in about["shards"]),
+    )
+    assert [shard["first_game"] for shard in about["shards"]] == [
+        0,
+        *np.cumsum([shard["games"] for shard in about["shards"]])[:-1],
+    ]
     assert len(about["feature_names"]) == 100
     assert about["heads"]["buy"] == [0, 2]
     names, seats = seatings(tables(SMALL))
@@ -133,7 +156,9 @@ def test_the_command_it_names_makes_the_same_data(whole: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_card_reads_the_data(tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_card_reads_the_data(
+    tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     options = dataclasses.replace(SMALL, games=40, format=form, out=tmp_path / "data")
     write(options)
     card = (options.out / datasets.CARD).read_text()
@@ -167,7 +192,7 @@ def test_the_page_has_the_columns() -> None:
     assert tuple(column.name for column in COLUMNS) == Experiences._fields
 
 
-# --- stopped and resumed ------------------------------------------------------------------------------------------------
+# --- stopped and resumed
 
 
 def stop_at(name: str, error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +209,9 @@ def stop_at(name: str, error: BaseException, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", ["shard-00001", "_dataset.json", "_README.md"])
-def test_a_run_that_was_stopped_ends_in_the_same_files(tmp_path: Path, form: str, name: str) -> None:
+def test_a_run_that_was_stopped_ends_in_the_same_files(
+    tmp_path: Path, form: str, name: str
+) -> None:
     options = dataclasses.replace(SMALL, format=form)
     write(dataclasses.replace(options, out=tmp_path / "whole"))
     broken = dataclasses.replace(options, out=tmp_path / "broken")
@@ -201,7 +228,9 @@ def test_a_run_that_was_stopped_ends_in_the_same_files(tmp_path: Path, form: str
     assert files(broken.out) == files(tmp_path / "whole")
 
 
-def test_finished_shards_are_not_written_again(whole: Path, copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finished_shards_are_not_written_again(
+    whole: Path, copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (copy / "shard-00001.npz").write_bytes(b"damaged")
     stop_at("shard-00000.npz", AssertionError("it was there"), monkeypatch)
     write(dataclasses.replace(SMALL, out=copy, resume=True))
@@ -212,13 +241,16 @@ def test_a_full_disk_says_what_to_do(tmp_path: Path, whole: Path) -> None:
     options = dataclasses.replace(SMALL, out=tmp_path / "full")
     with pytest.MonkeyPatch.context() as patch:
         stop_at("shard-00001.npz", OSError(28, "No space left on device"), patch)
-        with pytest.raises(ConfigurationError, match=r"shard-00001.npz': No space left on device. Fix that and continue with --resume"):
+        with pytest.raises(
+            ConfigurationError,
+            match=r"shard-00001.npz': No space left on device. Fix that and continue with --resume",
+        ):
             write(options)
     write(dataclasses.replace(options, resume=True))
     assert files(options.out) == files(whole)
 
 
-# --- reading what is wrong ----------------------------------------------------------------------------------------------
+# --- reading what is wrong
 
 
 def refused(folder: Path, reason: str) -> None:
@@ -228,7 +260,11 @@ def refused(folder: Path, reason: str) -> None:
 
 def test_what_is_no_data_set_is_refused(tmp_path: Path) -> None:
     refused(tmp_path, r"holds no data set: _dataset.json can't be read \(.*No such file")
-    for text, reason in (("{", "is no JSON"), ("[]", "the format of _dataset.json"), ('{"format": "x"}', "the format of _dataset.json")):
+    for text, reason in (
+        ("{", "is no JSON"),
+        ("[]", "the format of _dataset.json"),
+        ('{"format": "x"}', "the format of _dataset.json"),
+    ):
         (tmp_path / datasets.ABOUT).write_text(text)
         refused(tmp_path, reason)
 
@@ -246,7 +282,9 @@ def test_what_is_no_data_set_is_refused(tmp_path: Path) -> None:
         ({"finished": False}, r"is not finished: it has 300 of 300 games.*--resume"),
     ],
 )
-def test_data_of_another_version_are_refused_with_the_reason(copy: Path, changes: dict[str, Any], reason: str) -> None:
+def test_data_of_another_version_are_refused_with_the_reason(
+    copy: Path, changes: dict[str, Any], reason: str
+) -> None:
     change(copy, **changes)
     with pytest.raises(FormatError, match=reason):
         load(copy)
@@ -264,7 +302,11 @@ def test_a_shard_that_is_not_what_the_json_says_is_refused(copy: Path) -> None:
     about = json.loads((copy / datasets.ABOUT).read_text())
     about["shards"][1]["experiences"] += 1
     change(copy, **about)
-    refused(copy, r"shard-00001.npz' is damaged .*column 'observation' is float16 \(\d+, 100\), expected float16 \(\d+, 100\)")
+    refused(
+        copy,
+        r"shard-00001.npz' is damaged .*column 'observation' is float16 \(\d+, 100\), expected"
+        r" float16 \(\d+, 100\)",
+    )
 
 
 def test_a_shard_is_a_file_of_its_folder(copy: Path) -> None:
@@ -272,14 +314,15 @@ def test_a_shard_is_a_file_of_its_folder(copy: Path) -> None:
     (copy / "shard-00000.npz").rename(copy.parent / "elsewhere.npz")
     os.mkfifo(copy / "pipe")
     for file, reason in (
-        ("../elsewhere.npz", "is not a file of this folder"), ("/dev/zero", "is not a file of this folder"), ("", "can't be read"),
+        ("../elsewhere.npz", "is not a file of this folder"),
+        ("/dev/zero", "is not a file of this folder"), ("", "can't be read"),
         (7, "is damaged"), ("pipe", "not a regular file"),
     ):  # fmt: skip
         change(copy, shards=[about["shards"][0] | {"file": file}])
         refused(copy, reason)
 
 
-# --- the command --------------------------------------------------------------------------------------------------------
+# --- the command
 
 
 @pytest.mark.parametrize(
@@ -300,7 +343,9 @@ def test_a_shard_is_a_file_of_its_folder(copy: Path) -> None:
         ({"threads": 0}, "--threads must be from 1 to"),
     ],
 )
-def test_wrong_options_are_refused_before_anything_is_written(tmp_path: Path, changes: dict[str, Any], reason: str) -> None:
+def test_wrong_options_are_refused_before_anything_is_written(
+    tmp_path: Path, changes: dict[str, Any], reason: str
+) -> None:
     options = dataclasses.replace(SMALL, out=tmp_path / "data", **changes)
     with pytest.raises(MonopolyError, match=reason):
         write(options)
@@ -317,14 +362,23 @@ def test_a_policy_that_is_not_compiled_is_refused(tmp_path: Path) -> None:
 
 def test_parquet_needs_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ConfigurationError, match=r"pip install 'monopoly-env\[results\]', or choose --format npz"):
+    with pytest.raises(
+        ConfigurationError, match=r"pip install 'monopoly-env\[results\]', or choose --format npz"
+    ):
         write(dataclasses.replace(SMALL, out=tmp_path / "data", format="parquet"))
 
 
-def test_only_a_data_set_is_ever_replaced(copy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ConfigurationError, match="continue it with --resume, replace it with --overwrite"):
+def test_only_a_data_set_is_ever_replaced(
+    copy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(
+        ConfigurationError, match="continue it with --resume, replace it with --overwrite"
+    ):
         write(dataclasses.replace(SMALL, out=copy))
-    with pytest.raises(ConfigurationError, match="begun with other settings: seed is 1, was 0; games is 400, was 300"):
+    with pytest.raises(
+        ConfigurationError,
+        match="begun with other settings: seed is 1, was 0; games is 400, was 300",
+    ):
         write(dataclasses.replace(SMALL, out=copy, resume=True, games=400, seed=1))
     with pytest.raises(ConfigurationError, match="choose one"):
         write(dataclasses.replace(SMALL, out=copy, resume=True, overwrite=True))

@@ -1,4 +1,7 @@
-"""The learners of choices: they watch, they play in a league, they improve, and they resume to the same bits."""
+"""The learners of choices.
+
+They watch, they play in a league, they improve, and they resume to the same bits.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +33,10 @@ from training.run import checkpoints
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 TINY: dict[str, Any] = {
-    "watch": 6000, "steps": 9000, "block_games": 8, "hidden": (16,), "batch": 1024, "past": 2, "past_every": 1, "panel": ("random",),
-    "panel_games": 4, "final_games": 4, "evaluate_every": 4000, "opponents": (SELF, PAST, EXPLOITERS, "strategic"),
+    "watch": 6000, "steps": 9000, "block_games": 8, "hidden": (16,), "batch": 1024, "past": 2,
+    "past_every": 1, "panel": ("random",),
+    "panel_games": 4, "final_games": 4, "evaluate_every": 4000,
+    "opponents": (SELF, PAST, EXPLOITERS, "strategic"),
     "exploit_every": 4000, "exploit_steps": 500, "seed": 3,
 }  # fmt: skip
 LEARNERS = [(DQN, DQNOptions(**TINY), dqn), (PPO, PPOOptions(**TINY), ppo)]
@@ -46,7 +51,7 @@ def quiet() -> Console:
     return Console(file=io.StringIO())
 
 
-# --- the league ------------------------------------------------------------------------------------------------------------
+# --- the league
 
 
 def test_the_league_seats_everyone_in_their_share_and_every_seat() -> None:
@@ -80,7 +85,13 @@ def test_exploiters_sit_in_their_games_and_are_kept_in_a_checkpoint() -> None:
         made.set_arrays({name: array + np.float32(number) for name, array in made.arrays().items()})
         league.challenge(made)
     policies, seats = league.seat(agent, 64, 1)
-    assert [policy.name for policy in policies] == ["networks", PAST, "exploiter 1", "exploiter 2", "expert"]
+    assert [policy.name for policy in policies] == [
+        "networks",
+        PAST,
+        "exploiter 1",
+        "exploiter 2",
+        "expert",
+    ]
     assert set(seats[0::2].ravel()) == {LEARNER, 2, 3}
     assert set(seats[1::2].ravel()) == {LEARNER, 4}
     resumed = League([EXPLOITERS], num_players=2, seed=1, kept=2)
@@ -101,18 +112,23 @@ def test_scripted_opponents_vary_in_every_other_block_and_stay_within_their_rang
     assert expert.params.tolist() == agents.make("expert").params.tolist()
     assert {1, 2} <= set(seats.ravel())
     again = league.seat(agent, 64, 1)[0][1].params
-    assert policies[1].params.tolist() == again.tolist() != league.seat(agent, 64, 3)[0][1].params.tolist()
+    assert (
+        policies[1].params.tolist()
+        == again.tolist()
+        != league.seat(agent, 64, 3)[0][1].params.tolist()
+    )
     for block in range(1, 41, 2):  # far from the defaults, and yet within their ranges
         row = league.seat(agent, 4, block)[0][1].params.tolist()
         Expert.checked(**dict(zip(Expert.columns()._fields, row, strict=True)))
 
 
-# --- losses ------------------------------------------------------------------------------------------------------------------
+# --- losses
 
 
 def batch(**given: Any) -> Part:
     columns: dict[str, Any] = {
-        "observation": [[0.0]], "open": [[True, True, False]], "choice": [1], "score": [0.0], "advantage": [0.25], "goal": [0.5],
+        "observation": [[0.0]], "open": [[True, True, False]], "choice": [1], "score": [0.0],
+        "advantage": [0.25], "goal": [0.5],
     }  # fmt: skip
     return Part(**{name: torch.tensor(column) for name, column in (columns | given).items()})
 
@@ -129,10 +145,13 @@ def test_q_losses_by_hand() -> None:
     loss, report = q.watching(batch(choice=[0]), SCORES)
     assert report["watching/agreement"].item() == 0
     assert loss.item() == pytest.approx(-logs[0].item())
-    assert q.score(SCORES, torch.tensor([1])).item() == pytest.approx(0.05 * logs[1].item())  # exp(A / temperature) sums to 1
+    # exp(A / temperature) sums to 1
+    assert q.score(SCORES, torch.tensor([1])).item() == pytest.approx(0.05 * logs[1].item())
     q.spread = 0.2
     loss, _ = q.learning(batch(score=[-0.3]), SCORES)
-    assert loss.item() == pytest.approx((0.05 * logs[1].item() - (0.25 + 0.5 * -0.3)) ** 2 / (2 * 0.05 * 0.2))
+    assert loss.item() == pytest.approx(
+        (0.05 * logs[1].item() - (0.25 + 0.5 * -0.3)) ** 2 / (2 * 0.05 * 0.2)
+    )
 
 
 def test_ppo_losses_by_hand() -> None:
@@ -151,12 +170,16 @@ def test_ppo_losses_by_hand() -> None:
     assert loss.item() == pytest.approx(0.5 * (logs.exp() * logs).sum().item())
 
 
-# --- learning ----------------------------------------------------------------------------------------------------------------
+# --- learning
 
 
 @pytest.mark.parametrize(("kind", "options", "_module"), LEARNERS)
-def test_watching_teaches_the_experts_choices_and_the_outcomes(kind: type[ChoiceLearner], options: Any, _module: Any) -> None:
-    student = made(kind, dataclasses.replace(options, block_games=12, learning_rate=1e-3, batch=512, epochs=1))
+def test_watching_teaches_the_experts_choices_and_the_outcomes(
+    kind: type[ChoiceLearner], options: Any, _module: Any
+) -> None:
+    student = made(
+        kind, dataclasses.replace(options, block_games=12, learning_rate=1e-3, batch=512, epochs=1)
+    )
     first = student.watch()
     for _ in range(4):
         last = student.watch()
@@ -167,13 +190,21 @@ def test_watching_teaches_the_experts_choices_and_the_outcomes(kind: type[Choice
 
 @pytest.mark.parametrize(("kind", "options", "_module"), LEARNERS)
 def test_what_wins_becomes_likelier(kind: type[ChoiceLearner], options: Any, _module: Any) -> None:
-    """Every game is won by those who bought at their first chance, as the data say: buying is what is learned."""
-    student = made(kind, dataclasses.replace(options, learning_rate=3e-3, batch=256, epochs=8, td_lambda=1.0))
+    """Every game is won by those who bought at their first chance, as the data say.
+
+    Buying is what is learned.
+    """
+    student = made(
+        kind, dataclasses.replace(options, learning_rate=3e-3, batch=256, epochs=8, td_lambda=1.0)
+    )
     before = None
     for _ in range(3):
         choices = student.play()
         buys = choices.choice == 1
-        choices = choices._replace(outcome=np.where(buys, 1.0, 0.0).astype(np.float32), game=np.arange(choices.size, dtype=np.int32))
+        choices = choices._replace(
+            outcome=np.where(buys, 1.0, 0.0).astype(np.float32),
+            game=np.arange(choices.size, dtype=np.int32),
+        )
         rows = np.flatnonzero(choices.network == 0)
         student.learn(choices.take(rows))
         share = buys[rows].mean()
@@ -197,7 +228,8 @@ def test_a_choice_that_no_expert_makes_starts_as_its_like() -> None:
     student._made[:] = 1
     student.networks["price"].last.weight.data[:] = torch.arange(len(layer))[:, None].float()
     student.introduce()
-    assert student.agent().arrays()["price.1.weight"][:, 0].tolist() == list(range(len(layer)))  # a choice that was made keeps its weights
+    # a choice that was made keeps its weights
+    assert student.agent().arrays()["price.1.weight"][:, 0].tolist() == list(range(len(layer)))
 
 
 def test_an_exploiter_starts_from_the_learner_and_plays_against_it_alone() -> None:
@@ -205,12 +237,21 @@ def test_an_exploiter_starts_from_the_learner_and_plays_against_it_alone() -> No
     student.step = 4500
     assert student.exploit_due(3900)
     assert not student.exploit_due(4100)
-    before, drawn = {name: array.copy() for name, array in student.agent().arrays().items()}, torch.get_rng_state()
+    before, drawn = (
+        {name: array.copy() for name, array in student.agent().arrays().items()},
+        torch.get_rng_state(),
+    )
     assert 0 <= student.exploit()["exploiter won"] <= 1
     (exploiter,) = student.league.exploiters
-    assert all(np.array_equal(array, before[name]) for name, array in student.agent().arrays().items())
+    assert all(
+        np.array_equal(array, before[name]) for name, array in student.agent().arrays().items()
+    )
     assert torch.equal(drawn, torch.get_rng_state())
-    moved = [float(np.abs(exploiter.arrays()[name] - array).mean()) for name, array in before.items() if name.startswith("turn")]
+    moved = [
+        float(np.abs(exploiter.arrays()[name] - array).mean())
+        for name, array in before.items()
+        if name.startswith("turn")
+    ]
     assert 0 < max(moved) < 0.05  # it began there
     without = made(PPO, dataclasses.replace(LEARNERS[1][1], opponents=(SELF,)))
     without.step = 4500
@@ -220,7 +261,12 @@ def test_an_exploiter_starts_from_the_learner_and_plays_against_it_alone() -> No
 def saved(path: Path, learned_at: float | None, hidden: tuple[int, ...] = (8,)) -> str:
     """An agent of any networks, in a file."""
     generator, agent = np.random.default_rng(5), LearnedAgent(2, hidden, learned_at=learned_at)
-    agent.set_arrays({name: generator.normal(0, 0.05, array.shape).astype(np.float32) for name, array in agent.arrays().items()})
+    agent.set_arrays(
+        {
+            name: generator.normal(0, 0.05, array.shape).astype(np.float32)
+            for name, array in agent.arrays().items()
+        }
+    )
     agent.save(path)
     return str(path)
 
@@ -232,8 +278,12 @@ def test_an_exploiter_has_the_layers_of_an_agent_that_was_given(tmp_path: Path) 
     assert [exploiter.hidden for exploiter in student.league.exploiters] == [(8,)]
 
 
-@pytest.mark.parametrize(("learned_at", "scale"), [(0.1, (1.0, 10.0)), (1.0, (0.1, 1.0)), (None, (1.0, 1.0))])
-def test_an_agent_draws_the_same_choices_when_it_learns_on(learned_at: float | None, scale: tuple[float, float], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("learned_at", "scale"), [(0.1, (1.0, 10.0)), (1.0, (0.1, 1.0)), (None, (1.0, 1.0))]
+)
+def test_an_agent_draws_the_same_choices_when_it_learns_on(
+    learned_at: float | None, scale: tuple[float, float], tmp_path: Path
+) -> None:
     start = saved(tmp_path / "agent.safetensors", learned_at)
     given = agents.load(start)
     assert isinstance(given, LearnedAgent)
@@ -241,27 +291,48 @@ def test_an_agent_draws_the_same_choices_when_it_learns_on(learned_at: float | N
         student = made(kind, dataclasses.replace(options, start=start))
         agent, layer = student.agent(), "turn.1.weight"
         assert agent.learned_at == student.temperature
-        assert np.array_equal(agent.arrays()[layer][0], given.arrays()[layer][0])  # the value of the state
+        # the value of the state
+        assert np.array_equal(agent.arrays()[layer][0], given.arrays()[layer][0])
         assert np.allclose(agent.arrays()[layer][1:], by * given.arrays()[layer][1:], rtol=1e-6)
-        assert all(np.array_equal(agent.arrays()[name], array) for name, array in given.arrays().items() if name.startswith("state"))
+        assert all(
+            np.array_equal(agent.arrays()[name], array)
+            for name, array in given.arrays().items()
+            if name.startswith("state")
+        )
         if learned_at:
             game = me.new_game(2, seed=1)
-            assert np.allclose(agent.probabilities(game.reshape(1)), given.probabilities(game.reshape(1)), atol=1e-6)
+            assert np.allclose(
+                agent.probabilities(game.reshape(1)),
+                given.probabilities(game.reshape(1)),
+                atol=1e-6,
+            )
 
 
 def test_steps_that_no_choices_are_left_for_are_passed_over() -> None:
-    student = made(DQN, dataclasses.replace(LEARNERS[0][1], batch=4, watch=1, block_games=8, epochs=1))
+    student = made(
+        DQN, dataclasses.replace(LEARNERS[0][1], batch=4, watch=1, block_games=8, epochs=1)
+    )
     choices = student.play().take(np.arange(8))
     parts = {name: part for name, (_, part) in student.parts_of(choices, choices.outcome).items()}
     assert len(parts) > 1
     before = student.agent().arrays()
     student._descend(parts, student.watching, choices.observation, choices.outcome, 1)
-    assert any(not np.array_equal(array, before[name]) for name, array in student.agent().arrays().items())
+    assert any(
+        not np.array_equal(array, before[name]) for name, array in student.agent().arrays().items()
+    )
 
 
 def test_a_resumed_run_must_meet_the_same_files(tmp_path: Path) -> None:
     other = saved(tmp_path / "other.safetensors", 1.0)
-    options = dataclasses.replace(LEARNERS[0][1], opponents=(other,), watch=0, steps=1, panel_games=2, final_games=2, out=tmp_path / "run")
+    options = dataclasses.replace(
+        LEARNERS[0][1],
+        opponents=(other,),
+        watch=0,
+        steps=1,
+        panel_games=2,
+        final_games=2,
+        out=tmp_path / "run",
+    )
     dqn.execute(options, quiet())
     saved(Path(other), None)
     with pytest.raises(ConfigurationError, match="files"):
@@ -269,11 +340,15 @@ def test_a_resumed_run_must_meet_the_same_files(tmp_path: Path) -> None:
 
 
 def test_networks_of_another_size_in_a_checkpoint_are_refused(tmp_path: Path) -> None:
-    options = dataclasses.replace(LEARNERS[0][1], watch=0, steps=1, panel_games=2, final_games=2, out=tmp_path / "run")
+    options = dataclasses.replace(
+        LEARNERS[0][1], watch=0, steps=1, panel_games=2, final_games=2, out=tmp_path / "run"
+    )
     dqn.execute(options, quiet())
     (last,) = checkpoints.paths(tmp_path / "run" / "checkpoints")[-1:]
     arrays = checkpoints.read_arrays(last / "networks.npz")
-    checkpoints.write_arrays(last / "networks.npz", arrays | {"buy.0.weight": np.zeros((3, 3), np.float32)})
+    checkpoints.write_arrays(
+        last / "networks.npz", arrays | {"buy.0.weight": np.zeros((3, 3), np.float32)}
+    )
     with pytest.raises(FormatError, match="is damaged"):
         dqn.execute(dataclasses.replace(options, resume=True), quiet())
 
@@ -281,19 +356,26 @@ def test_networks_of_another_size_in_a_checkpoint_are_refused(tmp_path: Path) ->
 def test_a_block_is_played_ahead_by_the_networks_before_and_none_ahead_of_a_checkpoint() -> None:
     options = dataclasses.replace(LEARNERS[1][1], opponents=("strategic",), block_games=4)
     still, ahead = made(PPO, options), made(PPO, dataclasses.replace(options, overlap=True))
-    first, second = still.play(), still.play()  # of the same networks: it has not learned in between
+    # of the same networks: it has not learned in between
+    first, second = (still.play(), still.play())
     assert ahead.play().choice.tolist() == first.choice.tolist()
     ahead.learn(first)
     played = ahead.play()
     assert played.choice.tolist() == second.choice.tolist()
     part = next(iter(ahead.parts_of(played, played.outcome).values()))[1]
-    judged = [one._judged("buy", part, np.zeros(len(part.choice), np.float32)) for one in (still, ahead)]
+    judged = [
+        one._judged("buy", part, np.zeros(len(part.choice), np.float32)) for one in (still, ahead)
+    ]
     ahead.players = ahead.networks
-    assert len({float(one.score.sum()) for one in judged}) == 1  # what the networks that played gave the choices, not those of today
-    assert float(ahead._judged("buy", part, np.zeros(len(part.choice), np.float32)).score.sum()) != float(judged[0].score.sum())
+    # what the networks that played gave the choices, not those of today
+    assert len({float(one.score.sum()) for one in judged}) == 1
+    assert float(
+        ahead._judged("buy", part, np.zeros(len(part.choice), np.float32)).score.sum()
+    ) != float(judged[0].score.sum())
     values = made(DQN, dataclasses.replace(LEARNERS[0][1], overlap=True))
     values.play()
-    assert values.compared is values.networks is not values.players  # a Q-learner keeps what it has learned since
+    # a Q-learner keeps what it has learned since
+    assert values.compared is values.networks is not values.players
     ahead.step = options.evaluate_every - 1
     assert ahead._pauses_after(1)
     assert not ahead._pauses_after(0)
@@ -302,7 +384,9 @@ def test_a_block_is_played_ahead_by_the_networks_before_and_none_ahead_of_a_chec
 
 
 @pytest.mark.parametrize(("kind", "options", "_module"), LEARNERS)
-def test_half_of_the_digits_say_nearly_the_same(kind: type[ChoiceLearner], options: Any, _module: Any) -> None:
+def test_half_of_the_digits_say_nearly_the_same(
+    kind: type[ChoiceLearner], options: Any, _module: Any
+) -> None:
     whole = made(kind, options)
     half = made(kind, dataclasses.replace(options, precision="bfloat16"))
     choices = whole.play()
@@ -314,7 +398,9 @@ def test_half_of_the_digits_say_nearly_the_same(kind: type[ChoiceLearner], optio
 
 
 @pytest.mark.parametrize(("kind", "options", "_module"), LEARNERS)
-def test_the_score_decides_games_that_go_on(kind: type[ChoiceLearner], options: Any, _module: Any) -> None:
+def test_the_score_decides_games_that_go_on(
+    kind: type[ChoiceLearner], options: Any, _module: Any
+) -> None:
     whole = made(kind, options).play()
     cut = made(kind, dataclasses.replace(options, turn_limit=10)).play()
     assert cut.size < whole.size
@@ -325,18 +411,28 @@ def test_the_score_decides_games_that_go_on(kind: type[ChoiceLearner], options: 
         assert set(mine.outcome.tolist()) <= {0.0, 0.5, 1.0}
 
 
-# --- runs --------------------------------------------------------------------------------------------------------------------
+# --- runs
 
 
 class KilledError(Exception):
     """The process was killed."""
 
 
-@pytest.mark.parametrize(("kind", "options", "module", "after"), [*((*row, after) for row in LEARNERS for after in (1, 2, 4)), (*AHEAD, 2)])
+@pytest.mark.parametrize(
+    ("kind", "options", "module", "after"),
+    [*((*row, after) for row in LEARNERS for after in (1, 2, 4)), (*AHEAD, 2)],
+)
 def test_a_run_that_was_killed_and_resumed_ends_in_the_same_bits(
-    kind: type[ChoiceLearner], options: Any, module: Any, after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: type[ChoiceLearner],
+    options: Any,
+    module: Any,
+    after: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    whole, parts = (dataclasses.replace(options, out=tmp_path / name) for name in ("whole", "parts"))
+    whole, parts = (
+        dataclasses.replace(options, out=tmp_path / name) for name in ("whole", "parts")
+    )
     expected = module.execute(whole, quiet())
     saved, save = itertools.count(1), phases.Session.save
 
@@ -350,19 +446,51 @@ def test_a_run_that_was_killed_and_resumed_ends_in_the_same_bits(
         with pytest.raises(KilledError):
             module.execute(parts, quiet())
     checkpoint, _ = checkpoints.read_last(tmp_path / "parts" / "checkpoints")
-    stopped = agents.load(tmp_path / "parts" / "agent.safetensors").arrays()  # a run that was stopped leaves the agent of that checkpoint
-    assert all(np.array_equal(array, stopped[name]) for name, array in checkpoint["networks"].items())
+    # a run that was stopped leaves the agent of that checkpoint
+    stopped = agents.load(tmp_path / "parts" / "agent.safetensors").arrays()
+    assert all(
+        np.array_equal(array, stopped[name]) for name, array in checkpoint["networks"].items()
+    )
     results = module.execute(dataclasses.replace(parts, resume=True, threads=1), quiet())
-    assert (tmp_path / "parts" / "agent.safetensors").read_bytes() == (tmp_path / "whole" / "agent.safetensors").read_bytes()
-    assert [row["title"] for row in results["stages"]] == ["untrained", "after watching expert", "after own games"]
+    assert (tmp_path / "parts" / "agent.safetensors").read_bytes() == (
+        tmp_path / "whole" / "agent.safetensors"
+    ).read_bytes()
+    assert [row["title"] for row in results["stages"]] == [
+        "untrained",
+        "after watching expert",
+        "after own games",
+    ]
     for one, other in zip(results["stages"], expected["stages"], strict=True):
-        assert [row["wins"] for row in one["opponents"]] == [row["wins"] for row in other["opponents"]]
+        assert [row["wins"] for row in one["opponents"]] == [
+            row["wins"] for row in other["opponents"]
+        ]
     assert kind.name in (tmp_path / "whole" / "agent.safetensors").read_bytes().decode("latin-1")
 
 
 def test_what_a_run_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--watch", "2000", "--steps", "2000", "--block-games", "4", "--hidden", "8", "--panel-games", "2", "--final-games", "2"]
-    words += ["--opponents", "self", "strategic", "--panel", "random", "--out", str(tmp_path / "run")]
+    words = [
+        "--watch",
+        "2000",
+        "--steps",
+        "2000",
+        "--block-games",
+        "4",
+        "--hidden",
+        "8",
+        "--panel-games",
+        "2",
+        "--final-games",
+        "2",
+    ]
+    words += [
+        "--opponents",
+        "self",
+        "strategic",
+        "--panel",
+        "random",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     assert dqn.main([*words, "--json"]) == 0
     results = json.loads(capsys.readouterr().out)
     assert len(results["stages"]) == 3
@@ -370,7 +498,12 @@ def test_what_a_run_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert isinstance(agent, LearnedAgent)
     assert agents.arena.play([agent, "random"], games=2, rules="ocnaru").games == 2
     assert list((tmp_path / "run" / "curves").rglob("events.*"))
-    words = [*words[:-1], str(tmp_path / "more"), "--start", str(tmp_path / "run" / "agent.safetensors")]
+    words = [
+        *words[:-1],
+        str(tmp_path / "more"),
+        "--start",
+        str(tmp_path / "run" / "agent.safetensors"),
+    ]
     words[words.index("--hidden") + 1] = "16"
     assert dqn.main(words) == 0  # and its networks can be trained further, as large as they are
     assert "asgiven" in "".join(capsys.readouterr().out.split())  # the cell may be folded
@@ -381,20 +514,30 @@ def test_what_a_run_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 def test_official_rules_with_more_players(players: int, tmp_path: Path) -> None:
     """Trades and auctions at larger tables; the league takes a saved agent."""
     options = dataclasses.replace(
-        LEARNERS[1][1], rules="official", num_players=players, watch=1500, steps=1500, block_games=8, final_games=6, out=tmp_path / "first",
+        LEARNERS[1][1], rules="official", num_players=players, watch=1500, steps=1500,
+        block_games=8, final_games=6, out=tmp_path / "first",
         opponents=("expert", "strategic"),
     )  # fmt: skip
     results = ppo.execute(options, quiet())
-    assert [row["games"] for stage in results["stages"] for row in stage["opponents"]] == [options.panel_games, 6, 6]
+    assert [row["games"] for stage in results["stages"] for row in stage["opponents"]] == [
+        options.panel_games,
+        6,
+        6,
+    ]
     saved = str(tmp_path / "first" / "agent.safetensors")
     second = made(PPO, dataclasses.replace(options, opponents=(SELF, saved)))
     choices = second.play()
     names = {NAMES[number] for number in np.unique(choices.network)}
     assert {"buy", "bid", "turn", "reply"} <= names
     assert names & {"ask", "give", "price"}
-    shares = [choices.outcome[(choices.game == game) & (choices.player == seat)] for game in (0, 1) for seat in range(players)]
+    shares = [
+        choices.outcome[(choices.game == game) & (choices.player == seat)]
+        for game in (0, 1)
+        for seat in range(players)
+    ]
     assert all(len(set(share.tolist())) == 1 for share in shares if len(share))
-    smaller = made(PPO, dataclasses.replace(options, num_players=players - 1, opponents=(saved,)))  # it sits at smaller tables, too
+    # it sits at smaller tables, too
+    smaller = made(PPO, dataclasses.replace(options, num_players=players - 1, opponents=(saved,)))
     assert smaller.play().size
     with pytest.raises(ConfigurationError, match=f"plays at tables of {players}, not of 2"):
         learner_options.check(dataclasses.replace(LEARNERS[1][1], start=saved), {})
@@ -408,7 +551,10 @@ def test_official_rules_with_more_players(players: int, tmp_path: Path) -> None:
         ({"num_players": 5}, "from 2 to 4, not 5"),
         ({"td_lambda": 1.5}, "--td-lambda must be from 0 to 1"),
         ({"start": "expert"}, "no agent whose networks"),
-        ({"panel": ("ppo/best/ocnaru",), "num_players": 3}, "'ppo/best/ocnaru' plays at tables of 2, not of 3"),
+        (
+            {"panel": ("ppo/best/ocnaru",), "num_players": 3},
+            "'ppo/best/ocnaru' plays at tables of 2, not of 3",
+        ),
         ({"exploit_every": 0}, "--exploit-every must be 1 or more"),
         ({"vary": -0.1}, "--vary must be from 0 to 2"),
         ({"block_games": 7}, "--block-games 7: a block needs 8 games or more"),

@@ -1,4 +1,7 @@
-"""PPO: its environment against games stepped one by one, its buffer, and runs that end the same however they were interrupted."""
+"""PPO: its environment against games stepped one by one, and its buffer.
+
+Runs end the same however they were interrupted.
+"""
 
 from __future__ import annotations
 
@@ -42,10 +45,17 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def explore(choices: NDArray[np.bool_], generator: np.random.Generator) -> NDArray[np.int64]:
-    """(N,) random actions out of (N, 205) legal ones: first an open head, then one of its actions."""
+    """(N,) random actions out of (N, 205) legal ones.
+
+    First an open head, then one of its actions.
+    """
     heads = np.stack([choices[:, head.slice].any(1) for head in HEADS.values()], axis=1)
     head = np.where(heads, generator.random(heads.shape), -1.0).argmax(1)
-    return np.asarray(np.where(choices & (head[:, None] == HEAD_OF), generator.random(choices.shape), -1.0).argmax(1))
+    return np.asarray(
+        np.where(
+            choices & (head[:, None] == HEAD_OF), generator.random(choices.shape), -1.0
+        ).argmax(1)
+    )
 
 
 SMALL = TrainingOptions(
@@ -65,10 +75,17 @@ SMALL = TrainingOptions(
 
 
 def table(opponents: Sequence[str], games: int = 12, **options: Any) -> VectorMonopoly:
-    return VectorMonopoly(games, len(opponents) + 1, options.pop("rules", "ocnaru"), opponents=opponents, threads=1, **options)
+    return VectorMonopoly(
+        games,
+        len(opponents) + 1,
+        options.pop("rules", "ocnaru"),
+        opponents=opponents,
+        threads=1,
+        **options,
+    )
 
 
-# --- the environment ----------------------------------------------------------------------------------------------------
+# --- the environment
 
 
 def test_the_environment_is_as_the_libraries_want_it() -> None:
@@ -104,22 +121,33 @@ def test_the_environment_is_as_the_libraries_want_it() -> None:
 
 def test_wrong_tables_are_refused() -> None:
     for wrong in ([], table(["random"]), ["random"], [VectorMonopoly(4, 2)]):
-        with pytest.raises(ConfigurationError, match=r"needs a list of VectorMonopoly with opponents, as in \[vec\]"):
+        with pytest.raises(
+            ConfigurationError,
+            match=r"needs a list of VectorMonopoly with opponents, as in \[vec\]",
+        ):
             MonopolyVecEnv(wrong)
     with pytest.raises(ConfigurationError, match="must share encoding and number of players"):
         MonopolyVecEnv([table(["random"]), table(["random"] * 2)])
-    with pytest.raises(ConfigurationError, match="a repertoire must say what the parent does not play"):
+    with pytest.raises(
+        ConfigurationError, match="a repertoire must say what the parent does not play"
+    ):
         MonopolyVecEnv([table(["random"])], None, agents.make("algorithmic"))
 
 
 class Shadow:
-    """A game of the learner's, stepped alone: the engine's `step`, and the opponents asked one decision at a time."""
+    """A game of the learner's, stepped alone.
+
+    The engine's `step`, and the opponents asked one decision at a time.
+    """
 
     def __init__(self, vec: VectorMonopoly, number: int) -> None:
         """Begin the game that is under way there."""
         self.seat = int(vec.batch.player[number])
         self.limit = vec.turn_limit * vec.num_players
-        self.opponents = {(self.seat + 1 + offset) % vec.num_players: policy for offset, policy in enumerate(vec.opponents)}
+        self.opponents = {
+            (self.seat + 1 + offset) % vec.num_players: policy
+            for offset, policy in enumerate(vec.opponents)
+        }
         self.memory = np.zeros((vec.num_players, 1, agents.MEMORY))
         self.games = me.new_games([int(vec.seeds[number])], vec.num_players, vec.rules)
         self.go_on()
@@ -147,14 +175,20 @@ class Shadow:
             me.step(self.game, int(self.opponents[seat].act(decisions)[0]))
 
     def step(self, action: int) -> bool:
-        """Carry out the learner's action; returns whether his game went on until somebody else moved."""
+        """Carry out the learner's action.
+
+        Returns whether his game went on until somebody else moved.
+        """
         me.step(self.game, action)
         others = not (self.out or self.cut_off)
         self.go_on()
         return others
 
     def reward(self) -> float:
-        """By hand: 1 for the first place, else an equal share of -1; k who share the first place draw lots."""
+        """By hand: 1 for the first place, else an equal share of -1.
+
+        If k share the first place, they draw lots.
+        """
         if not self.out:
             return 0.0
         first, others = (self.game.place == 1).sum(), self.game.num_players - 1
@@ -163,9 +197,15 @@ class Shadow:
 
 @pytest.mark.parametrize(
     ("opponents", "max_turns", "turn_limit"),
-    [(("algorithmic",), 41, 1000), (("random/no_trades",), 0, 50), (("random/no_trades", "algorithmic"), 0, 40)],
+    [
+        (("algorithmic",), 41, 1000),
+        (("random/no_trades",), 0, 50),
+        (("random/no_trades", "algorithmic"), 0, 40),
+    ],
 )
-def test_every_step_is_that_of_games_stepped_alone(opponents: tuple[str, ...], max_turns: int, turn_limit: int) -> None:
+def test_every_step_is_that_of_games_stepped_alone(
+    opponents: tuple[str, ...], max_turns: int, turn_limit: int
+) -> None:
     generator = np.random.default_rng(0)
     rules = dataclasses.replace(Rules.preset("ocnaru"), max_turns=max_turns)
     vec = table(opponents, rules=rules, turn_limit=turn_limit, reward="win", seed=5)
@@ -186,23 +226,41 @@ def test_every_step_is_that_of_games_stepped_alone(opponents: tuple[str, ...], m
                 assert infos[number] == {}
                 continue
             info = infos[number]
-            assert np.array_equal(info["terminal_observation"], encodings.observe(shadow.game, seat=shadow.seat))
+            assert np.array_equal(
+                info["terminal_observation"], encodings.observe(shadow.game, seat=shadow.seat)
+            )
             assert info["TimeLimit.truncated"] == shadow.cut_off
             assert info["is_success"] == shadow.first
             assert info["episode"]["r"] == pytest.approx(shadow.reward())
             who = "another's" if others else "own"
-            ends["cut off" if shadow.cut_off else f"{'won' if shadow.first else 'lost'} on {who} move"] += 1
+            ends[
+                (
+                    "cut off"
+                    if shadow.cut_off
+                    else f"{'won' if shadow.first else 'lost'} on {who} move"
+                )
+            ] += 1
             shadows[number] = Shadow(vec, number)
     assert env.finished == ends.total()
     if max_turns:  # the score decides, whoever moved
-        assert min(ends["lost on another's move"], ends["lost on own move"], ends["won on another's move"]) > 0
+        assert (
+            min(
+                ends["lost on another's move"],
+                ends["lost on own move"],
+                ends["won on another's move"],
+            )
+            > 0
+        )
     else:
         assert min(ends["lost on own move"], ends["cut off"]) > 0
 
 
 def test_episodes_are_summed_and_counted() -> None:
     generator = np.random.default_rng(0)
-    tables = [table(["random/no_trades"], 6, reward="win_shaped"), table(["algorithmic"], 5, reward="win_shaped")]
+    tables = [
+        table(["random/no_trades"], 6, reward="win_shaped"),
+        table(["algorithmic"], 5, reward="win_shaped"),
+    ]
     env = MonopolyVecEnv(tables, Repertoire(LEARNED))
     env.reset()
     total, steps, ended = np.zeros(11), np.zeros(11, int), [0, 0]
@@ -210,7 +268,10 @@ def test_episodes_are_summed_and_counted() -> None:
         _, reward, done, infos = env.step(explore(env.action_masks(), generator))
         total, steps = total + reward, steps + 1
         for number in np.flatnonzero(done):
-            assert infos[number]["episode"] == {"r": pytest.approx(total[number], abs=1e-5), "l": steps[number]}
+            assert infos[number]["episode"] == {
+                "r": pytest.approx(total[number], abs=1e-5),
+                "l": steps[number],
+            }
             assert abs(abs(total[number]) - 1.0) < 1e-4  # shaping cancels by the end
             total[number] = steps[number] = 0
             ended[int(number >= 6)] += 1
@@ -224,7 +285,10 @@ def test_what_is_left_to_others_is_answered_by_the_parent() -> None:
     env.reset()
     memory, choices = np.zeros((16, agents.MEMORY)), 0
     for _ in range(150):
-        masks, decisions = env.action_masks(), Decisions(vec.games.copy(), memory, np.zeros(16, np.uint64))
+        masks, decisions = (
+            env.action_masks(),
+            Decisions(vec.games.copy(), memory, np.zeros(16, np.uint64)),
+        )
         by_parent = parent.act(decisions)
         settled = masks.sum(1) == 1
         assert masks[np.arange(16), by_parent].all()
@@ -238,7 +302,11 @@ def test_what_is_left_to_others_is_answered_by_the_parent() -> None:
 
 def test_without_a_parent_offers_are_not_made() -> None:
     vec = table(["random"], 16)
-    env, generator, settled = MonopolyVecEnv([vec], Repertoire(LEARNED)), np.random.default_rng(0), 0
+    env, generator, settled = (
+        MonopolyVecEnv([vec], Repertoire(LEARNED)),
+        np.random.default_rng(0),
+        0,
+    )
     env.reset()
     for _ in range(100):
         masks = env.action_masks()
@@ -253,14 +321,23 @@ def test_without_a_parent_offers_are_not_made() -> None:
 def test_the_buffer_samples_each_choice_once() -> None:
     env = MonopolyVecEnv([table(["random/no_trades"], 4)])
     spaces, generator = (env.observation_space, env.action_space), np.random.default_rng(0)
-    buffers = [kind(30, *spaces, "cpu", 0.9, 0.99, 4) for kind in (ChoiceBuffer, MaskableRolloutBuffer)]
+    buffers = [
+        kind(30, *spaces, "cpu", 0.9, 0.99, 4) for kind in (ChoiceBuffer, MaskableRolloutBuffer)
+    ]
     masks = generator.random((30, 4, NUM_ACTIONS)) < 0.02
     masks[:, :, 0] = True
     masks[generator.random((30, 4)) < 0.6, 1:] = False
     for step in range(30):
         numbers = torch.arange(4) + 4.0 * step
         seen = np.zeros((4, *env.observation_space.shape), np.float32)  # type: ignore[misc]
-        row = (seen, np.zeros((4, 1)), numbers.numpy() % 3, np.zeros(4), numbers.sin()[:, None], numbers)
+        row = (
+            seen,
+            np.zeros((4, 1)),
+            numbers.numpy() % 3,
+            np.zeros(4),
+            numbers.sin()[:, None],
+            numbers,
+        )
         for buffer in buffers:
             buffer.add(*row, action_masks=masks[step])
     for buffer in buffers:
@@ -275,11 +352,15 @@ def test_the_buffer_samples_each_choice_once() -> None:
     drawn = torch.cat([part.old_log_prob for part in parts])  # each its own number
     assert drawn.tolist() != sorted(drawn.tolist())
     assert sorted(drawn.int().tolist()) == np.flatnonzero(real.ravel()).tolist()
-    advantages = dict(zip(everything.old_log_prob.tolist(), everything.advantages.tolist(), strict=True))
-    assert torch.cat([part.advantages for part in parts]).tolist() == [advantages[number] for number in drawn.tolist()]
+    advantages = dict(
+        zip(everything.old_log_prob.tolist(), everything.advantages.tolist(), strict=True)
+    )
+    assert torch.cat([part.advantages for part in parts]).tolist() == [
+        advantages[number] for number in drawn.tolist()
+    ]
 
 
-# --- the learner --------------------------------------------------------------------------------------------------------
+# --- the learner
 
 
 def learner_of(options: TrainingOptions) -> PPO:
@@ -288,7 +369,11 @@ def learner_of(options: TrainingOptions) -> PPO:
 
 def same(first: PPO, second: PPO) -> bool:
     parts, others = first.state()[0], second.state()[0]
-    return all(array.tobytes() == others[part][name].tobytes() for part, arrays in parts.items() for name, array in arrays.items())
+    return all(
+        array.tobytes() == others[part][name].tobytes()
+        for part, arrays in parts.items()
+        for name, array in arrays.items()
+    )
 
 
 def test_torch_and_the_saved_agent_score_alike() -> None:
@@ -297,12 +382,18 @@ def test_torch_and_the_saved_agent_score_alike() -> None:
     seen, masks = learner.env.observations(), learner.env.action_masks()
     policy = learner.agent()
     with torch.no_grad():
-        expected = learner.model.policy.get_distribution(torch.from_numpy(seen)).distribution.logits.numpy()
+        expected = learner.model.policy.get_distribution(
+            torch.from_numpy(seen)
+        ).distribution.logits.numpy()
     scores = policy.scores(seen)
-    assert scores - scores.mean(1, keepdims=True) == pytest.approx(expected - expected.mean(1, keepdims=True), abs=1e-4)
+    assert scores - scores.mean(1, keepdims=True) == pytest.approx(
+        expected - expected.mean(1, keepdims=True), abs=1e-4
+    )
     by_torch, _ = learner.model.predict(seen, deterministic=True, action_masks=masks)
     assert np.array_equal(policy.choose(seen, masks, np.zeros(len(seen), np.uint64)), by_torch)
-    rewards, lengths = evaluate_policy(learner.model, learner.env, 6, return_episode_rewards=True, warn=False)
+    rewards, lengths = evaluate_policy(
+        learner.model, learner.env, 6, return_episode_rewards=True, warn=False
+    )
     assert len(rewards) == len(lengths) >= 6  # type: ignore[arg-type]
     assert np.abs(rewards).max() <= 2.0
 
@@ -326,17 +417,24 @@ def test_it_finds_the_best_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert chances[0] == pytest.approx(0.5, abs=0.1)
     assert chances[1] > 0.95
     assert learner.agent().choose(lot, masks, np.zeros(1, np.uint64)).tolist() == [buy]
-    assert metrics["train/learning_rate"] == pytest.approx(1e-2 / 6)  # of the last of six iterations
+    # of the last of six iterations
+    assert metrics["train/learning_rate"] == pytest.approx(1e-2 / 6)
     assert metrics["rollout/ep_len_mean"] > 10
 
 
 def chance(learner: PPO, seen: NDArray[np.float32], masks: NDArray[np.bool_], action: int) -> float:
     """The probability of an action."""
     with torch.no_grad():
-        return float(learner.model.policy.get_distribution(torch.from_numpy(seen), masks).distribution.probs[0, action])
+        return float(
+            learner.model.policy.get_distribution(torch.from_numpy(seen), masks).distribution.probs[
+                0, action
+            ]
+        )
 
 
-def test_a_loss_that_is_not_finite_stops_and_leaves_the_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loss_that_is_not_finite_stops_and_leaves_the_networks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     learner = learner_of(SMALL)
     before = learner.state()[0]["weights"]
     step_wait = learner.env.step_wait
@@ -346,16 +444,22 @@ def test_a_loss_that_is_not_finite_stops_and_leaves_the_networks(monkeypatch: py
         return seen, reward * np.float32(np.nan), done, infos
 
     monkeypatch.setattr(learner.env, "step_wait", without_reason)
-    with pytest.raises(DivergenceError, match=r"The loss is not finite after 0 steps\. Try a lower learning rate\."):
+    with pytest.raises(
+        DivergenceError, match=r"The loss is not finite after 0 steps\. Try a lower learning rate\."
+    ):
         learner.iterate()
-    assert all(np.array_equal(before[name], array) for name, array in learner.state()[0]["weights"].items())
+    assert all(
+        np.array_equal(before[name], array) for name, array in learner.state()[0]["weights"].items()
+    )
 
 
 def train(options: TrainingOptions, *, stop_after: int | None = None, resume: bool = False) -> PPO:
     """Train in this process; stop like one that is killed just after a number of checkpoints."""
     policies, saved = maskable_ppo.check(options), itertools.count(1)
     options = dataclasses.replace(options, resume=resume)
-    with Session.open(options, result_settings(options, algorithm="ppo"), Console(file=io.StringIO()), "") as session:
+    with Session.open(
+        options, result_settings(options, algorithm="ppo"), Console(file=io.StringIO()), ""
+    ) as session:
         learner = PPO(options, policies)
         if resume:
             session.restore(learner)
@@ -373,9 +477,17 @@ def train(options: TrainingOptions, *, stop_after: int | None = None, resume: bo
     return learner
 
 
-@pytest.mark.parametrize("options", [SMALL, dataclasses.replace(SMALL, heads=("buy", "turn", "build"), parent="algorithmic")])
-def test_a_run_that_was_killed_and_resumed_ends_in_the_same_weights(tmp_path: Path, options: TrainingOptions) -> None:
-    whole, halved = dataclasses.replace(options, out=tmp_path / "whole"), dataclasses.replace(options, out=tmp_path / "halved")
+@pytest.mark.parametrize(
+    "options",
+    [SMALL, dataclasses.replace(SMALL, heads=("buy", "turn", "build"), parent="algorithmic")],
+)
+def test_a_run_that_was_killed_and_resumed_ends_in_the_same_weights(
+    tmp_path: Path, options: TrainingOptions
+) -> None:
+    whole, halved = (
+        dataclasses.replace(options, out=tmp_path / "whole"),
+        dataclasses.replace(options, out=tmp_path / "halved"),
+    )
     first = train(whole)
     assert first.step == options.steps
     with pytest.raises(KeyboardInterrupt):
@@ -385,14 +497,21 @@ def test_a_run_that_was_killed_and_resumed_ends_in_the_same_weights(tmp_path: Pa
     assert first.env.finished == second.env.finished
     assert (whole.out / "best.json").read_bytes() == (halved.out / "best.json").read_bytes()
     assert len(checkpoints.paths(halved.out / "checkpoints")) == checkpoints.KEPT
-    assert (whole.out / "best.safetensors").read_bytes() == (halved.out / "best.safetensors").read_bytes()
+    assert (whole.out / "best.safetensors").read_bytes() == (
+        halved.out / "best.safetensors"
+    ).read_bytes()
     assert not same(first, train(dataclasses.replace(options, out=tmp_path / "other", seed=1)))
 
 
-def test_the_command_trains_saves_and_resumes(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_trains_saves_and_resumes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     folder = tmp_path / "run"
-    tiny = "--steps 1000 --parallel-games 16 --rollout 32 --hidden 8 --opponents random/no_trades --panel random/no_trades"
+    tiny = (
+        "--steps 1000 --parallel-games 16 --rollout 32 --hidden 8 --opponents random/no_trades"
+        " --panel random/no_trades"
+    )
     tiny = [*tiny.split(), "--panel-games", "4", "--final-games", "20", "--out", str(folder)]
     assert maskable_ppo.main([*tiny, "--json"]) == 0
     results = json.loads(capsys.readouterr().out)
@@ -412,13 +531,16 @@ def test_the_command_trains_saves_and_resumes(tmp_path: Path, capsys: pytest.Cap
     assert "random" in capsys.readouterr().out
 
 
-def test_a_full_disk_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(checkpoints, "_write_arrays", full)
     tiny = (
-        "--steps 100 --parallel-games 4 --rollout 25 --hidden 8 --opponents random --panel random/no_trades --panel-games 2 --final-games 2"
+        "--steps 100 --parallel-games 4 --rollout 25 --hidden 8 --opponents random --panel"
+        " random/no_trades --panel-games 2 --final-games 2"
     )
     assert maskable_ppo.main([*tiny.split(), "--out", str(tmp_path / "run")]) == 2
     said = capsys.readouterr().err

@@ -1,4 +1,7 @@
-"""Networks in torch: they compute what the compiled pass computes, and their state and the optimizer's are read back."""
+"""Networks in torch: they compute what the compiled pass computes.
+
+Their state and the optimizer's are read back.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,14 @@ import torch
 from agents.networks.forward import evaluate
 from agents.networks.layout import Architecture
 from tests.agents.networks.test_forward import KINDS, observations
-from training.networks import Network, Networks, arrays_of, optimizer_arrays, set_arrays_of, set_optimizer_arrays
+from training.networks import (
+    Network,
+    Networks,
+    arrays_of,
+    optimizer_arrays,
+    set_arrays_of,
+    set_optimizer_arrays,
+)
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -22,10 +32,18 @@ def test_torch_and_the_compiled_pass_agree(architecture: Architecture) -> None:
     network = Network(architecture)
     arrays = arrays_of(network)
     assert {name: array.shape for name, array in arrays.items()} == architecture.shapes()
-    row, seen, states = architecture.pack(arrays), observations(20, 30), observations(20, architecture.units, 1.0)
+    row, seen, states = (
+        architecture.pack(arrays),
+        observations(20, 30),
+        observations(20, architecture.units, 1.0),
+    )
     with torch.no_grad():
-        expected, following = network.step(torch.from_numpy(seen), torch.from_numpy(states.copy()) if architecture.units else None)
-        assert evaluate(row, seen) == pytest.approx(network(torch.from_numpy(seen)).numpy(), abs=1e-5)
+        expected, following = network.step(
+            torch.from_numpy(seen), torch.from_numpy(states.copy()) if architecture.units else None
+        )
+        assert evaluate(row, seen) == pytest.approx(
+            network(torch.from_numpy(seen)).numpy(), abs=1e-5
+        )
     assert evaluate(row, seen, states=states) == pytest.approx(expected.numpy(), abs=1e-5)
     assert following is None or states == pytest.approx(following.numpy(), abs=1e-5)
     assert expected.std() > 0.1
@@ -35,12 +53,17 @@ def test_a_row_makes_a_network() -> None:
     architecture = KINDS[-1]
     network, other = Network(architecture), Network(architecture)
     set_arrays_of(other, architecture.unpack(architecture.pack(arrays_of(network))))
-    assert all(torch.equal(tensor, network.state_dict()[name]) for name, tensor in other.state_dict().items())
+    assert all(
+        torch.equal(tensor, network.state_dict()[name])
+        for name, tensor in other.state_dict().items()
+    )
 
 
 def test_several_networks_name_their_arrays_after_themselves() -> None:
     networks = Networks({"a": KINDS[0], "b": KINDS[5]})
-    assert {name: array.shape for name, array in arrays_of(networks).items()} == KINDS[0].shapes("a") | KINDS[5].shapes("b")
+    assert {name: array.shape for name, array in arrays_of(networks).items()} == KINDS[0].shapes(
+        "a"
+    ) | KINDS[5].shapes("b")
     assert networks["b"].architecture == KINDS[5]
 
 
@@ -61,12 +84,16 @@ def test_training_goes_on_from_the_arrays_of_network_and_optimizer() -> None:
         step(first, optimizer)
     saved = optimizer_arrays(optimizer)
     assert set(saved) == {
-        f"{number}.{name}" for number in range(len(list(first.parameters()))) for name in ("step", "exp_avg", "exp_avg_sq")
+        f"{number}.{name}"
+        for number in range(len(list(first.parameters())))
+        for name in ("step", "exp_avg", "exp_avg_sq")
     }
     before = {name: array.copy() for name, array in saved.items()}
     set_arrays_of(second, arrays_of(first))
     set_optimizer_arrays(resumed, saved)
     for network, adam in made:
         step(network, adam)
-    assert all(np.array_equal(array, arrays_of(second)[name]) for name, array in arrays_of(first).items())
+    assert all(
+        np.array_equal(array, arrays_of(second)[name]) for name, array in arrays_of(first).items()
+    )
     assert all(np.array_equal(array, before[name]) for name, array in saved.items())

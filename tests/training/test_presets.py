@@ -1,4 +1,7 @@
-"""The command `python -m training.dqn`: its presets, their help, and how it ends when something goes wrong."""
+"""The command `python -m training.dqn`.
+
+Its presets, their help, and how it ends when something goes wrong.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ def test_a_preset_is_chosen_by_name_anywhere_in_the_line(line: str, name: str, r
     assert chosen(line.split(), PRESETS, DEFAULT) == (name, rest.split())
 
 
-@pytest.mark.parametrize("line", ["--preset ocnarru", "--preset=ocnarru", "--preset", "--preset=", "--pairs 5 --preset --json"])
+@pytest.mark.parametrize(
+    "line",
+    ["--preset ocnarru", "--preset=ocnarru", "--preset", "--preset=", "--pairs 5 --preset --json"],
+)
 def test_an_unknown_preset_is_refused(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ConfigurationError, match="Unknown preset"):
         chosen(line.split(), PRESETS, DEFAULT)
@@ -54,7 +60,10 @@ def test_an_unknown_preset_is_refused(line: str, capsys: pytest.CaptureFixture[s
 
 
 def explained(options: type) -> dict[str, str]:
-    """The fields of a dataclass of options, and the help of each: the string under it, or that of its type."""
+    """The fields of a dataclass of options, and the help of each.
+
+    The string under it, or that of its type.
+    """
     texts = {}
     for kind in reversed(options.__mro__[:-1]):
         tree = ast.parse(inspect.getsource(kind)).body[0]
@@ -71,7 +80,9 @@ def explained(options: type) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_help_explains_each_setting(preset: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_explains_each_setting(
+    preset: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "300")
     with pytest.raises(SystemExit) as ended:
         main(["--preset", preset, "--help"])
@@ -82,13 +93,19 @@ def test_help_explains_each_setting(preset: str, capsys: pytest.CaptureFixture[s
         assert f"--preset {name}: {other.about}." in said
     options = type(PRESETS[preset].load().options)
     texts = explained(options)
-    assert set(texts) == {field.name for field in dataclasses.fields(options)} > {"out", "seed", "resume", "overwrite", "json"}
+    assert (
+        set(texts)
+        == {field.name for field in dataclasses.fields(options)}
+        > {"out", "seed", "resume", "overwrite", "json"}
+    )
     for name, text in texts.items():
         assert f"--{name.replace('_', '-')}" in said
         assert " ".join(text.split()) in said, name
 
 
-def test_help_lists_what_the_tables_hold(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_lists_what_the_tables_hold(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "300")
     with pytest.raises(SystemExit):
         maskable_ppo.main(["--help"])
@@ -107,7 +124,7 @@ def test_every_preset_refuses_wrong_settings_before_anything_is_written(
     assert not (tmp_path / "run").exists()
 
 
-# --- how it ends --------------------------------------------------------------------------------------------------------
+# --- how it ends
 
 
 def no_space(*_: object) -> dict[str, Any]:
@@ -126,7 +143,11 @@ def interrupted(*_: object) -> dict[str, Any]:
     ],
 )
 def test_what_stops_it_is_printed_in_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], execute: Callable[..., Any], status: int, said: str
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    execute: Callable[..., Any],
+    status: int,
+    said: str,
 ) -> None:
     monkeypatch.setattr(dqn, "execute", execute)
     assert main([]) == status
@@ -139,15 +160,37 @@ def test_what_stops_it_is_printed_in_one_line(
 def test_who_reads_the_help_may_go() -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    ended = subprocess.run([sys.executable, "-m", "training.dqn", "--help"], stdout=writer, stderr=subprocess.PIPE, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-m", "training.dqn", "--help"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
     os.close(writer)
     assert (ended.returncode, ended.stderr) == (1, b"")
 
 
-def test_results_are_a_table_or_one_json_object(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    row = {"opponent": "expert", "games": 10, "wins": 4.0, "win_rate": 0.4, "low": 0.2, "high": 0.7, "turns": 80.0, "seconds": 1.0}
+def test_results_are_a_table_or_one_json_object(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {
+        "opponent": "expert",
+        "games": 10,
+        "wins": 4.0,
+        "win_rate": 0.4,
+        "low": 0.2,
+        "high": 0.7,
+        "turns": 80.0,
+        "seconds": 1.0,
+    }
     stages = [{"stage": 0, "title": "untrained", "choices": 1234, "opponents": [row]}]
-    results = {"agent": "a.safetensors", "steps": 1234, "unit": "choices", "opponents": [row], "stages": stages}
+    results = {
+        "agent": "a.safetensors",
+        "steps": 1234,
+        "unit": "choices",
+        "opponents": [row],
+        "stages": stages,
+    }
     monkeypatch.setattr(dqn, "execute", lambda options, console: results)
     assert main(["--json"]) == 0
     assert json.loads(capsys.readouterr().out) == results

@@ -1,4 +1,7 @@
-"""The thesis's networks by this library's recipe: what is recorded, what is drawn, and runs that can be resumed."""
+"""The thesis's networks by this library's recipe.
+
+What is recorded, what is drawn, and runs that can be resumed.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,10 @@ from training.thesis import ThesisOptions
 pytestmark = pytest.mark.usefixtures("one_thread")
 RULES = Rules.preset("ocnaru")
 TINY = ThesisOptions(
-    watch=3000, steps=4000, block_games=24, batch=1024, past=2, past_every=1, panel=("ocnaru/random",), panel_games=4, final_games=4,
-    evaluate_every=2000, opponents=("self", "past", "exploiters", "strategic"), exploit_every=2000, exploit_steps=500, seed=3,
+    watch=3000, steps=4000, block_games=24, batch=1024, past=2, past_every=1,
+    panel=("ocnaru/random",), panel_games=4, final_games=4,
+    evaluate_every=2000, opponents=("self", "past", "exploiters", "strategic"), exploit_every=2000,
+    exploit_steps=500, seed=3,
 )  # fmt: skip
 
 
@@ -34,21 +39,38 @@ def player(temperature: float = 0.0) -> OcnaruNetworks:
     """A player of random numbers."""
     made = OcnaruNetworks(temperature=temperature)
     generator = np.random.default_rng(0)
-    made.set_arrays({name: generator.normal(0, 0.2, array.shape).astype(np.float32) for name, array in made.arrays().items()})
+    made.set_arrays(
+        {
+            name: generator.normal(0, 0.2, array.shape).astype(np.float32)
+            for name, array in made.arrays().items()
+        }
+    )
     return made
 
 
 def recorded(policy: OcnaruNetworks, games: int = 24, **options: Any) -> Choices:
     seats = np.array([[0, 1], [1, 0]] * (games // 2))
-    return play_games([policy, agents.make("strategic")], seats, np.array([True, False]), rules=RULES, **options)
+    return play_games(
+        [policy, agents.make("strategic")], seats, np.array([True, False]), rules=RULES, **options
+    )
 
 
-def scores(policy: OcnaruNetworks, choices: Choices, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of a network, its values for them (very low where closed), and the outputs that were chosen."""
+def scores(
+    policy: OcnaruNetworks, choices: Choices, name: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of a network, its values for them, and the outputs that were chosen.
+
+    Values are very low where closed.
+    """
     number = NAMES.index(name)
     rows = np.flatnonzero(choices.network == number)
-    open_ = np.unpackbits(choices.open[rows], axis=1, count=NUM_CHOICES)[:, CHOICES[number]].astype(np.bool_)
-    values = evaluate(ARCHITECTURES[name].pack(policy.arrays(), name), choices.observation[rows].astype(np.float32))
+    open_ = np.unpackbits(choices.open[rows], axis=1, count=NUM_CHOICES)[:, CHOICES[number]].astype(
+        np.bool_
+    )
+    values = evaluate(
+        ARCHITECTURES[name].pack(policy.arrays(), name),
+        choices.observation[rows].astype(np.float32),
+    )
     assert (open_.sum(axis=1) > 1).all()
     return rows, np.where(open_, values, -1e9), choices.choice[rows] - CHOICES[number][0]
 
@@ -71,15 +93,20 @@ def test_at_a_temperature_choices_are_drawn_by_their_values() -> None:
     assert abs((chosen == 1).sum() - likely[:, 1].sum()) < 4 * spread
     cold = policy.drawing(0.0)
     assert cold.temperature == 0
-    assert all(np.array_equal(cold.arrays()[name], array) for name, array in policy.arrays().items())
+    assert all(
+        np.array_equal(cold.arrays()[name], array) for name, array in policy.arrays().items()
+    )
 
 
 def test_threads_and_blocks_do_not_matter_and_both_seats_are_recorded() -> None:
     policy, seats = player(0.5), np.zeros((16, 2), np.int64)
     one = play_games([policy], seats, np.array([True]), rules=RULES, seed=5, threads=1)
     first, second = (
-        play_games([policy], seats[:8], np.array([True]), rules=RULES, seed=5, first=first, threads=2) for first in (0, 8)
-    )  # fmt: skip
+        play_games(
+            [policy], seats[:8], np.array([True]), rules=RULES, seed=5, first=first, threads=2
+        )
+        for first in (0, 8)
+    )
     joined = Choices.joined([first, second._replace(game=second.game + np.int32(8))])
     assert all(np.array_equal(a, b) for a, b in zip(one, joined, strict=True))
     for game in range(16):
@@ -91,11 +118,15 @@ def test_threads_and_blocks_do_not_matter_and_both_seats_are_recorded() -> None:
 
 def test_an_expert_is_watched_where_a_network_would_be_asked() -> None:
     watched = watch_games(agents.make("strategic"), range(8, 40), RULES, 7, 2)
-    assert set(watched.network.tolist()) >= {NAMES.index(name) for name in ("buy", "upgrade", "mortgage", "fine")}
+    assert set(watched.network.tolist()) >= {
+        NAMES.index(name) for name in ("buy", "upgrade", "mortgage", "fine")
+    }
     open_ = np.unpackbits(watched.open, axis=1, count=NUM_CHOICES).astype(np.bool_)
     assert open_[np.arange(watched.size), watched.choice].all()
     for number, choices in enumerate(CHOICES):
-        assert not open_[watched.network == number][:, np.setdiff1d(np.arange(NUM_CHOICES), choices)].any()
+        assert not open_[watched.network == number][
+            :, np.setdiff1d(np.arange(NUM_CHOICES), choices)
+        ].any()
     assert 0.3 < watched.outcome.mean() < 0.7
     assert (watched.choice[watched.network == 0] == 1).mean() > 0.5  # it buys most lots
 
@@ -104,10 +135,16 @@ class KilledError(Exception):
     """The process was killed."""
 
 
-def test_a_run_that_was_killed_and_resumed_ends_in_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_was_killed_and_resumed_ends_in_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole, parts = (dataclasses.replace(TINY, out=tmp_path / name) for name in ("whole", "parts"))
     results = thesis.execute(whole, Console(file=io.StringIO()))
-    assert [row["title"] for row in results["stages"]] == ["untrained", "after watching strategic", "after own games"]
+    assert [row["title"] for row in results["stages"]] == [
+        "untrained",
+        "after watching strategic",
+        "after own games",
+    ]
     saved, save = itertools.count(1), phases.Session.save
 
     def killed(session: Any, *arguments: Any) -> None:

@@ -50,7 +50,20 @@ def without_times(folder: Path) -> dict[str, Any]:
 
 
 def test_json_is_one_object_with_the_players(capsys: pytest.CaptureFixture[str]) -> None:
-    status = tournament.main(["--players", "algorithmic", "random", "--games", "20", "--rules", "ocnaru", "--seed", "3", "--json"])
+    status = tournament.main(
+        [
+            "--players",
+            "algorithmic",
+            "random",
+            "--games",
+            "20",
+            "--rules",
+            "ocnaru",
+            "--seed",
+            "3",
+            "--json",
+        ]
+    )
     told = json.loads(capsys.readouterr().out)
     assert status == 0
     assert (told["rules"], told["seed"], told["games"]) == ("ocnaru", 3, 20)
@@ -71,22 +84,46 @@ def test_the_table_names_everybody(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize(("players", "size", "games"), [("algorithmic random random/no_trades", "3", 6), ("random random", None, 6)])
-def test_table_sizes(players: str, size: str | None, games: int, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--players", *players.split(), "--games", "6", "--json", *(["--table-size", size] if size else [])]
+@pytest.mark.parametrize(
+    ("players", "size", "games"),
+    [("algorithmic random random/no_trades", "3", 6), ("random random", None, 6)],
+)
+def test_table_sizes(
+    players: str, size: str | None, games: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [
+        "--players",
+        *players.split(),
+        "--games",
+        "6",
+        "--json",
+        *(["--table-size", size] if size else []),
+    ]
     assert tournament.main(arguments) == 0
     assert json.loads(capsys.readouterr().out)["games"] == games
 
 
-def test_saved_agents_play_and_results_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_saved_agents_play_and_results_are_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     agents.make("algorithmic", reserve=900.0).save(tmp_path / "mine.safetensors")
-    arguments = ["--players", str(tmp_path / "mine.safetensors"), "algorithmic", "--games", "10", "--out", str(tmp_path / f"out{GAMES}")]
+    arguments = [
+        "--players",
+        str(tmp_path / "mine.safetensors"),
+        "algorithmic",
+        "--games",
+        "10",
+        "--out",
+        str(tmp_path / f"out{GAMES}"),
+    ]
     assert tournament.main(arguments) == 0
     assert "algorithmic (2)" in capsys.readouterr().out
     assert Results.load(tmp_path / f"out{GAMES}").games == 10
 
 
-def test_the_ladder_has_ranks_strengths_and_a_cross_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_ladder_has_ranks_strengths_and_a_cross_table(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert tournament.main([*FIELD, "--games", "40", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [row["rank"] for row in told["players"]] == [1, 2, 3]
@@ -102,13 +139,20 @@ def test_the_ladder_has_ranks_strengths_and_a_cross_table(capsys: pytest.Capture
 
 
 def test_the_interval_of_strengths_takes_a_seed_at_all_tables_together() -> None:
-    """Tables of the same dice are not independent: copies of one table tell no more than that table."""
-    options = tournament.Options(("random", "random/no_trades"), rules="ocnaru", games=200, progress=False)
+    """Tables of the same dice are not independent.
+
+    Copies of one table tell no more than that table.
+    """
+    options = tournament.Options(
+        ("random", "random/no_trades"), rules="ocnaru", games=200, progress=False
+    )
     one = tournament.Tournament(options).play(None)
     copies = tournament.Outcome.of([one.results] * 4, one.results.names)
     assert one.strengths is not None
     assert copies.strengths is not None
-    width, width_of_copies = (float(np.ptp([fit.low[0], fit.high[0]])) for fit in (one.strengths, copies.strengths))
+    width, width_of_copies = (
+        float(np.ptp([fit.low[0], fit.high[0]])) for fit in (one.strengths, copies.strengths)
+    )
     assert width_of_copies == pytest.approx(width, rel=0.02)
 
 
@@ -118,13 +162,17 @@ def test_details_are_shown_on_request(capsys: pytest.CaptureFixture[str]) -> Non
         assert capsys.readouterr().out.count("mean of a game") == count
 
 
-def test_a_large_field_has_no_cross_table_in_the_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_large_field_has_no_cross_table_in_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(tournament, "_WIDTH", 20)  # of a line
     assert tournament.main([*FIELD, "--games", "2"]) == 0
     assert "games a pair" not in capsys.readouterr().out
 
 
-def test_without_choix_the_ladder_has_no_points(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_choix_the_ladder_has_no_points(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert tournament.main([*FIELD, "--games", "2"]) == 0
     shown = capsys.readouterr()
@@ -132,8 +180,21 @@ def test_without_choix_the_ladder_has_no_points(monkeypatch: pytest.MonkeyPatch,
     assert "no strengths without choix: pip install 'monopoly-env[results]'" in shown.err
 
 
-def test_decisions_of_a_fallback_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    field = ["--players", "test/model", "random", "random/no_trades", "--games", "2", "--turn-limit", "2", "--out", str(tmp_path)]
+def test_decisions_of_a_fallback_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    field = [
+        "--players",
+        "test/model",
+        "random",
+        "random/no_trades",
+        "--games",
+        "2",
+        "--turn-limit",
+        "2",
+        "--out",
+        str(tmp_path),
+    ]
     with served() as stub:
         stub.answers = ["ACTION: fly"] * 9000
         agents.register("test/model", lambda: LanguageModel("tiny", stub.url))
@@ -142,9 +203,15 @@ def test_decisions_of_a_fallback_are_told(tmp_path: Path, capsys: pytest.Capture
         costs = json.loads(shown.out)["costs"]
         assert list(costs) == ["tiny"]
         decisions = costs["tiny"]["decisions"]
-        assert 2 * decisions == 2 * costs["tiny"]["fallbacks"] == costs["tiny"]["calls"] == len(stub.requests)
+        assert (
+            2 * decisions
+            == 2 * costs["tiny"]["fallbacks"]
+            == costs["tiny"]["calls"]
+            == len(stub.requests)
+        )
         assert shown.err.count("decides in its place") == 1
-    assert tournament.main([*field, "--resume", "--details"]) == 0  # the tables come from their files
+    # the tables come from their files
+    assert tournament.main([*field, "--resume", "--details"]) == 0
     told = f"tiny: {decisions:,.0f} decisions, {decisions:,.0f} of them by its fallback"
     assert capsys.readouterr().out.count(told) == 2
     loaded = Results.load(tmp_path / "results")
@@ -156,7 +223,11 @@ def test_patterns_are_names(capsys: pytest.CaptureFixture[str]) -> None:
     everybody = tournament.expand(["all"])
     assert set(BUILT_IN) <= set(everybody)
     assert not {"search", "search/best", "one_ply"} & set(everybody)  # they are slow
-    assert tournament.expand(["random*", "algorithmic"]) == ["random", "random/no_trades", "algorithmic"]
+    assert tournament.expand(["random*", "algorithmic"]) == [
+        "random",
+        "random/no_trades",
+        "algorithmic",
+    ]
     assert tournament.expand(["random", "random*", "random"]) == ["random", "random/no_trades"]
     assert tournament.expand(["random", "random"]) == ["random", "random"]  # sits twice
     assert tournament.expand(["*/no_trades"]) == ["random/no_trades"]
@@ -164,10 +235,12 @@ def test_patterns_are_names(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(json.loads(capsys.readouterr().out)["players"]) == 2
 
 
-# --- a folder -----------------------------------------------------------------------------------------------------------
+# --- a folder
 
 
-def test_a_stopped_tournament_goes_on_to_the_same_results(played: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stopped_tournament_goes_on_to_the_same_results(
+    played: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     arguments = [*FIELD, "--games", "30", "--seed", "5"]
     assert tournament.main([*arguments, "--out", str(whole)]) == 0
@@ -190,7 +263,9 @@ def test_a_stopped_tournament_goes_on_to_the_same_results(played: list[int], tmp
         assert np.array_equal(getattr(one, array), getattr(other, array))
 
 
-def test_a_finished_tournament_is_shown_again(played: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_finished_tournament_is_shown_again(
+    played: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     arguments = [*FIELD, "--games", "4", "--out", str(tmp_path / "run")]
     assert tournament.main(arguments) == 0
     before = without_times(tmp_path / "run")
@@ -200,7 +275,9 @@ def test_a_finished_tournament_is_shown_again(played: list[int], tmp_path: Path,
     assert "12 games" in capsys.readouterr().out
 
 
-def test_a_broken_table_is_played_again(played: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_broken_table_is_played_again(
+    played: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = tmp_path / "run"
     arguments = [*FIELD, "--games", "4", "--out", str(run)]
     assert tournament.main(arguments) == 0
@@ -213,10 +290,22 @@ def test_a_broken_table_is_played_again(played: list[int], tmp_path: Path, capsy
     assert "table 2 is played again" in capsys.readouterr().err
 
 
-def test_other_settings_are_refused_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_settings_are_refused_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     mine, run = tmp_path / "mine.safetensors", str(tmp_path / "run")
     agents.make("algorithmic").save(mine)
-    arguments = ["--players", str(mine), "random", "--rules", "ocnaru", "--games", "4", "--out", run]
+    arguments = [
+        "--players",
+        str(mine),
+        "random",
+        "--rules",
+        "ocnaru",
+        "--games",
+        "4",
+        "--out",
+        run,
+    ]
     assert tournament.main(arguments) == 0
     assert tournament.main(arguments) == 2
     assert "continue it with --resume, replace it with --overwrite" in capsys.readouterr().err
@@ -239,13 +328,16 @@ def test_what_is_replaced_leaves_nothing(tmp_path: Path) -> None:
     assert tournament.main([*FIELD, "--games", "2", "--out", str(run)]) == 0
     files_of_three = {path.relative_to(run) for path in run.rglob("*")}
     assert tournament.main([*FIELD[:2], "--games", "2", "--out", str(run), "--overwrite"]) == 2
-    assert {path.relative_to(run) for path in run.rglob("*")} == files_of_three  # one alone is no field
+    # one alone is no field
+    assert {path.relative_to(run) for path in run.rglob("*")} == files_of_three
     assert tournament.main([*FIELD[:3], "--games", "2", "--out", str(run), "--overwrite"]) == 0
     assert len({path.relative_to(run) for path in run.rglob("*")}) < len(files_of_three)
     assert [row["name"] for row in without_times(run)["players"]] == ["algorithmic", "random"]
 
 
-def test_a_folder_of_something_else_stays_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_of_something_else_stays_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "letter.txt").write_text("mine")
     for more in ([], ["--overwrite"], ["--resume"]):
         assert tournament.main([*FIELD, "--out", str(tmp_path), *more]) == 2
@@ -263,11 +355,23 @@ def test_the_cross_table_is_drawn(tmp_path: Path) -> None:
 
 def test_games_are_recorded(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    arguments = ["--players", "algorithmic", "random", "random/no_trades", "--games", "20", "--record", "3", "--turn-limit", "40"]
+    arguments = [
+        "--players",
+        "algorithmic",
+        "random",
+        "random/no_trades",
+        "--games",
+        "20",
+        "--record",
+        "3",
+        "--turn-limit",
+        "40",
+    ]
     assert tournament.main([*arguments, "--out", str(run)]) == 0
     recorded = sorted((run / "replays").iterdir())
     assert [path.name for path in recorded] == [
-        "0001_algorithmic_random.replay", "0002_algorithmic_random-no_trades.replay", "0003_random_random-no_trades.replay",
+        "0001_algorithmic_random.replay", "0002_algorithmic_random-no_trades.replay",
+        "0003_random_random-no_trades.replay",
     ]  # fmt: skip
     for number, path in enumerate(recorded, 1):
         results = Results.load(run / "tables" / f"{number:04d}{GAMES}")
@@ -299,23 +403,40 @@ def test_ratings_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     [
         (["--players", "algorithmic", "randon"], "Did you mean 'random'"),
         (["--players", "algorithmic"], "A table of 2 needs as many policies; 1"),
-        (["--players", "algorithmic", "random", "--table-size", "9"], "--table-size 9 must be a whole number from 2 to 8"),
+        (
+            ["--players", "algorithmic", "random", "--table-size", "9"],
+            "--table-size 9 must be a whole number from 2 to 8",
+        ),
         (["--players", "algorithmic", "random", "--rules", "oficial"], "Did you mean 'official'"),
         (["--players", "algorithmic", "random", "--games", "0"], "--games 0 must be"),
         (["--players", "algorithmic", "random", "--turn-limit", "0"], "--turn-limit 0 must be"),
         (["--players", "algorithmic", "random", "--threads", "0"], "--threads 0 must be"),
         (["--players", "algorithmic", "random", "--seed", "-1"], "--seed -1 must be"),
-        (["--players", "algorithmic", "random", "--out", "x.pkl"], f"--out writes .json, .csv, {GAMES} or a folder"),
+        (
+            ["--players", "algorithmic", "random", "--out", "x.pkl"],
+            f"--out writes .json, .csv, {GAMES} or a folder",
+        ),
         (["--players", "algorithmic", "random", "--resume"], "--resume needs a folder"),
-        (["--players", "algorithmic", "random", "--record", "2", "--out", "x.json"], "--record needs a folder"),
-        (["--players", "algorithmic", "random", "--record", "-1", "--out", "x"], "--record -1 must be"),
-        (["--players", "algorithmic", "random", "--resume", "--out", "/nowhere/to/be/found"], "No run to resume"),
+        (
+            ["--players", "algorithmic", "random", "--record", "2", "--out", "x.json"],
+            "--record needs a folder",
+        ),
+        (
+            ["--players", "algorithmic", "random", "--record", "-1", "--out", "x"],
+            "--record -1 must be",
+        ),
+        (
+            ["--players", "algorithmic", "random", "--resume", "--out", "/nowhere/to/be/found"],
+            "No run to resume",
+        ),
         (["--players", "algorithmic", "missing.safetensors"], "is not a saved policy"),
         (["--players", "algorithmic", "strategik/*"], "No policy matches 'strategik/*'"),
         (["--players", "algorithmic", "random", "--ratings", __file__], "holds no ratings"),
     ],
 )
-def test_errors_go_to_stderr_with_status_2(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_go_to_stderr_with_status_2(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert tournament.main(arguments) == 2
     shown = capsys.readouterr()
     assert message in shown.err
@@ -328,21 +449,39 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
         tournament.main(["--help"])
     assert stopped.value.code == 0
     shown = capsys.readouterr().out
-    options = ("--players", "--table-size", "--games", "--json", "--out", "--resume", "--record", "--ratings", "agents.names()")
+    options = (
+        "--players",
+        "--table-size",
+        "--games",
+        "--json",
+        "--out",
+        "--resume",
+        "--record",
+        "--ratings",
+        "agents.names()",
+    )
     assert [option for option in options if option not in shown] == []
     assert all(preset in shown for preset in me.Rules.presets())
 
 
-def test_equal_tournaments_make_equal_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_equal_tournaments_make_equal_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     printed = []
     for folder in ("one", "two"):
-        assert tournament.main([*FIELD, "--games", "6", "--record", "1", "--out", str(tmp_path / folder), "--json"]) == 0
+        assert (
+            tournament.main(
+                [*FIELD, "--games", "6", "--record", "1", "--out", str(tmp_path / folder), "--json"]
+            )
+            == 0
+        )
         shown = capsys.readouterr()
         printed.append(shown.out)
         assert re.search(r"\d seconds, [\d,]+ games/s", shown.err)
     assert printed[0] == printed[1]
     first, second = (
-        {path.relative_to(root): path.read_bytes() for path in root.rglob("*.*")} for root in (tmp_path / "one", tmp_path / "two")
+        {path.relative_to(root): path.read_bytes() for path in root.rglob("*.*")}
+        for root in (tmp_path / "one", tmp_path / "two")
     )
     assert first == second
     assert {path.suffix for path in first} >= {".json", ".parquet", ".replay", ".png"}

@@ -1,4 +1,7 @@
-"""The learner of values: states of games, targets by hand, and runs that end the same however they were interrupted."""
+"""The learner of values.
+
+States of games, targets by hand, and runs that end the same however they were interrupted.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +43,16 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def sample(**options: object) -> States:
-    return States.joined(play(Mixture.of({"algorithmic": 1, "strategic": 1}), range(3), 7, **options))  # type: ignore[arg-type]
+    return States.joined(
+        play(Mixture.of({"algorithmic": 1, "strategic": 1}), range(3), 7, **options)
+    )  # type: ignore[arg-type]
 
 
 def test_states_are_those_of_the_records() -> None:
     states = sample(kept=5, records=True)
-    assert states.players.tolist() == [SETTINGS[batch][0] for batch in range(3) for _ in range(BATCH)]
+    assert states.players.tolist() == [
+        SETTINGS[batch][0] for batch in range(3) for _ in range(BATCH)
+    ]
     assert states.share.sum(axis=1) == pytest.approx(np.ones(3 * BATCH))
     assert (states.kept[states.players < 4] == 5).mean() > 0.5
     seen, seats = np.zeros(FEATURES, np.float32), np.zeros(MOST_PLAYERS, np.int64)
@@ -104,7 +111,9 @@ def test_returns_by_hand() -> None:
     assert returns(values, outcome, count, 1.0)[0, :, 0].tolist() == [1, 1, 1]
     assert returns(values, outcome, count, 0.0)[0, :, 0].tolist() == [0.6, 0.1, 1]
     last, middle = 1.0, 0.2 * 0.1 + 0.8 * 1.0
-    assert returns(values, outcome, count, 0.8)[0, :, 0] == pytest.approx([0.2 * 0.6 + 0.8 * middle, middle, last])
+    assert returns(values, outcome, count, 0.8)[0, :, 0] == pytest.approx(
+        [0.2 * 0.6 + 0.8 * middle, middle, last]
+    )
     assert returns(values, outcome, np.array([2]), 0.0)[0, :2, 0].tolist() == [0.6, 1]
 
 
@@ -112,12 +121,16 @@ def test_the_loss_is_the_cross_entropy_of_the_players_left() -> None:
     logits = torch.tensor([[1.0, 0.0, 9.0, 9.0]])
     goal, there = torch.tensor([[0.7, 0.3, 0.0, 0.0]]), torch.tensor([[True, True, False, False]])
     share = float(torch.sigmoid(torch.tensor(1.0)))
-    assert float(losses(logits, goal, there)) == pytest.approx(-0.7 * np.log(share) - 0.3 * np.log(1 - share), abs=1e-6)
+    assert float(losses(logits, goal, there)) == pytest.approx(
+        -0.7 * np.log(share) - 0.3 * np.log(1 - share), abs=1e-6
+    )
     assert brier(np.array([0.7, 0.3]), np.array([1.0, 0.0])) == pytest.approx(0.18)
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_run_that_was_stopped_ends_in_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_was_stopped_ends_in_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = dataclasses.replace(SMALL, out=tmp_path / "whole")
     results = train.execute(whole, Console(file=io.StringIO()))
     assert [row["games"] for row in results["curve"]] == [2 * BATCH, 4 * BATCH, 6 * BATCH]
@@ -139,12 +152,23 @@ def test_a_run_that_was_stopped_ends_in_the_same_bits(tmp_path: Path, monkeypatc
     monkeypatch.setattr(train.ValueLearner, "learn", learn)
     assert len(checkpoints.paths(tmp_path / "part" / "checkpoints")) == 2
     train.execute(dataclasses.replace(part, resume=True), Console(file=io.StringIO()))
-    assert (tmp_path / "part" / "value.safetensors").read_bytes() == (tmp_path / "whole" / "value.safetensors").read_bytes()
+    assert (tmp_path / "part" / "value.safetensors").read_bytes() == (
+        tmp_path / "whole" / "value.safetensors"
+    ).read_bytes()
 
 
 @pytest.mark.usefixtures("quick")
 def test_the_command_prints_its_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    line = ["--games", str(BATCH), "--chunk", str(BATCH), "--kept", "2", "--out", str(tmp_path / "run")]
+    line = [
+        "--games",
+        str(BATCH),
+        "--chunk",
+        str(BATCH),
+        "--kept",
+        "2",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     assert command([*line, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["games"] == BATCH

@@ -1,7 +1,21 @@
-"""Where policies meet: one table (`play`), two policies (`duel`, `compare`), a whole field (`round_robin`), candidates (`against`)."""
+"""Where policies meet: one table, two policies, a whole field, candidates.
+
+`play` is for one table, `duel` and `compare` for two policies, `round_robin` for a whole field,
+`against` for candidates.
+"""
 
 from agents.arena.candidates import Lineup, Score, against
 from agents.arena.match import unique_names
 from agents.arena.matches import compare, duel, play, play_again, round_robin
 
-__all__ = ["Lineup", "Score", "against", "compare", "duel", "play", "play_again", "round_robin", "unique_names"]
+__all__ = [
+    "Lineup",
+    "Score",
+    "against",
+    "compare",
+    "duel",
+    "play",
+    "play_again",
+    "round_robin",
+    "unique_names",
+]

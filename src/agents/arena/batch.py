@@ -25,8 +25,10 @@ class GameBatch:
         seat_counts: (G, P) SEAT_COUNTS.
         game_counts: (G,) GAME_COUNTS.
         owned: (G, P) int32, the lots of each seat at the end, as bits.
-        score: (G, P) int32, what decides a capped game, counted at the end as the rules say (dollars).
-        luck: (G, P) float64, by how much the dice raised each seat's share of the win, by the value of the table; zeros without one.
+        score: (G, P) int32, what decides a capped game, counted at the end as the rules say
+            (dollars).
+        luck: (G, P) float64, by how much the dice raised each seat's share of the win, by the value
+            of the table; zeros without one.
         actions: For each recorded game, by number: its actions, and a hash of its final record.
     """
 

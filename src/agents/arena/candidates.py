@@ -1,4 +1,7 @@
-"""Candidates at the same tables: each plays the same seats and seeds against the same opponents (`against`)."""
+"""Candidates at the same tables (`against`).
+
+Each plays the same seats and seeds against the same opponents.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,8 @@ class Lineup:
     """The opponents of a candidate at a table, and how they play.
 
     Attributes:
-        opponents: One for each other seat: names, saved files or policies. One that is given twice sits twice.
+        opponents: One for each other seat: names, saved files or policies. One that is given twice
+            sits twice.
         rules: A preset or `Rules`.
         turn_limit: Turns of each player after which the score decides a game.
     """
@@ -43,9 +47,14 @@ class Lineup:
 
     def __str__(self) -> str:
         """The names of the opponents, such as "3 x expert"."""
-        names = [opponent.name if isinstance(opponent, Policy) else str(opponent) for opponent in self.opponents]
+        names = [
+            opponent.name if isinstance(opponent, Policy) else str(opponent)
+            for opponent in self.opponents
+        ]
         counts = {name: names.count(name) for name in names}
-        return ", ".join(name if count == 1 else f"{count} x {name}" for name, count in counts.items())
+        return ", ".join(
+            name if count == 1 else f"{count} x {name}" for name, count in counts.items()
+        )
 
     @property
     def orders(self) -> int:
@@ -92,7 +101,10 @@ class Score:
 
     def rows(self) -> list[dict[str, Any]]:
         """Its row of `Results.rows()` for each lineup."""
-        return [next(row for row in results.rows() if row["name"] == results.names[0]) for results in self.results]
+        return [
+            next(row for row in results.rows() if row["name"] == results.names[0])
+            for results in self.results
+        ]
 
 
 def against(
@@ -108,22 +120,24 @@ def against(
 ) -> list[Score]:
     """Let each candidate play the same seats and seeds against the same opponents.
 
-    `score.rate` and `score.interval` say how much a candidate wins, `first.less(second)` how much more than another one, `score.rows()`
-    what its games were like at each table.
+    `score.rate` and `score.interval` say how much a candidate wins, `first.less(second)` how much
+    more than another one, `score.rows()` what its games were like at each table.
 
     Args:
-        candidates: Names, saved files or policies. Each sits alone at its tables; an opponent of the same name is another policy.
+        candidates: Names, saved files or policies. Each sits alone at its tables; an opponent of
+            the same name is another policy.
         lineups: The tables. They may differ in size, rules and turn limit.
         games: Games of each candidate, a number for each lineup.
         seed: As in `play`.
         threads: As in `play`.
         progress: As in `play`.
-        same_seeds: Whether all lineups play the same seeds, as the tables of a `round_robin` do; otherwise no two share one.
+        same_seeds: Whether all lineups play the same seeds, as the tables of a `round_robin` do;
+            otherwise no two share one.
         table_type: Plays the games, which a subclass of `Table` may do on other machines.
 
     Returns:
-        A score for each candidate. With compiled policies they are a function of the arguments; the last bits of a network may depend on
-        how many candidates there are.
+        A score for each candidate. With compiled policies they are a function of the arguments; the
+        last bits of a network may depend on how many candidates there are.
 
     Raises:
         ConfigurationError: And the others that `play` raises.
@@ -142,14 +156,30 @@ def against(
         parts.append(_Part(lineup, list(dict.fromkeys(seated)), seats, unit + np.int32(first)))
         first += 0 if same_seeds else int(unit[-1]) + 1
         compiled = all(isinstance(policy, CompiledPolicy) for policy in (*players, *seated))
-        # The last bits of a network depend on how many decisions it is asked at once: with one, each lineup is a batch of its own.
-        key = seats.shape[1], Rules.coerce(lineup.rules), lineup.turn_limit, 0 if compiled else len(parts)
+        # The last bits of a network depend on how many decisions it is asked at once: with one,
+        # each lineup is a batch of its own.
+        key = (
+            seats.shape[1],
+            Rules.coerce(lineup.rules),
+            lineup.turn_limit,
+            0 if compiled else len(parts),
+        )
         batches[key].append(parts[-1])
     with reported(progress, len(players) * sum(games)) as done:
         for (_, rules, turn_limit, _), together in batches.items():
             others = list(dict.fromkeys(policy for part in together for policy in part.opponents))
-            _play_parts(players, others, together, table_type([*players, *others], rules, turn_limit, threads), seed, done)
-    return [_score(policy, tuple(part.results[number] for part in parts)) for number, policy in enumerate(players)]
+            _play_parts(
+                players,
+                others,
+                together,
+                table_type([*players, *others], rules, turn_limit, threads),
+                seed,
+                done,
+            )
+    return [
+        _score(policy, tuple(part.results[number] for part in parts))
+        for number, policy in enumerate(players)
+    ]
 
 
 @dataclass
@@ -172,13 +202,20 @@ class _Part:
 
 
 def _play_parts(
-    players: list[Policy], others: list[Policy], parts: list[_Part], table: Table, seed: int, done: Callable[[int], None]
+    players: list[Policy],
+    others: list[Policy],
+    parts: list[_Part],
+    table: Table,
+    seed: int,
+    done: Callable[[int], None],
 ) -> None:
     """Play parts at a table of the players and the others, and fill in their results."""
     seats = []
     for part in parts:
         numbers = [len(players) + others.index(policy) for policy in part.opponents]
-        seats += [np.array([number, *numbers], np.int16)[part.seats] for number in range(len(players))]
+        seats += [
+            np.array([number, *numbers], np.int16)[part.seats] for number in range(len(players))
+        ]
     unit = np.concatenate([part.unit for part in parts for _ in players])
     batch = GameBatch(game_seeds(seed, unit), np.concatenate(seats))
     began = clock()
@@ -190,8 +227,10 @@ def _play_parts(
             start, stop = stop, stop + len(part.unit)
             part.results.append(
                 Results(
-                    tuple(unique_names([player, *part.opponents])), title_of(part.lineup.rules), seed, table.turn_limit, part.seats,
-                    batch.place[start:stop], part.unit, batch.first[start:stop], batch.capped[start:stop], batch.seat_counts[start:stop],
+                    tuple(unique_names([player, *part.opponents])), title_of(part.lineup.rules),
+                    seed, table.turn_limit, part.seats,
+                    batch.place[start:stop], part.unit, batch.first[start:stop],
+                    batch.capped[start:stop], batch.seat_counts[start:stop],
                     batch.game_counts[start:stop], seconds * len(part.unit),
                 )
             )  # fmt: skip

@@ -1,7 +1,10 @@
-"""What is counted in a game while it is played: `STATISTICS` lists it, and the kernels here count it at each step.
+"""What is counted in a game while it is played.
 
-The engine is not involved. `step_counting` carries out an action by the engine's own `answer` and `settle_one`, and looks at the task on
-top of the agenda before each of them and at what has changed after it. It stops before a throw, which the loop carries out.
+`STATISTICS` lists it, and the kernels here count it at each step.
+
+The engine is not involved. `step_counting` carries out an action by the engine's own `answer` and
+`settle_one`, and looks at the task on top of the agenda before each of them and at what has changed
+after it. It stops before a throw, which the loop carries out.
 """
 
 from __future__ import annotations
@@ -11,14 +14,33 @@ from typing import Any, Final
 
 import numpy as np
 
-from monopoly_env.actions import A_BUILD, A_BUY, A_CASH, A_REPLY, A_SELL, A_TURN, HEAD_NAMES, HEAD_OF, NUM_ACTIONS
+from monopoly_env.actions import (
+    A_BUILD,
+    A_BUY,
+    A_CASH,
+    A_REPLY,
+    A_SELL,
+    A_TURN,
+    HEAD_NAMES,
+    HEAD_OF,
+    NUM_ACTIONS,
+)
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import steps_of
 from monopoly_env.engine.players import lots_worth, score
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.engine.trade import ACCEPT
-from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUPS, HOUSE_PRICE, NUM_GROUPS, NUM_LOTS, NUM_STREETS
+from monopoly_env.facts.board import (
+    ALL_LOTS,
+    GROUP_LOTS,
+    GROUP_OF,
+    GROUPS,
+    HOUSE_PRICE,
+    NUM_GROUPS,
+    NUM_LOTS,
+    NUM_STREETS,
+)
 from monopoly_env.game import MAX_PLAYERS, NOBODY, Game
 from monopoly_env.kernels import kernel
 
@@ -47,19 +69,39 @@ class Statistic:
         return tuple(f"{self.name}_{part}" for part in self.parts) or (self.name,)
 
 
-# Counted for each seat in each game. The small types are wide enough: a lot leaves the bank at most 8 times.
+# Counted for each seat in each game. The small types are wide enough: a lot leaves the bank at most
+# 8 times.
 STATISTICS: Final = (
     Statistic("bankrupt", "share of games", "went bankrupt", "u1"),
-    Statistic("worth", "dollars", "at the end: cash, printed prices of the lots, purchase prices of the own buildings"),
+    Statistic(
+        "worth",
+        "dollars",
+        "at the end: cash, printed prices of the lots, purchase prices of the own buildings",
+    ),
     Statistic("cash", "dollars", "at the end"),
     Statistic("lots", "lots", "at the end", "u1"),
-    Statistic("groups", "groups", "most complete groups held at once, railroads and utilities included", "u1"),
+    Statistic(
+        "groups",
+        "groups",
+        "most complete groups held at once, railroads and utilities included",
+        "u1",
+    ),
     Statistic("buildings", "buildings", "bought: houses, and hotels as one building more"),
-    Statistic("rent_paid", "dollars", "rent paid in full; what a creditor gets from a bankrupt estate is not rent"),
+    Statistic(
+        "rent_paid",
+        "dollars",
+        "rent paid in full; what a creditor gets from a bankrupt estate is not rent",
+    ),
     Statistic("rent_received", "dollars", "rent received in full"),
     Statistic("offers", "offers", "finished offers put to a partner, counter-offers included"),
     Statistic("trades", "trades", "concluded, whoever proposed them"),
-    Statistic("purchases", "lots", "bought from the bank, at the printed price or by auction, by group", "u1", GROUPS),
+    Statistic(
+        "purchases",
+        "lots",
+        "bought from the bank, at the printed price or by auction, by group",
+        "u1",
+        GROUPS,
+    ),
     Statistic("decisions", "decisions", "made, by head of the action", "i4", HEAD_NAMES),
 )
 # Counted for each game.
@@ -67,11 +109,15 @@ GAME_STATISTICS: Final = (
     Statistic("turns", "turns", "of all players together"),
     Statistic("choices", "decisions", "made by all players"),
     Statistic("trades", "trades", "concluded"),
-    Statistic("lot_moves", "trades", "that moved the same lot, for the lot that was traded most often"),
+    Statistic(
+        "lot_moves", "trades", "that moved the same lot, for the lot that was traded most often"
+    ),
 )
 
 
-def _fields(statistics: tuple[Statistic, ...], shape: tuple[int, ...] = ()) -> list[tuple[str, str, tuple[int, ...]]]:
+def _fields(
+    statistics: tuple[Statistic, ...], shape: tuple[int, ...] = ()
+) -> list[tuple[str, str, tuple[int, ...]]]:
     """Fields of a record, widest first."""
     ordered = sorted(statistics, key=lambda statistic: -np.dtype(statistic.dtype).itemsize)
     return [(s.name, s.dtype, (*shape, len(s.parts)) if s.parts else shape) for s in ordered]
@@ -86,7 +132,8 @@ COUNTS: Final = np.dtype(
         [
             ("game", np.dtype((np.record, _fields(GAME_STATISTICS)))),
             ("moves", "i4", (NUM_LOTS,)),  # trades of each lot
-            ("score", "i4", (MAX_PLAYERS,)),  # at the end, as the rules count it to decide a capped game (dollars)
+            # At the end, as the rules count it to decide a capped game (dollars)
+            ("score", "i4", (MAX_PLAYERS,)),
             *_fields(STATISTICS, (MAX_PLAYERS,)),
         ],
     )
@@ -96,7 +143,8 @@ COUNTS: Final = np.dtype(
 _WATCHED: Final = np.isin(
     np.arange(agenda.LAST_TASK + 1),
     [
-        agenda.PLACE, agenda.DEBT, agenda.BEGIN_TURN, agenda.CHARGE, agenda.TAKE, agenda.PAY_EACH, agenda.COLLECT_EACH, agenda.SOLD,
+        agenda.PLACE, agenda.DEBT, agenda.BEGIN_TURN, agenda.CHARGE, agenda.TAKE, agenda.PAY_EACH,
+        agenda.COLLECT_EACH, agenda.SOLD,
     ],
 )  # fmt: skip
 _NOTED: Final = np.zeros(NUM_ACTIONS, np.bool_)
@@ -112,7 +160,10 @@ def begin_counting(game: Game, counts: Any) -> None:
 
 @kernel
 def step_counting(game: Game, action: int, counts: Any) -> None:
-    """Carry out a legal action, settle everything up to the next throw or real choice, and count what happens in the COUNTS of the game."""
+    """Carry out a legal action, and count what happens in the COUNTS of the game.
+
+    Everything up to the next throw or real choice is settled.
+    """
     seat = int(game.player)
     counts.decisions[seat, HEAD_OF[action]] += 1
     if _NOTED[action] or game.decision == agenda.DEBT:
@@ -136,7 +187,9 @@ def settle_counting(game: Game, counts: Any) -> None:
 @kernel
 def throws_next(game: Game) -> bool:
     """Whether the next task of the agenda is a throw."""
-    return game.depth > 0 and game.fault == 0 and game.agenda[int(game.depth) - 1, 0] == agenda.THROW
+    return (
+        game.depth > 0 and game.fault == 0 and game.agenda[int(game.depth) - 1, 0] == agenda.THROW
+    )
 
 
 @kernel
@@ -177,7 +230,9 @@ def _settle_watched(game: Game, counts: Any) -> bool:
         before = _pieces(game)
     goes_on = settle_one(game)
     if game.place[seat] != 0:
-        _count_ruin(game, seat, second if task == agenda.CHARGE or task == agenda.DEBT else NOBODY, counts)
+        _count_ruin(
+            game, seat, second if task == agenda.CHARGE or task == agenda.DEBT else NOBODY, counts
+        )
     elif creditor != NOBODY:
         rent = int(game.cash[creditor]) - received
         counts.rent_received[creditor] += rent
@@ -193,7 +248,8 @@ def _settle_watched(game: Game, counts: Any) -> bool:
 def _landlord(game: Game, task: int, creditor: int) -> int:
     """The seat that the task on top pays rent to, or NOBODY.
 
-    Players owe each other rent or what a card says. In the second case the task of the card lies right below, for its next payer or payee.
+    Players owe each other rent or what a card says. In the second case the task of the card lies
+    right below, for its next payer or payee.
     """
     if creditor < 0 or (task != agenda.CHARGE and task != agenda.TAKE):
         return NOBODY
@@ -261,9 +317,14 @@ def take_stock(game: Game, counts: Any) -> None:
 
 @kernel
 def net_worth(game: Game, seat: int) -> int:
-    """Cash, printed prices of a seat's lots and purchase prices of its own buildings (51), in dollars."""
+    """Cash, printed prices of a seat's lots and purchase prices of its own buildings, in dollars.
+
+    It is the net worth of (51).
+    """
     worth = int(game.cash[seat]) + lots_worth(game, seat, 100)
     for street in range(NUM_STREETS):
         if game.level[street] > 0 and has(game.lots[seat], street):
-            worth += steps_of(game, int(game.level[street])) * int(HOUSE_PRICE[game.rules.board, street])
+            worth += steps_of(game, int(game.level[street])) * int(
+                HOUSE_PRICE[game.rules.board, street]
+            )
     return worth

@@ -1,4 +1,7 @@
-"""The arena's compiled loop: it plays games, counts what happens in them, and records the actions of some of them."""
+"""The arena's compiled loop.
+
+It plays games, counts what happens in them, and records the actions of some of them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.arena.counting import begin_counting, settle_counting, step_counting, take_stock, throws_next
+from agents.arena.counting import (
+    begin_counting,
+    settle_counting,
+    step_counting,
+    take_stock,
+    throws_next,
+)
 from agents.arena.luck import Luck, throw_measured
 from monopoly_env.engine.agenda import OVER
 from monopoly_env.engine.step import settle_one

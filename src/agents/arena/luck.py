@@ -1,22 +1,30 @@
-"""The luck of the dice, as a value of states sees it: what luck-adjusted results subtract from the outcome of a game.
+"""The luck of the dice, as a value of states sees it.
 
-At each throw, all 21 different results are settled on copies of the record, each up to the next throw or real choice, and valued. The luck
-of the throw is the value after the result that came, less the mean of the values after all of them:
+Luck-adjusted results subtract it from the outcome of a game.
+
+At each throw, all 21 different results are settled on copies of the record, each up to the next
+throw or real choice, and valued. The luck of the throw is the value after the result that came,
+less the mean of the values after all of them:
 
     luck = V(d) - sum over results x of p(x) V(x),    p(x) = 1/36 for a double, else 2/36
 
 Subtracting it changes no mean, whatever the value is:
 
-- Hold fixed all other random numbers of a game, that is its other throws, its decks, its throws for utilities, and what its policies draw.
-  Each comes from a stream, or a place in one, of its own, so they are independent of this throw d.
-- The record before the throw, and with it whether the throw is made at all and V(x) for each x, then depends on them alone: a copy
-  settles cards and utility throws with the numbers that the game itself would use. So V(x) is a fixed number for each x.
-- d is uniform over the 36 results, so the luck is zero in the mean, given all the rest, and therefore in the mean over everything. (Up to
-  the 2**-26 by which `engine.randomness.below` is not uniform.) The luck of a game is a sum of at most so many throws as it has turns.
+- Hold fixed all other random numbers of a game, that is its other throws, its decks, its throws for
+  utilities, and what its policies draw. Each comes from a stream, or a place in one, of its own, so
+  they are independent of this throw d.
+- The record before the throw, and with it whether the throw is made at all and V(x) for each x,
+  then depends on them alone: a copy settles cards and utility throws with the numbers that the game
+  itself would use. So V(x) is a fixed number for each x.
+- d is uniform over the 36 results, so the luck is zero in the mean, given all the rest, and
+  therefore in the mean over everything. (Up to the 2**-26 by which `engine.randomness.below` is not
+  uniform.) The luck of a game is a sum of at most so many throws as it has turns.
 
-What luck is left: the order of the decks (who draws a card is the luck of a throw), throws for utilities, throws before the first decision.
-Policies must not look at the seed of a record, but for their own stream. This is the part of AIVAT that is about chance (Burch, Schmid,
-Moravčík, Morrill and Bowling, "AIVAT: A New Variance Reduction Technique for Agent Evaluation in Imperfect Information Games", AAAI 2018).
+What luck is left: the order of the decks (who draws a card is the luck of a throw), throws for
+utilities, throws before the first decision. Policies must not look at the seed of a record, but for
+their own stream. This is the part of AIVAT that is about chance (Burch, Schmid, Moravčík, Morrill
+and Bowling, "AIVAT: A New Variance Reduction Technique for Agent Evaluation in Imperfect
+Information Games", AAAI 2018).
 """
 
 from __future__ import annotations
@@ -50,7 +58,8 @@ class Luck(NamedTuple):
         sums: (B, P) float64, by how much the dice have raised each seat's share of the win.
         copies: (1,) records.
         after: (21, P) float64, the values after each result.
-        asking: (1,) bool, whether the value is being asked: if an error was raised then, it is the value's.
+        asking: (1,) bool, whether the value is being asked: if an error was raised then, it is the
+            value's.
     """
 
     measured: bool
@@ -65,13 +74,17 @@ class Luck(NamedTuple):
     def of(cls, value: Value | None, sums: NDArray[np.float64]) -> Luck:
         """Luck by a value, added to `sums`; without one, none is measured."""
         players = sums.shape[1]
-        handle, params = (0, np.zeros(1, np.float32)) if value is None else (value.kernel.handle, value.params)
+        handle, params = (
+            (0, np.zeros(1, np.float32)) if value is None else (value.kernel.handle, value.params)
+        )
         buffers = empty_games(1), np.zeros((_RESULTS, players)), np.zeros(1, np.bool_)
         return cls(value is not None, handle, params, sums, *buffers)
 
 
 def resolve(adjust: str | Value | None, players: int) -> Value | None:
-    """The value that results are adjusted by: None, "value" for the best one, a name, or the value itself.
+    """The value that results are adjusted by.
+
+    It is given as None, "value" for the best one, a name, or the value itself.
 
     Raises:
         ConfigurationError: It is unknown, or for smaller tables than one of so many players.
@@ -85,7 +98,7 @@ def resolve(adjust: str | Value | None, players: int) -> Value | None:
 
 @kernel
 def throw_measured(game: Game, luck: Any, sums: Any) -> None:
-    """Carry out the throw that is next in a game, and add its luck to the (P,) sums of the game's seats."""
+    """Carry out the next throw of a game, and add its luck to the (P,) sums of the game's seats."""
     if game.num_forced > 0:  # no luck
         settle_one(game)
         return
@@ -102,7 +115,9 @@ def throw_measured(game: Game, luck: Any, sums: Any) -> None:
     number = 0
     for first in range(1, 7):
         for second in range(first, 7):
-            weight = (36.0 if first == low and second == high else 0.0) - (1.0 if first == second else 2.0)
+            weight = (36.0 if first == low and second == high else 0.0) - (
+                1.0 if first == second else 2.0
+            )
             for seat in range(len(sums)):
                 sums[seat] += luck.after[number, seat] * weight / 36.0
             number += 1
@@ -110,9 +125,12 @@ def throw_measured(game: Game, luck: Any, sums: Any) -> None:
 
 @kernel
 def _throw_to_value(game: Game, first: int, second: int, luck: Any, after: Any) -> None:
-    """Carry out the next throw with this result, and value the state at the next throw or real choice.
+    """Carry out the next throw with this result, and value the state at the next stop.
 
-    Before a throw the value is shown a window with nothing to do, so that whatever it reads of the open decision is true.
+    That is the next throw or real choice.
+
+    Before a throw the value is shown a window with nothing to do, so that whatever it reads of the
+    open decision is true.
     """
     game.forced_throws[0] = 10 * first + second
     game.num_forced = 1

@@ -1,4 +1,7 @@
-"""A match: tables of one field that play the same seeds, their games laid out as one batch for all cores."""
+"""A match: tables of one field that play the same seeds.
+
+Their games are laid out as one batch for all cores.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,8 @@ from monopoly_env.kernels import clock
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import PRESETS, RULES_VERSION, Rules
 
-_MAX_SEED: Final = (1 << 32) - 1  # game seeds are 64 bits: the seed above, the number of the unit below
+# Game seeds are 64 bits: the seed above, the number of the unit below
+_MAX_SEED: Final = (1 << 32) - 1
 _MAX_GAMES: Final = 1 << 31
 _FIRST_BLOCK: Final = 64  # seeds, before the first look at the intervals
 _GROWTH: Final = (1.25, 4.0)  # least and most that the games grow by from one look to the next
@@ -58,7 +62,9 @@ class Match:
         self.recorded = _recorded(self.record, self.games, len(self.tables))
         self.value = luck.resolve(self.adjust, len(self.tables[0]))
         self.spent = [dict(policy.costs) for policy in self.field]
-        self.table = self.table_type(self.field, self.rules, self.turn_limit, self.threads, self.value)
+        self.table = self.table_type(
+            self.field, self.rules, self.turn_limit, self.threads, self.value
+        )
 
     def play(self) -> Results:
         """Play all games."""
@@ -71,7 +77,11 @@ class Match:
 
     def play_until(self, half_width: float) -> Results:
         """Play in growing blocks until the intervals are narrow enough; for a single table."""
-        if isinstance(half_width, bool) or not isinstance(half_width, (int, float)) or not 0 < half_width < 1:
+        if (
+            isinstance(half_width, bool)
+            or not isinstance(half_width, (int, float))
+            or not 0 < half_width < 1
+        ):
             raise ConfigurationError(f"until must be a number between 0 and 1, not {half_width!r}.")
         orders = orders_of(self.tables[0])
         began = clock()
@@ -86,8 +96,12 @@ class Match:
                 units.append(unit)
                 played = total
                 results = self._results(batches, np.concatenate(units), played, clock() - began)
-                rate, low, high = ("win_rate", "paired_low", "paired_high") if self.value is None else _ADJUSTED
-                widest = max(max(row[rate] - row[low], row[high] - row[rate]) for row in results.rows())
+                rate, low, high = (
+                    ("win_rate", "paired_low", "paired_high") if self.value is None else _ADJUSTED
+                )
+                widest = max(
+                    max(row[rate] - row[low], row[high] - row[rate]) for row in results.rows()
+                )
                 if widest <= half_width or played == self.games:
                     return results
                 growth = np.clip(_SPARE * (widest / half_width) ** 2, *_GROWTH)
@@ -98,19 +112,25 @@ class Match:
         parts = [arrangements(table, stop, self.seed) for table in self.tables]
         seats = np.concatenate([seats[start:] for seats, _ in parts])
         unit = np.concatenate([unit[start:] for _, unit in parts])
-        recorded = frozenset(number - start for number in self.recorded if start <= number < start + len(unit))
+        recorded = frozenset(
+            number - start for number in self.recorded if start <= number < start + len(unit)
+        )
         return unit, GameBatch(game_seeds(self.seed, unit), seats, recorded)
 
-    def _results(self, batches: list[GameBatch], unit: NDArray[np.int32], games: int, seconds: float) -> Results:
+    def _results(
+        self, batches: list[GameBatch], unit: NDArray[np.int32], games: int, seconds: float
+    ) -> Results:
         def joined(name: str) -> NDArray[Any]:
             arrays = [getattr(batch, name) for batch in batches]
             return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
         return Results(
-            self.names, self.title, self.seed, self.turn_limit, joined("seats"), joined("place"), unit, joined("first"), joined("capped"),
+            self.names, self.title, self.seed, self.turn_limit, joined("seats"), joined("place"),
+            unit, joined("first"), joined("capped"),
             joined("seat_counts"), joined("game_counts"), seconds, self._setup(games),
             [replay for batch in batches for replay in self._replays(batch)],
-            None if self.value is None else joined("luck"), "" if self.value is None else self.value.name, self._costs(),
+            None if self.value is None else joined("luck"),
+            "" if self.value is None else self.value.name, self._costs(),
         )  # fmt: skip
 
     def _costs(self) -> list[dict[str, float]]:
@@ -130,7 +150,11 @@ class Match:
             "seed": self.seed,
             "turn_limit": self.turn_limit,
             **({} if self.value is None else {"adjust": self.value.name}),
-            "versions": {"monopoly_env": monopoly_env.__version__, "rules": RULES_VERSION, "numpy": np.__version__},
+            "versions": {
+                "monopoly_env": monopoly_env.__version__,
+                "rules": RULES_VERSION,
+                "numpy": np.__version__,
+            },
         }
 
     def _replays(self, batch: GameBatch) -> list[Any]:
@@ -140,7 +164,8 @@ class Match:
 
         return [
             Replay(
-                self.rules, int(batch.seeds[number]), batch.seats.shape[1], tuple(self.names[policy] for policy in batch.seats[number]),
+                self.rules, int(batch.seeds[number]), batch.seats.shape[1],
+                tuple(self.names[policy] for policy in batch.seats[number]),
                 actions, self.turn_limit, digest,
             )
             for number, (actions, digest) in sorted(batch.actions.items())
@@ -189,7 +214,9 @@ def title_of(rules: Rules | str) -> str:
         if Rules.preset(preset) == rules:
             return preset
     official = Rules()
-    return ", ".join(f"{name}={value}" for name, value in vars(rules).items() if value != getattr(official, name))
+    return ", ".join(
+        f"{name}={value}" for name, value in vars(rules).items() if value != getattr(official, name)
+    )
 
 
 def check_numbers(games: int, seed: int, turn_limit: int, threads: int | None) -> None:

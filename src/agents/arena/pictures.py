@@ -1,4 +1,7 @@
-"""Tables for the terminal and plots, drawn from a summary of results (`agents.arena.results.Results.summary`)."""
+"""Tables for the terminal and plots, drawn from a summary of results.
+
+The summary is that of `agents.arena.results.Results.summary`.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +36,18 @@ def main_table(summary: Summary, speed: str) -> Table:
     for heading in ("win rate", "95% interval", *(_ADJUSTED if adjusted else _COUNTED)):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in summary["players"]:
-        rate = row["name"], f"{row['win_rate']:.1%}", f"{row['paired_low']:.1%} to {row['paired_high']:.1%}"
+        rate = (
+            row["name"],
+            f"{row['win_rate']:.1%}",
+            f"{row['paired_low']:.1%} to {row['paired_high']:.1%}",
+        )
         table.add_row(*rate, *(_adjusted_cells(row) if adjusted else _counted_cells(row)))
     return table
 
 
 _COUNTED: Final = ("games", "wins", "place")
-_ADJUSTED: Final = ("adjusted", "95% interval", "variance")  # in place of these: they would not fit beside them
+# In place of these: they would not fit beside them
+_ADJUSTED: Final = ("adjusted", "95% interval", "variance")
 
 
 def _counted_cells(row: dict[str, Any]) -> tuple[str, ...]:
@@ -47,16 +55,26 @@ def _counted_cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _adjusted_cells(row: dict[str, Any]) -> tuple[str, ...]:
-    return f"{row['adjusted_rate']:.1%}", f"{row['adjusted_low']:.1%} to {row['adjusted_high']:.1%}", f"{-row['variance_removed']:+.0%}"
+    return (
+        f"{row['adjusted_rate']:.1%}",
+        f"{row['adjusted_low']:.1%} to {row['adjusted_high']:.1%}",
+        f"{-row['variance_removed']:+.0%}",
+    )
 
 
 def _adjustment(summary: Summary) -> str:
     """How the adjusted rates were made, and a warning where they are worse than the plain ones."""
     about = (
-        f"; adjusted by the value {summary['adjusted_by']!r} times {' and '.join(f'{number:.2f}' for number in summary['coefficients'])}"
+        f"; adjusted by the value {summary['adjusted_by']!r} times"
+        f" {' and '.join(f'{number:.2f}' for number in summary['coefficients'])}"
     )
     noisier = [row["name"] for row in summary["players"] if row["variance_removed"] < 0]
-    return about + (f". This value makes {', '.join(noisier)} noisier: read the plain rates, or take a better value." if noisier else "")
+    return about + (
+        f". This value makes {', '.join(noisier)} noisier: read the plain rates, or take a better"
+        " value."
+        if noisier
+        else ""
+    )
 
 
 def details_table(summary: Summary, speed: str) -> Table:
@@ -64,29 +82,42 @@ def details_table(summary: Summary, speed: str) -> Table:
     from monopoly_env.terminal import Table
 
     rows = summary["players"]
-    table = Table(title=_title(summary), caption=_caption(summary, speed) + decided(summary.get("costs", {})))
+    table = Table(
+        title=_title(summary), caption=_caption(summary, speed) + decided(summary.get("costs", {}))
+    )
     table.add_column("mean of a game")
     for row in rows:
         table.add_column(row["name"], justify="right")
     table.add_row("games", *(f"{row['games']:,}" for row in rows))
     table.add_row("win rate", *(f"{row['win_rate']:.1%}" for row in rows))
-    table.add_row("95% interval, seeds", *(f"{row['paired_low']:.1%} to {row['paired_high']:.1%}" for row in rows))
+    table.add_row(
+        "95% interval, seeds",
+        *(f"{row['paired_low']:.1%} to {row['paired_high']:.1%}" for row in rows),
+    )
     for order in range(len(summary["win_rate_by_order"])):
-        table.add_row(f"win rate as number {order + 1}", *(_percent(row["win_rate_by_order"][order]) for row in rows))
+        table.add_row(
+            f"win rate as number {order + 1}",
+            *(_percent(row["win_rate_by_order"][order]) for row in rows),
+        )
     table.add_row("place", *(f"{row['mean_place']:.2f}" for row in rows))
     table.add_row("decided by a cap", *(f"{row['capped_share']:.1%}" for row in rows))
     table.add_row("turns", *(f"{row['turns']:,.1f}" for row in rows), end_section=True)
     for statistic in STATISTICS:
         for column, part in zip(statistic.columns, statistic.parts or ("",), strict=True):
             label = f"{statistic.name.replace('_', ' ')} {part}".strip()
-            table.add_row(label, *(f"{row[column]:,.2f}" for row in rows), end_section=column == statistic.columns[-1] and part != "")
+            table.add_row(
+                label,
+                *(f"{row[column]:,.2f}" for row in rows),
+                end_section=column == statistic.columns[-1] and part != "",
+            )
     return table
 
 
 def decided(costs: Mapping[str, Mapping[str, float]]) -> str:
     """How many decisions of each policy its fallback made: a line each, after a line break."""
     return "".join(
-        f"\n{name}: {spent.get('decisions', 0):,.0f} decisions, {spent['fallbacks']:,.0f} of them by its fallback"
+        f"\n{name}: {spent.get('decisions', 0):,.0f} decisions, {spent['fallbacks']:,.0f} of them"
+        " by its fallback"
         for name, spent in costs.items()
         if "fallbacks" in spent
     )
@@ -99,9 +130,10 @@ def _title(summary: Summary) -> str:
 def _caption(summary: Summary, speed: str) -> str:
     turns = summary["turns"]
     return (
-        f"{turns['mean']:.0f} turns a game (10% under {turns['p10']:.0f}, 10% over {turns['p90']:.0f}), "
-        f"{summary['capped_share']:.1%} hit the limit, first to throw wins {summary['win_rate_by_order'][0]:.1%}, "
-        f"{summary['trades']['mean']:.1f} trades a game{', ' * bool(speed)}{speed}; intervals from the spread between seeds"
+        f"{turns['mean']:.0f} turns a game (10% under {turns['p10']:.0f}, 10% over"
+        f" {turns['p90']:.0f}), {summary['capped_share']:.1%} hit the limit, first to throw wins"
+        f" {summary['win_rate_by_order'][0]:.1%}, {summary['trades']['mean']:.1f} trades a"
+        f" game{', ' * bool(speed)}{speed}; intervals from the spread between seeds"
     )
 
 
@@ -128,7 +160,9 @@ def plot(kind: str, summary: Summary, turns: NDArray[np.int32], axes: Axes | Non
             import matplotlib.pyplot
 
         height, of_each = _HEIGHTS[kind]
-        axes = matplotlib.pyplot.subplots(figsize=(7, height + of_each * len(summary["players"])), layout="constrained")[1]
+        axes = matplotlib.pyplot.subplots(
+            figsize=(7, height + of_each * len(summary["players"])), layout="constrained"
+        )[1]
     _PLOTS[kind](summary, turns, axes)
     return axes
 
@@ -136,9 +170,21 @@ def plot(kind: str, summary: Summary, turns: NDArray[np.int32], axes: Axes | Non
 def _plot_wins(summary: Summary, _: NDArray[np.int32], axes: Axes) -> None:
     rows = summary["players"][::-1]
     rates = np.array([row["win_rate"] for row in rows])
-    errors = np.array([[row["win_rate"] - row["paired_low"], row["paired_high"] - row["win_rate"]] for row in rows]).T
-    axes.barh([row["name"] for row in rows], rates, xerr=np.maximum(errors, 0.0), color="steelblue", capsize=3)
-    axes.axvline(1 / len(summary["win_rate_by_order"]), color="grey", linewidth=0.8, linestyle="--")  # an even share
+    errors = np.array(
+        [
+            [row["win_rate"] - row["paired_low"], row["paired_high"] - row["win_rate"]]
+            for row in rows
+        ]
+    ).T
+    axes.barh(
+        [row["name"] for row in rows],
+        rates,
+        xerr=np.maximum(errors, 0.0),
+        color="steelblue",
+        capsize=3,
+    )
+    # An even share
+    axes.axvline(1 / len(summary["win_rate_by_order"]), color="grey", linewidth=0.8, linestyle="--")
     what = f"{summary['games']:,} games, rules {summary['rules']}"
     axes.set(xlim=(0, 1), xlabel=f"win rate with {CONFIDENCE:.0%} interval ({what})")
 
@@ -148,7 +194,10 @@ def _plot_groups(summary: Summary, _: NDArray[np.int32], axes: Axes) -> None:
     bought = np.array([[row[f"purchases_{group}"] for group in GROUPS] for row in rows])
     texts = [[f"{lots:.1f}" for lots in row] for row in bought]
     heat_map(axes, [row["name"] for row in rows], GROUPS, bought / GROUP_SIZE, texts, "Blues")
-    axes.set_title("Lots bought from the bank, per game and seat\n(colour: as a share of the group)", fontsize=10)
+    axes.set_title(
+        "Lots bought from the bank, per game and seat\n(colour: as a share of the group)",
+        fontsize=10,
+    )
 
 
 def _plot_length(_: Summary, turns: NDArray[np.int32], axes: Axes) -> None:
@@ -159,7 +208,8 @@ def _plot_length(_: Summary, turns: NDArray[np.int32], axes: Axes) -> None:
 _PLOTS: Final[dict[str, Callable[[Summary, NDArray[np.int32], Axes], None]]] = {
     "wins": _plot_wins, "groups": _plot_groups, "length": _plot_length
 }  # fmt: skip
-_HEIGHTS: Final = {"wins": (0.6, 0.4), "groups": (1.6, 0.4), "length": (4.0, 0.0)}  # in inches: of the plot, and of each player more
+# In inches: of the plot, and of each player more
+_HEIGHTS: Final = {"wins": (0.6, 0.4), "groups": (1.6, 0.4), "length": (4.0, 0.0)}
 
 
 _LUMINANCE: Final = (0.299, 0.587, 0.114)  # of red, green and blue
@@ -167,7 +217,12 @@ _DARK: Final = 0.5  # a square that is darker needs light text
 
 
 def heat_map(
-    axes: Axes, rows: Sequence[str], columns: Sequence[str], shares: NDArray[np.float64], texts: Sequence[Sequence[str]], colours: str
+    axes: Axes,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    shares: NDArray[np.float64],
+    texts: Sequence[Sequence[str]],
+    colours: str,
 ) -> None:
     """Draw a table whose squares are coloured.
 
@@ -186,4 +241,12 @@ def heat_map(
     axes.set_yticks(range(len(rows)), rows)
     for row, column in zip(*np.nonzero(~np.isnan(shares)), strict=True):
         dark = float(np.dot(colormaps[colours](shares[row, column])[:3], _LUMINANCE)) < _DARK
-        axes.text(column, row, texts[row][column], ha="center", va="center", fontsize=8, color="white" if dark else "black")
+        axes.text(
+            column,
+            row,
+            texts[row][column],
+            ha="center",
+            va="center",
+            fontsize=8,
+            color="white" if dark else "black",
+        )

@@ -26,7 +26,8 @@ def games_bar(games: int, finished: int = 0) -> Iterator[Callable[[int], None]]:
     from rich.console import Console
 
     columns = (
-        progress.TextColumn("games"), progress.BarColumn(), progress.MofNCompleteColumn(), progress.TextColumn("{task.fields[speed]}"),
+        progress.TextColumn("games"), progress.BarColumn(), progress.MofNCompleteColumn(),
+        progress.TextColumn("{task.fields[speed]}"),
         progress.TimeRemainingColumn(),
     )  # fmt: skip
     with progress.Progress(*columns, console=Console(stderr=True)) as bar:
@@ -43,7 +44,10 @@ def games_bar(games: int, finished: int = 0) -> Iterator[Callable[[int], None]]:
 
 @contextlib.contextmanager
 def reported(progress: Progress, games: int) -> Iterator[Callable[[int], None]]:
-    """What is called with the games that have just ended: nothing, a bar on stderr, or the caller's own function."""
+    """The function that is called with the games that have just ended.
+
+    It does nothing, moves a bar on stderr, or is the caller's own.
+    """
     if callable(progress):
         yield progress
     elif not progress:

@@ -1,8 +1,11 @@
-"""The strength of policies, from their ranks at many tables: Plackett-Luce strengths, a cross table, and running ratings.
+"""The strength of policies, from their ranks at many tables.
 
-`strengths` fits one number per policy to all games at once (Plackett, Applied Statistics 24, 1975; Luce, 1959): at a table, the
-probability that a policy comes first is its strength divided by the sum of all strengths, and so on among the rest. For tables of
-two this is the model behind Elo ratings. `cross_table` counts who ends before whom. `Ratings` are updated by each new result and
+Plackett-Luce strengths, a cross table, and running ratings.
+
+`strengths` fits one number per policy to all games at once (Plackett, Applied Statistics 24, 1975;
+Luce, 1959): at a table, the probability that a policy comes first is its strength divided by the
+sum of all strengths, and so on among the rest. For tables of two this is the model behind Elo
+ratings. `cross_table` counts who ends before whom. `Ratings` are updated by each new result and
 kept in a file.
 """
 
@@ -38,13 +41,16 @@ FORMAT: Final = "monopoly-ratings"
 FORMAT_VERSION: Final = 1
 _MOST_BYTES: Final = 1 << 25  # of a file
 _CONFIDENCE: Final = 0.95
-_PRIOR: Final = 0.5  # pseudo-games: each policy gets half a win and half a loss, which keeps strengths finite
-_LEAST: Final = 1e-9  # smallest weight drawn: keeps the arithmetic away from zero without moving any percentile in use
+# pseudo-games: each policy gets half a win and half a loss, which keeps strengths finite
+_PRIOR: Final = 0.5
+# Smallest weight drawn: keeps the arithmetic away from zero without moving any percentile in use
+_LEAST: Final = 1e-9
 _TOLERANCE: Final = 1e-9  # largest change of a log strength at which the iteration stops
 _ITERATIONS: Final = 10_000
 _BATCH: Final = 16  # bootstrap replicates whose weights are drawn at once
 
-Choice = tuple[int, tuple[int, ...]]  # the policy that came first, and the set it was in (sorted, itself included)
+# The policy that came first, and the set it was in (sorted, itself included)
+Choice = tuple[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -53,10 +59,13 @@ class Strengths:
 
     Attributes:
         names: The names of the policies.
-        points: (N,) float64, 400 times the decimal logarithm of the strength: a lead of 400 points means ten wins for each loss. 0 is
-            the mean of the middle half of the field (of the whole field if it has fewer than four policies). The extremes are left
-            out because a policy that never wins may have any low strength, which would widen the intervals of all others.
-        low: (N,) float64, lower bound of the 95% interval; minus infinity if all games are of one unit, when the spread is unknown.
+        points: (N,) float64, 400 times the decimal logarithm of the strength: a lead of 400 points
+            means ten wins for each loss. 0 is the mean of the middle half of the field (of the
+            whole field if it has fewer than four policies). The extremes are left out because a
+            policy that never wins may have any low strength, which would widen the intervals of all
+            others.
+        low: (N,) float64, lower bound of the 95% interval; minus infinity if all games are of one
+            unit, when the spread is unknown.
         high: (N,) float64, upper bound.
         games: (N,) int64, games that each policy took part in.
     """
@@ -76,32 +85,41 @@ class Strengths:
         """One row per policy, the strongest first.
 
         Returns:
-            Dictionaries with `rank`, `name`, `games`, `points`, `points_low`, `points_high` (None if the spread is unknown) and
-            `against_average`.
+            Dictionaries with `rank`, `name`, `games`, `points`, `points_low`, `points_high` (None
+            if the spread is unknown) and `against_average`.
         """
         order = sorted(range(len(self.names)), key=lambda i: (-self.points[i], self.names[i]))
         chance = self.against_average
         return [
             {
-                "rank": rank, "name": self.names[i], "games": int(self.games[i]), "points": float(self.points[i]),
-                "points_low": _finite(self.low[i]), "points_high": _finite(self.high[i]), "against_average": float(chance[i]),
+                "rank": rank, "name": self.names[i], "games": int(self.games[i]),
+                "points": float(self.points[i]),
+                "points_low": _finite(self.low[i]), "points_high": _finite(self.high[i]),
+                "against_average": float(chance[i]),
             }
             for rank, i in enumerate(order, 1)
         ]  # fmt: skip
 
 
 def strengths(
-    names: Sequence[str], seats: ArrayLike, place: ArrayLike, unit: ArrayLike, replicates: int = REPLICATES, seed: int = 0
+    names: Sequence[str],
+    seats: ArrayLike,
+    place: ArrayLike,
+    unit: ArrayLike,
+    replicates: int = REPLICATES,
+    seed: int = 0,
 ) -> Strengths:
     """Fit Plackett-Luce strengths to the ranks of all games.
 
-    Ties are split: k policies with the same rank count as all k! orders among them, each with weight 1 / k!. Each policy also gets
-    half a win and half a loss as pseudo-games, spread evenly over all others, so that a policy that won every game still has a finite
-    strength. A policy in several seats of a table counts as several players of equal strength.
+    Ties are split: k policies with the same rank count as all k! orders among them, each with
+    weight 1 / k!. Each policy also gets half a win and half a loss as pseudo-games, spread evenly
+    over all others, so that a policy that won every game still has a finite strength. A policy in
+    several seats of a table counts as several players of equal strength.
 
-    The interval comes from the Bayesian bootstrap (Rubin, Annals of Statistics 9, 1981) over units: all games of a unit get the same
-    exponential weight, and the pseudo-games get gamma weights. For independent games of two policies this is Jeffreys' interval,
-    which has the right coverage even where one of them won every game.
+    The interval comes from the Bayesian bootstrap (Rubin, Annals of Statistics 9, 1981) over units:
+    all games of a unit get the same exponential weight, and the pseudo-games get gamma weights. For
+    independent games of two policies this is Jeffreys' interval, which has the right coverage even
+    where one of them won every game.
 
     Args:
         names: The names of N policies.
@@ -132,12 +150,18 @@ def strengths(
     low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
     if counts.shape[0] > 1 and replicates > 1:
         spread = np.array(drawn) - np.mean(np.array(drawn)[:, middle], axis=1, keepdims=True)
-        low, high = scale * np.quantile(spread, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2], axis=0)
-    games = np.array([(seats_ == policy).any(axis=1).sum() for policy in range(len(names))], np.int64)
+        low, high = scale * np.quantile(
+            spread, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2], axis=0
+        )
+    games = np.array(
+        [(seats_ == policy).any(axis=1).sum() for policy in range(len(names))], np.int64
+    )
     return Strengths(tuple(names), scale * (best - best[middle].mean()), low, high, games)
 
 
-def _checked(names: Sequence[str], seats: ArrayLike, place: ArrayLike, unit: ArrayLike) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _checked(
+    names: Sequence[str], seats: ArrayLike, place: ArrayLike, unit: ArrayLike
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """The arguments of `strengths` as arrays.
 
     Raises:
@@ -145,24 +169,40 @@ def _checked(names: Sequence[str], seats: ArrayLike, place: ArrayLike, unit: Arr
     """
     seats_, place_, unit_ = np.asarray(seats), np.asarray(place), np.asarray(unit)
     if len(names) < 2:
-        raise ConfigurationError(f"Strengths compare two or more policies; {len(names)} were given.")
-    if seats_.ndim != 2 or seats_.shape != place_.shape or unit_.shape != seats_.shape[:1] or not len(seats_):
         raise ConfigurationError(
-            f"Give seats (G, P), places (G, P) and units (G,) of one or more games, not {seats_.shape}, {place_.shape}, {unit_.shape}."
+            f"Strengths compare two or more policies; {len(names)} were given."
+        )
+    if (
+        seats_.ndim != 2
+        or seats_.shape != place_.shape
+        or unit_.shape != seats_.shape[:1]
+        or not len(seats_)
+    ):
+        raise ConfigurationError(
+            "Give seats (G, P), places (G, P) and units (G,) of one or more games, not"
+            f" {seats_.shape}, {place_.shape}, {unit_.shape}."
         )
     if seats_.min() < 0 or seats_.max() >= len(names) or place_.min() < 1:
-        raise ConfigurationError(f"Seats must be numbers of the {len(names)} policies, from 0, and places ranks, from 1.")
+        raise ConfigurationError(
+            f"Seats must be numbers of the {len(names)} policies, from 0, and places ranks, from 1."
+        )
     return seats_, place_, unit_
 
 
-def _count_choices(seats: NDArray[Any], place: NDArray[Any], unit: NDArray[Any]) -> tuple[list[Choice], Any]:
-    """Ranks as successive choices: which policy came first among all, which among the rest, and so on.
+def _count_choices(
+    seats: NDArray[Any], place: NDArray[Any], unit: NDArray[Any]
+) -> tuple[list[Choice], Any]:
+    """Ranks as successive choices.
+
+    They say which policy came first among all, which among the rest, and so on.
 
     Returns:
         The K different choices, and a sparse (U, K) matrix of how often each occurred in each unit.
     """
     order = np.argsort(place, axis=1, kind="stable")
-    outcome = np.concatenate([np.take_along_axis(seats, order, 1), np.take_along_axis(place, order, 1)], axis=1)
+    outcome = np.concatenate(
+        [np.take_along_axis(seats, order, 1), np.take_along_axis(place, order, 1)], axis=1
+    )
     outcomes, kind = np.unique(outcome, axis=0, return_inverse=True)
     _, number = np.unique(unit, return_inverse=True)
     met = sparse.csr_array((np.ones(len(kind)), (number, kind.ravel())))
@@ -178,7 +218,10 @@ def _count_choices(seats: NDArray[Any], place: NDArray[Any], unit: NDArray[Any])
 
 
 def _choices(policies: list[int], places: list[int]) -> Iterable[tuple[Choice, float]]:
-    """The choices that make up a ranking, with their weights; tied policies count in all orders with equal weight."""
+    """The choices that make up a ranking, with their weights.
+
+    Tied policies count in all orders with equal weight.
+    """
     start = 0
     for _, group in itertools.groupby(places):
         tied = len(list(group))
@@ -195,14 +238,20 @@ def _choices(policies: list[int], places: list[int]) -> Iterable[tuple[Choice, f
 class _Model:
     """Iterated Luce spectral ranking (Maystre and Grossglauser, NeurIPS 2015) on counted choices.
 
-    A step of `choix.lsr_pairwise_dense` takes a matrix of wins and builds a Markov chain that moves from j to i at the rate
-    wins / (w_i + w_j). A choice of i among a set moves from each other member j at the rate 1 / (sum of the strengths of the set).
-    For larger tables we pass `choix` the number of wins that gives this rate. For tables of two this is `choix.ilsr_pairwise_dense`.
+    A step of `choix.lsr_pairwise_dense` takes a matrix of wins and builds a Markov chain that moves
+    from j to i at the rate wins / (w_i + w_j). A choice of i among a set moves from each other
+    member j at the rate 1 / (sum of the strengths of the set). For larger tables we pass `choix`
+    the number of wins that gives this rate. For tables of two this is `choix.ilsr_pairwise_dense`.
     """
 
     def __init__(self, count: int, kinds: Sequence[Choice]) -> None:
         self.count = count
-        self._pairs = [(winner, tuple(sorted((winner, loser)))) for winner in range(count) for loser in range(count) if winner != loser]
+        self._pairs = [
+            (winner, tuple(sorted((winner, loser))))
+            for winner in range(count)
+            for loser in range(count)
+            if winner != loser
+        ]
         self.pairs = len(self._pairs)
         self._kinds = len(kinds)
         choices = [*kinds, *self._pairs]
@@ -211,9 +260,16 @@ class _Model:
         winner = np.array([winner for winner, _ in choices])[rows]
         ones = np.ones(len(rows))
         self._sets = sparse.csr_array((ones, (rows, member)), shape=(len(choices), count))
-        self._moves = sparse.csr_array((ones, (winner * count + member, rows)), shape=(count * count, len(choices)))
+        self._moves = sparse.csr_array(
+            (ones, (winner * count + member, rows)), shape=(count * count, len(choices))
+        )
 
-    def fit(self, made: NDArray[np.float64], prior: NDArray[np.float64], start: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def fit(
+        self,
+        made: NDArray[np.float64],
+        prior: NDArray[np.float64],
+        start: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
         """The maximum-likelihood log strengths, with mean 0.
 
         Args:
@@ -232,19 +288,23 @@ class _Model:
         for _ in range(_ITERATIONS):
             strength = np.exp(logs)
             rates = (self._moves @ (made / (self._sets @ strength))).reshape(self.count, self.count)
-            step = choix.lsr_pairwise_dense(rates * (strength[:, None] + strength), initial_params=logs)
+            step = choix.lsr_pairwise_dense(
+                rates * (strength[:, None] + strength), initial_params=logs
+            )
             step -= step.mean()
             if np.abs(step - logs).max() < _TOLERANCE:
                 return step
             logs = step
-        raise ConfigurationError("The strengths do not converge: too few games connect the policies.")
+        raise ConfigurationError(
+            "The strengths do not converge: too few games connect the policies."
+        )
 
 
 def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-# --- cross table --------------------------------------------------------------------------------------------------------
+# --- cross table
 
 
 @dataclass(frozen=True)
@@ -253,8 +313,8 @@ class CrossTable:
 
     Attributes:
         names: The names of N policies.
-        share: (N, N) float64, the share of games in which the policy of the row ended before that of the column. A tie counts half;
-            NaN if the two never met.
+        share: (N, N) float64, the share of games in which the policy of the row ended before that
+            of the column. A tie counts half; NaN if the two never met.
         games: (N, N) int64, how often the two met.
     """
 
@@ -265,10 +325,15 @@ class CrossTable:
     def sorted(self, names: Sequence[str]) -> CrossTable:
         """The same table with the policies in the given order."""
         order = [self.names.index(name) for name in names]
-        return CrossTable(tuple(names), self.share[np.ix_(order, order)], self.games[np.ix_(order, order)])
+        return CrossTable(
+            tuple(names), self.share[np.ix_(order, order)], self.games[np.ix_(order, order)]
+        )
 
     def table(self) -> Table:
-        """The table in percent, for the terminal; a column has the number of the row of the same policy."""
+        """The table in percent, for the terminal.
+
+        A column has the number of the row of the same policy.
+        """
         from monopoly_env.terminal import Table
 
         table = Table(title="Who ends before whom, in percent", caption=self._met())
@@ -277,7 +342,11 @@ class CrossTable:
         for number in range(1, len(self.names) + 1):
             table.add_column(str(number), justify="right", no_wrap=True)
         for number, (name, row) in enumerate(zip(self.names, self.share, strict=True), 1):
-            table.add_row(str(number), name, *("" if np.isnan(share) else f"{share:.1%}"[:-1] for share in row))
+            table.add_row(
+                str(number),
+                name,
+                *("" if np.isnan(share) else f"{share:.1%}"[:-1] for share in row),
+            )
         return table
 
     def plot(self, axes: Axes | None = None) -> Axes:
@@ -294,12 +363,16 @@ class CrossTable:
             axes = matplotlib.pyplot.subplots(figsize=(side + 1.0, side), layout="constrained")[1]
         texts = [[f"{100 * share:.0f}" for share in row] for row in self.share]
         heat_map(axes, self.names, self.names, self.share, texts, "RdBu")
-        axes.set_title(f"How often the row ends before the column, in percent\n{self._met()}", fontsize=10)
+        axes.set_title(
+            f"How often the row ends before the column, in percent\n{self._met()}", fontsize=10
+        )
         return axes
 
     def to_json(self) -> dict[str, Any]:
         """The table as JSON values; None where two policies never met."""
-        shares = [[None if np.isnan(share) else float(share) for share in row] for row in self.share]
+        shares = [
+            [None if np.isnan(share) else float(share) for share in row] for row in self.share
+        ]
         return {"names": list(self.names), "share": shares, "games": self.games.tolist()}
 
     def _met(self) -> str:
@@ -307,7 +380,9 @@ class CrossTable:
         if not met.size:
             return "no games"
         fewest, most = int(met.min()), int(met.max())
-        return f"{fewest:,} games a pair" if fewest == most else f"{fewest:,} to {most:,} games a pair"
+        return (
+            f"{fewest:,} games a pair" if fewest == most else f"{fewest:,} to {most:,} games a pair"
+        )
 
 
 def cross_table(names: Sequence[str], seats: ArrayLike, place: ArrayLike) -> CrossTable:
@@ -328,11 +403,13 @@ def cross_table(names: Sequence[str], seats: ArrayLike, place: ArrayLike) -> Cro
         met += np.bincount(pair, minlength=count * count)
     games = met.reshape(count, count)
     np.fill_diagonal(games, 0)  # a policy against itself says nothing
-    share = np.divide(ahead.reshape(count, count), games, out=np.full((count, count), np.nan), where=games > 0)
+    share = np.divide(
+        ahead.reshape(count, count), games, out=np.full((count, count), np.nan), where=games > 0
+    )
     return CrossTable(tuple(names), share, games)
 
 
-# --- running ratings ----------------------------------------------------------------------------------------------------
+# --- running ratings
 
 
 @dataclass
@@ -361,14 +438,17 @@ class Ratings:
 
     Attributes:
         players: The ratings, by name of the policy.
-        counted: Digests of the results counted so far, so that the same results are not counted twice.
+        counted: Digests of the results counted so far, so that the same results are not counted
+            twice.
     """
 
     players: dict[str, Rating] = field(default_factory=dict)
     counted: list[str] = field(default_factory=list)
 
     def update(self, results: Results) -> bool:
-        """Update the ratings by the games of an arena, in a random order (drawn from the seed of the results).
+        """Update the ratings by the games of an arena, in a random order.
+
+        The order is drawn from the seed of the results.
 
         A policy that sits in several seats gets the mean of the updated ratings of these seats.
 
@@ -387,7 +467,9 @@ class Ratings:
             self.players.setdefault(name, Rating(fresh.mu, fresh.sigma))
         rated = [self.players[name] for name in results.names]
         order = np.random.Generator(np.random.Philox(results.seed)).permutation(results.games)
-        for seats, place in zip(results.seats[order].tolist(), results.place[order].tolist(), strict=True):
+        for seats, place in zip(
+            results.seats[order].tolist(), results.place[order].tolist(), strict=True
+        ):
             _rate(model, [rated[policy] for policy in seats], place)
         self.counted.append(digest)
         return True
@@ -402,14 +484,23 @@ class Ratings:
             if name not in self.players:
                 raise ConfigurationError(f"{name!r} has no rating yet.")
         model = _openskill()
-        teams = [[model.rating(mu=self.players[name].mu, sigma=self.players[name].sigma)] for name in names]
+        teams = [
+            [model.rating(mu=self.players[name].mu, sigma=self.players[name].sigma)]
+            for name in names
+        ]
         return [float(chance) for chance in model.predict_win(teams)]
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per policy, the highest `mu` first: `name`, `mu`, `sigma`, `ordinal`, `games`."""
         ranked = sorted(self.players.items(), key=lambda item: (-item[1].mu, item[0]))
         return [
-            {"name": name, "mu": rating.mu, "sigma": rating.sigma, "ordinal": rating.ordinal, "games": rating.games}
+            {
+                "name": name,
+                "mu": rating.mu,
+                "sigma": rating.sigma,
+                "ordinal": rating.ordinal,
+                "games": rating.games,
+            }
             for name, rating in ranked
         ]
 
@@ -419,7 +510,10 @@ class Ratings:
         Raises:
             ConfigurationError: The file cannot be written.
         """
-        players = {name: {"mu": r.mu, "sigma": r.sigma, "games": r.games} for name, r in self.players.items()}
+        players = {
+            name: {"mu": r.mu, "sigma": r.sigma, "games": r.games}
+            for name, r in self.players.items()
+        }
         written = {**_versions(), "players": players, "counted": self.counted}
         write_atomically(path, (json.dumps(written, indent=1) + "\n").encode())
 
@@ -439,9 +533,17 @@ class Ratings:
                 if written.get(key) != value
             ]
             if differences:
-                raise FormatError(f"{str(path)!r} does not match this version: {'; '.join(differences)}.")
-            players = {str(name): Rating(float(r["mu"]), float(r["sigma"]), int(r["games"])) for name, r in written["players"].items()}
-            if not all(math.isfinite(rating.mu) and 0 < rating.sigma < math.inf for rating in players.values()):
+                raise FormatError(
+                    f"{str(path)!r} does not match this version: {'; '.join(differences)}."
+                )
+            players = {
+                str(name): Rating(float(r["mu"]), float(r["sigma"]), int(r["games"]))
+                for name, r in written["players"].items()
+            }
+            if not all(
+                math.isfinite(rating.mu) and 0 < rating.sigma < math.inf
+                for rating in players.values()
+            ):
                 raise ValueError("a rating is not a finite number")
             return cls(players, [str(digest) for digest in written["counted"]])
         except FormatError:
@@ -458,10 +560,18 @@ def _openskill() -> Any:
 
 
 def _versions() -> dict[str, Any]:
-    """The versions and scales that a file must have: with others, its numbers would mean something else."""
+    """The versions and scales that a file must have.
+
+    With others, its numbers would mean something else.
+    """
     model = _openskill()
     scale = {name: getattr(model, name) for name in ("mu", "sigma", "beta", "tau")}
-    return {"format": FORMAT, "format_version": FORMAT_VERSION, "model": "PlackettLuce", "scale": scale}
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "model": "PlackettLuce",
+        "scale": scale,
+    }
 
 
 def _rate(model: Any, rated: Sequence[Rating], place: Sequence[int]) -> None:
@@ -472,7 +582,10 @@ def _rate(model: Any, rated: Sequence[Rating], place: Sequence[int]) -> None:
         groups = [(rating, [new]) for rating, new in zip(rated, moved, strict=True)]
     else:
         one_of_each = {id(rating): rating for rating in rated}
-        groups = [(one, [new for rating, new in zip(rated, moved, strict=True) if rating is one]) for one in one_of_each.values()]
+        groups = [
+            (one, [new for rating, new in zip(rated, moved, strict=True) if rating is one])
+            for one in one_of_each.values()
+        ]
     for rating, new in groups:
         rating.mu = sum(seat.mu for seat in new) / len(new)
         rating.sigma = sum(seat.sigma for seat in new) / len(new)

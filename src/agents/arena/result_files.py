@@ -1,6 +1,9 @@
-"""The files of saved results: `x.parquet` with a row for every seat of every game, and `x.json` with the summary.
+"""The files of saved results.
 
-The JSON is written last and holds a hash of the parquet file, so that two files that do not belong together are noticed.
+`x.parquet` with a row for every seat of every game, and `x.json` with the summary.
+
+The JSON is written last and holds a hash of the parquet file, so that two files that do not belong
+together are noticed.
 """
 
 from __future__ import annotations
@@ -31,9 +34,11 @@ _GAMES: Final = ".parquet"
 _ABOUT: Final = ".json"
 _ROW_GROUP: Final = 1 << 14  # games written at a time
 
-Arrays: TypeAlias = Mapping[str, NDArray[Any]]  # the arrays of `agents.arena.results.Results`, by the name of their field
+# The arrays of `agents.arena.results.Results`, by the name of their field
+Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
-# Columns besides the statistics, by field: those of each seat, and those of each game (repeated for its seats).
+# Columns besides the statistics, by field: those of each seat, and those of each game (repeated for
+# its seats).
 _SEAT_COLUMNS: Final = {"seats": "policy", "place": "place"}
 _LUCK: Final = "luck"  # a field and column of each seat, where luck was measured
 _GAME_COLUMNS: Final = {"unit": "unit", "first": "first", "capped": "capped"}
@@ -51,7 +56,10 @@ def _pair(path: str | Path) -> tuple[Path, Path]:
     """The parquet file and the JSON file that a path stands for."""
     target = Path(path)
     if not target.name or target.suffix not in ("", _GAMES, _ABOUT):
-        raise ConfigurationError(f"Results are saved to .parquet (with a .json beside it), .json or .csv, not to {str(path)!r}.")
+        raise ConfigurationError(
+            "Results are saved to .parquet (with a .json beside it), .json or .csv, not to"
+            f" {str(path)!r}."
+        )
     return target.with_suffix(_GAMES), target.with_suffix(_ABOUT)
 
 
@@ -78,21 +86,34 @@ def read(path: str | Path) -> dict[str, Any]:
     """The fields of the `Results` that were saved, by name.
 
     Raises:
-        FormatError: A file is missing, corrupt, of another kind or version, or the two do not belong together.
+        FormatError: A file is missing, corrupt, of another kind or version, or the two do not
+            belong together.
     """
     games, about_path = _pair(path)
     about = _about(about_path)
     data = _bytes(games, _MOST_GAMES)
     if about["games_sha256"] != hashlib.sha256(data).hexdigest():
-        raise FormatError(f"{str(games)!r} and {str(about_path)!r} do not belong together: one of them has changed since they were saved.")
+        raise FormatError(
+            f"{str(games)!r} and {str(about_path)!r} do not belong together: one of them has"
+            " changed since they were saved."
+        )
     try:
         wrong = [key for key, kind in _KEPT.items() if not isinstance(about[key], kind)]
         if wrong:
             raise ValueError(f"{wrong[0]} is {shortened(about[wrong[0]])}")
         names = tuple(str(name) for name in about["names"])
         value = str(about.get("adjusted_by", ""))
-        costs = [{what: float(amount) for what, amount in about.get("costs", {}).get(name, {}).items()} for name in names]
-        return {"names": names, **{key: about[key] for key in _KEPT}, "value": value, "costs": costs, **_arrays(data, names)}
+        costs = [
+            {what: float(amount) for what, amount in about.get("costs", {}).get(name, {}).items()}
+            for name in names
+        ]
+        return {
+            "names": names,
+            **{key: about[key] for key in _KEPT},
+            "value": value,
+            "costs": costs,
+            **_arrays(data, names),
+        }
     except Exception as error:  # whatever content leads to
         raise FormatError(f"{str(path)!r} holds no results: {error}.") from error
 
@@ -103,9 +124,14 @@ def _about(path: Path) -> dict[str, Any]:
     if not isinstance(about, dict):
         raise FormatError(f"{str(path)!r} holds no results: it is not an object in JSON.")
     if "games_sha256" not in about:
-        raise FormatError(f"{str(path)!r} has no games: it holds something else, or a summary that was saved alone.")
+        raise FormatError(
+            f"{str(path)!r} has no games: it holds something else, or a summary that was saved"
+            " alone."
+        )
     differences = [
-        f"{key} is {shortened(about.get(key))}, expected {value!r}" for key, value in _versions().items() if about.get(key) != value
+        f"{key} is {shortened(about.get(key))}, expected {value!r}"
+        for key, value in _versions().items()
+        if about.get(key) != value
     ]
     if differences:
         raise FormatError(f"{str(path)!r} does not match this version: {'; '.join(differences)}.")
@@ -119,7 +145,7 @@ def _bytes(path: Path, most: int) -> bytes:
         raise FormatError(f"{str(path)!r} can't be read: {error}") from error
 
 
-# --- parquet ------------------------------------------------------------------------------------------------------------
+# --- parquet
 
 
 def _parquet(names: Sequence[str], arrays: Arrays) -> bytes:
@@ -143,7 +169,10 @@ def _table(names: Sequence[str], arrays: Arrays, start: int) -> pyarrow.Table:
     part = {name: array[start : start + _ROW_GROUP] for name, array in arrays.items()}
     count, players = part["place"].shape
     games = np.arange(start, start + count, dtype=np.int32)
-    columns = {"game": np.repeat(games, players), "seat": np.tile(np.arange(players, dtype=np.int8), count)}
+    columns = {
+        "game": np.repeat(games, players),
+        "seat": np.tile(np.arange(players, dtype=np.int8), count),
+    }
     columns |= {column: part[name].ravel() for name, column in _SEAT_COLUMNS.items()}
     columns |= {_LUCK: part[_LUCK].ravel()} if _LUCK in part else {}
     columns |= {column: np.repeat(part[name], players) for name, column in _GAME_COLUMNS.items()}
@@ -152,16 +181,22 @@ def _table(names: Sequence[str], arrays: Arrays, start: int) -> pyarrow.Table:
     for column, values in _columns(STATISTICS, part["seat_counts"].ravel(), ""):
         columns[column] = np.ascontiguousarray(values)
     made = {name: pyarrow.array(values) for name, values in columns.items()}
-    made["policy"] = pyarrow.DictionaryArray.from_arrays(made["policy"], pyarrow.array(names, pyarrow.string()))
+    made["policy"] = pyarrow.DictionaryArray.from_arrays(
+        made["policy"], pyarrow.array(names, pyarrow.string())
+    )
     return pyarrow.table(made)
 
 
-def _columns(statistics: tuple[Statistic, ...], records: NDArray[Any], prefix: str) -> list[tuple[str, NDArray[Any]]]:
+def _columns(
+    statistics: tuple[Statistic, ...], records: NDArray[Any], prefix: str
+) -> list[tuple[str, NDArray[Any]]]:
     """The name and the values of each column of the statistics; the values are views."""
     found = []
     for statistic in statistics:
         parts = records[statistic.name].reshape(len(records), -1)
-        found += [(prefix + column, parts[:, number]) for number, column in enumerate(statistic.columns)]
+        found += [
+            (prefix + column, parts[:, number]) for number, column in enumerate(statistic.columns)
+        ]
     return found
 
 
@@ -178,14 +213,19 @@ def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
     file = parquet.ParquetFile(io.BytesIO(data))  # what it raises is a ValueError
     given = set(file.schema_arrow.names)
     _check_columns(given - {_LUCK})
-    rows, parts = file.metadata.num_rows, [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
-    if not 0 < rows <= len(data) or sum(parts) != rows or max(parts) > _ROW_GROUP * MAX_PLAYERS:  # a row takes a byte or more
+    rows, parts = (
+        file.metadata.num_rows,
+        [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)],
+    )
+    # A row takes a byte or more
+    if not 0 < rows <= len(data) or sum(parts) != rows or max(parts) > _ROW_GROUP * MAX_PLAYERS:
         raise ValueError(f"it claims {rows} rows")
     players = int(file.read_row_group(0, ["seat"])["seat"].to_numpy().max()) + 1
     if not MIN_PLAYERS <= players <= MAX_PLAYERS or rows % players:
         raise ValueError(f"it claims {rows} rows of {players} players")
     arrays: dict[str, NDArray[Any]] = {
-        "policy": np.zeros(rows, np.int16), "place": np.zeros(rows, np.int16), "unit": np.zeros(rows, np.int32),
+        "policy": np.zeros(rows, np.int16), "place": np.zeros(rows, np.int16),
+        "unit": np.zeros(rows, np.int32),
         "first": np.zeros(rows, np.int16), "capped": np.zeros(rows, np.bool_),
     }  # fmt: skip
     flat = ["place", "unit", "first", "capped"]
@@ -199,13 +239,18 @@ def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
     for number in range(file.num_row_groups):
         group = file.read_row_group(number)
         stop = start + group.num_rows
-        numbers = pyarrow.compute.index_in(group["policy"].cast(pyarrow.string()), pyarrow.array(names))
+        numbers = pyarrow.compute.index_in(
+            group["policy"].cast(pyarrow.string()), pyarrow.array(names)
+        )
         if numbers.null_count:
             raise ValueError("a policy is missing from the names in the JSON")
         arrays["policy"][start:stop] = numbers.to_numpy()
         columns = [(arrays[name][start:stop], name, 1) for name in flat]
         columns += [(target[start:stop], name, 1) for name, target in targets.items()]
-        columns += [(target[start // players : stop // players], name, players) for name, target in game_targets.items()]
+        columns += [
+            (target[start // players : stop // players], name, players)
+            for name, target in game_targets.items()
+        ]
         for target, name, every in columns:
             np.copyto(target, group[name].to_numpy()[::every], casting="same_kind")
         start = stop
@@ -216,15 +261,19 @@ def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
         raise ValueError(f"a number in the column {_LUCK!r} is not finite")
     return {
         **({_LUCK: arrays[_LUCK].reshape(-1, players)} if _LUCK in given else {}),
-        "seats": arrays["policy"].reshape(-1, players), "place": arrays["place"].reshape(-1, players),
-        "unit": arrays["unit"][::players].copy(), "first": arrays["first"][::players].copy(), "capped": arrays["capped"][::players].copy(),
+        "seats": arrays["policy"].reshape(-1, players),
+        "place": arrays["place"].reshape(-1, players),
+        "unit": arrays["unit"][::players].copy(), "first": arrays["first"][::players].copy(),
+        "capped": arrays["capped"][::players].copy(),
         "seat_counts": seat_counts.reshape(-1, players), "game_counts": game_counts,
     }  # fmt: skip
 
 
 def _check_columns(given: set[str]) -> None:
     expected = {"game", "seat", *_SEAT_COLUMNS.values(), *_GAME_COLUMNS.values()}
-    expected |= {column for s in STATISTICS for column in s.columns} | {f"game_{column}" for s in GAME_STATISTICS for column in s.columns}
+    expected |= {column for s in STATISTICS for column in s.columns} | {
+        f"game_{column}" for s in GAME_STATISTICS for column in s.columns
+    }
     if given != expected:
         missing, unknown = sorted(expected - given), sorted(given - expected)
         raise ValueError(f"missing columns {missing}, unknown columns {unknown}")

@@ -1,4 +1,7 @@
-"""The results of games: who won how often, with which confidence interval, and what the games were like."""
+"""The results of games.
+
+Who won how often, with which confidence interval, and what the games were like.
+"""
 
 from __future__ import annotations
 
@@ -44,16 +47,20 @@ class Results:
         seed: The seed from which all game seeds were derived.
         turn_limit: Turns per player after which the score decided the game.
         seats: (G, P) int16, the policy in each seat.
-        place: (G, P) int16, final ranks. 1 is the winner; if several seats have rank 1, the game was a draw and they share the win.
+        place: (G, P) int16, final ranks. 1 is the winner; if several seats have rank 1, the game
+            was a draw and they share the win.
         unit: (G,) int32. Games of one unit have the same seed and differ only in who sits where.
         first: (G,) int16, the seat that moved first.
         capped: (G,) bool, whether the turn limit ended the game.
         seat_counts: (G, P) records, one field for each of `agents.arena.counting.STATISTICS`.
         game_counts: (G,) records, one field for each of `agents.arena.counting.GAME_STATISTICS`.
-        seconds: Wall time without compiling; 0 for results from a file, since equal games make equal files.
-        setup: Everything needed to play the same games again, as JSON values; see `agents.arena.play_again`.
+        seconds: Wall time without compiling; 0 for results from a file, since equal games make
+            equal files.
+        setup: Everything needed to play the same games again, as JSON values; see
+            `agents.arena.play_again`.
         replays: The games that were recorded.
-        luck: (G, P) float64, by how much the dice raised each seat's share of the win (`agents.arena.luck`); None if it was not measured.
+        luck: (G, P) float64, by how much the dice raised each seat's share of the win
+            (`agents.arena.luck`); None if it was not measured.
         value: The name of the value that it was measured by.
         costs: What each policy spent in these games (`Policy.costs`); nothing, for most.
     """
@@ -119,54 +126,78 @@ class Results:
 
     @property
     def coefficients(self) -> tuple[float, float]:
-        """How much of the luck is subtracted from the results of even and of odd units; see `adjusted`.
+        """How much of the luck is subtracted from the results of even and of odd units.
+
+        See `adjusted`.
 
         Raises:
             ConfigurationError: No luck was measured.
         """
-        luck, seats = self._measured_luck(), [self.seats == policy for policy in range(len(self.names))]
-        shares = np.array([[per_unit((values * mine).sum(axis=1), self.unit)[0] for mine in seats] for values in (self.wins, luck)])
+        luck, seats = (
+            self._measured_luck(),
+            [self.seats == policy for policy in range(len(self.names))],
+        )
+        shares = np.array(
+            [
+                [per_unit((values * mine).sum(axis=1), self.unit)[0] for mine in seats]
+                for values in (self.wins, luck)
+            ]
+        )
         odd = np.unique(self.unit) % 2 == 1
         return control_coefficient(*shares[:, :, odd]), control_coefficient(*shares[:, :, ~odd])
 
     @property
     def adjusted(self) -> NDArray[np.float64]:
-        """(G, P) float64, the share of the win of each seat less a multiple of its luck. Its mean is that of `wins`, with less variance.
+        """(G, P) float64, the share of the win of each seat less a multiple of its luck.
 
-        Luck is zero in the mean, and the multiple is a number that does not depend on it: for even units it is fitted to the odd ones
-        (least squares), and the other way round. So no mean is changed, also if the value is a bad one.
+        Its mean is that of `wins`, with less variance.
+
+        Luck is zero in the mean, and the multiple is a number that does not depend on it: for even
+        units it is fitted to the odd ones (least squares), and the other way round. So no mean is
+        changed, also if the value is a bad one.
 
         Raises:
             ConfigurationError: No luck was measured.
         """
-        return np.asarray(self.wins - np.array(self.coefficients)[self.unit % 2, None] * self._measured_luck())
+        return np.asarray(
+            self.wins - np.array(self.coefficients)[self.unit % 2, None] * self._measured_luck()
+        )
 
     def _measured_luck(self) -> NDArray[np.float64]:
         if self.luck is None:
-            raise ConfigurationError("The luck of these games was not measured: play them with adjust='value'.")
+            raise ConfigurationError(
+                "The luck of these games was not measured: play them with adjust='value'."
+            )
         return self.luck
 
-    # --- numbers ----------------------------------------------------------------------------------------------------------
+    # --- numbers
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per policy, sorted by win rate.
 
         Returns:
-            Dictionaries with these keys: `name`; `games` that the policy took part in; `wins` (a draw counts as a fraction, two seats
-            of one policy add up); `win_rate` = wins / games; `low` and `high`, Wilson's 95% interval; `paired_low` and `paired_high`,
-            the 95% interval from the spread between seeds, which is narrower where permuting the seats cancels the luck of the dice;
-            `mean_place`; `win_rate_by_order`, the share of its seats that won, by order of play; `capped_share` of its games;
-            `turns`, the mean length of its games; then the mean per seat of every column of `agents.arena.counting.STATISTICS`.
-            If luck was measured, also `adjusted_rate`, `adjusted_low` and `adjusted_high`, the luck-adjusted win rate with its 95%
-            interval from the spread between seeds, and `variance_removed`, the share of the variance of `win_rate` that it lacks:
-            negative where adjusting made it noisier.
+            Dictionaries with these keys: `name`; `games` that the policy took part in; `wins` (a
+            draw counts as a fraction, two seats of one policy add up); `win_rate` = wins / games;
+            `low` and `high`, Wilson's 95% interval; `paired_low` and `paired_high`, the 95%
+            interval from the spread between seeds, which is narrower where permuting the seats
+            cancels the luck of the dice; `mean_place`; `win_rate_by_order`, the share of its seats
+            that won, by order of play; `capped_share` of its games; `turns`, the mean length of its
+            games; then the mean per seat of every column of `agents.arena.counting.STATISTICS`. If
+            luck was measured, also `adjusted_rate`, `adjusted_low` and `adjusted_high`, the
+            luck-adjusted win rate with its 95% interval from the spread between seeds, and
+            `variance_removed`, the share of the variance of `win_rate` that it lacks: negative
+            where adjusting made it noisier.
         """
         wins, adjusted = self.wins, None if self.luck is None else self.adjusted
         means = self._means()
         rows = []
         for policy in range(len(self.names)):
-            row = self._row(policy, wins) | {name: float(mean[policy]) for name, mean in means.items()}
-            rows.append(row if adjusted is None else row | self._adjusted_row(policy, wins, adjusted))
+            row = self._row(policy, wins) | {
+                name: float(mean[policy]) for name, mean in means.items()
+            }
+            rows.append(
+                row if adjusted is None else row | self._adjusted_row(policy, wins, adjusted)
+            )
         return sorted(rows, key=lambda row: -row["win_rate"])
 
     def _row(self, policy: int, wins: NDArray[np.float64]) -> dict[str, Any]:
@@ -179,12 +210,16 @@ class Results:
         order = (np.arange(mine.shape[1]) - self.first[:, None]) % mine.shape[1]
         by_order = [_mean(wins[mine & (order == place)]) for place in range(mine.shape[1])]
         return {
-            "name": self.names[policy], "games": games, "wins": total, "win_rate": total / games, "low": low, "high": high,
-            "paired_low": paired_low, "paired_high": paired_high, "mean_place": _mean(self.place[mine]), "win_rate_by_order": by_order,
+            "name": self.names[policy], "games": games, "wins": total, "win_rate": total / games,
+            "low": low, "high": high,
+            "paired_low": paired_low, "paired_high": paired_high,
+            "mean_place": _mean(self.place[mine]), "win_rate_by_order": by_order,
             "capped_share": _mean(self.capped[played]), "turns": _mean(self.turns[played]),
         }  # fmt: skip
 
-    def _adjusted_row(self, policy: int, wins: NDArray[np.float64], adjusted: NDArray[np.float64]) -> dict[str, float]:
+    def _adjusted_row(
+        self, policy: int, wins: NDArray[np.float64], adjusted: NDArray[np.float64]
+    ) -> dict[str, float]:
         mine = self.seats == policy
         played = mine.any(axis=1)
         plain, without_luck = ((shares * mine).sum(axis=1)[played] for shares in (wins, adjusted))
@@ -214,7 +249,9 @@ class Results:
             ConfigurationError: No policy has this name.
         """
         if name not in self.names:
-            raise ConfigurationError(f"No policy {name!r} played these games. {nearest(name, self.names)}")
+            raise ConfigurationError(
+                f"No policy {name!r} played these games. {nearest(name, self.names)}"
+            )
         return self.names.index(name)
 
     def difference(self, first: str, second: str, adjusted: bool = False) -> Difference:
@@ -231,7 +268,9 @@ class Results:
             ConfigurationError: A name is unknown, both names are the same, or no luck was measured.
         """
         if self.number_of(first) == self.number_of(second):
-            raise ConfigurationError(f"Give the names of two different policies, not {first!r} twice.")
+            raise ConfigurationError(
+                f"Give the names of two different policies, not {first!r} twice."
+            )
         wins = self.adjusted if adjusted else self.wins
         _, unit = np.unique(self.unit, return_inverse=True)
         masks = [self.seats == self.number_of(name) for name in (first, second)]
@@ -243,7 +282,8 @@ class Results:
         """The share of games won from each seat, whichever policy sat there.
 
         Args:
-            by: "order" for the order of play (the player who moves first comes first), or "seat" for the seat number.
+            by: "order" for the order of play (the player who moves first comes first), or "seat"
+                for the seat number.
 
         Returns:
             (P,) float64.
@@ -268,9 +308,10 @@ class Results:
         """How many trades were made, and whether single lots were traded back and forth.
 
         Returns:
-            `mean` and percentiles of the number of trades per game; `games_with`, the share of games with at least one trade;
-            `most_moves`, the most often that any lot was traded in one game; `games_with_many_moves`, the share of games in which
-            some lot was traded more than three times.
+            `mean` and percentiles of the number of trades per game; `games_with`, the share of
+            games with at least one trade; `most_moves`, the most often that any lot was traded in
+            one game; `games_with_many_moves`, the share of games in which some lot was traded more
+            than three times.
         """
         trades, moves = self.game_counts["trades"], self.game_counts["lot_moves"]
         percentiles = {f"p{p}": float(np.percentile(trades, p)) for p in _PERCENTILES}
@@ -281,10 +322,17 @@ class Results:
         }  # fmt: skip
 
     def summary(self) -> dict[str, Any]:
-        """Everything in one JSON object, but for the time that it took: `players` (see `rows`) and statistics of all games."""
+        """Everything in one JSON object, but for the time that it took.
+
+        It holds `players` (see `rows`) and statistics of all games.
+        """
         return {
             "players": self.rows(),
-            **({} if self.luck is None else {"adjusted_by": self.value, "coefficients": list(self.coefficients)}),
+            **(
+                {}
+                if self.luck is None
+                else {"adjusted_by": self.value, "coefficients": list(self.coefficients)}
+            ),
             **({"costs": self.spent} if self.spent else {}),
             "rules": self.rules,
             "seed": self.seed,
@@ -299,15 +347,19 @@ class Results:
             "win_rate_by_seat": self.seat_effect("seat").tolist(),
         }
 
-    # --- tables and plots -------------------------------------------------------------------------------------------------
+    # --- tables and plots
 
     def table(self, details: bool = False) -> Table:
-        """The results as a rich table: one row per policy, with the 95% interval from the spread between seeds.
+        """The results as a rich table.
+
+        One row per policy, with the 95% interval from the spread between seeds.
 
         Args:
             details: Show every statistic instead, with one column per policy.
         """
-        return (pictures.details_table if details else pictures.main_table)(self.summary(), self.speed)
+        return (pictures.details_table if details else pictures.main_table)(
+            self.summary(), self.speed
+        )
 
     def __str__(self) -> str:
         from rich.console import Console
@@ -331,8 +383,8 @@ class Results:
         """Plot the results with matplotlib.
 
         Args:
-            kind: "wins" for win rates with their intervals, "groups" for lots bought from the bank by colour group, or "length" for a
-                histogram of turns per game.
+            kind: "wins" for win rates with their intervals, "groups" for lots bought from the bank
+                by colour group, or "length" for a histogram of turns per game.
             axes: The axes to draw into; new ones by default.
 
         Raises:
@@ -340,14 +392,15 @@ class Results:
         """
         return pictures.plot(kind, self.summary(), self.turns, axes)
 
-    # --- files ------------------------------------------------------------------------------------------------------------
+    # --- files
 
     def save(self, path: str | Path) -> None:
         """Save the results.
 
         Args:
-            path: "x" or "x.parquet" writes the two files that `load` reads: x.parquet with every game and x.json with the summary.
-                "x.json" writes the summary alone, "x.csv" the rows alone.
+            path: "x" or "x.parquet" writes the two files that `load` reads: x.parquet with every
+                game and x.json with the summary. "x.json" writes the summary alone, "x.csv" the
+                rows alone.
 
         Raises:
             ConfigurationError: The suffix is unknown, or a file cannot be written.
@@ -358,7 +411,9 @@ class Results:
         elif suffix == ".json":
             write_atomically(path, (json.dumps(self.summary(), indent=2) + "\n").encode())
         else:
-            arrays = {name: getattr(self, name) for name in _ARRAYS} | ({} if self.luck is None else {"luck": self.luck})
+            arrays = {name: getattr(self, name) for name in _ARRAYS} | (
+                {} if self.luck is None else {"luck": self.luck}
+            )
             result_files.write(path, self.names, self.summary() | {"setup": self.setup}, arrays)
 
     @classmethod
@@ -369,8 +424,8 @@ class Results:
             path: The path of either file, or the path without a suffix.
 
         Raises:
-            FormatError: A file is missing, corrupt, of another kind or version, or the two do not belong together; the message says
-                what differs.
+            FormatError: A file is missing, corrupt, of another kind or version, or the two do not
+                belong together; the message says what differs.
         """
         return cls(**result_files.read(path))
 
@@ -383,15 +438,17 @@ def merge(parts: Sequence[Results], names: Sequence[str]) -> Results:
     """Join the results of several tables; policies are matched by name.
 
     Args:
-        parts: Results with the same rules, turn limit and number of seats. Units with the same number are joined where the parts
-            have the same seed, and kept apart where they do not.
+        parts: Results with the same rules, turn limit and number of seats. Units with the same
+            number are joined where the parts have the same seed, and kept apart where they do not.
         names: The names of all policies.
     """
     numbers = [np.array([names.index(name) for name in part.names], np.int16) for part in parts]
     seeds = list(dict.fromkeys(part.seed for part in parts))
     units = [max(int(part.unit.max()) + 1 for part in parts if part.seed == seed) for seed in seeds]
     offset = dict(zip(seeds, np.cumsum([0, *units]), strict=False))
-    joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _JOINED}
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in _JOINED
+    }
     joined |= _merged_luck(parts)
     costs: dict[str, Counter[str]] = defaultdict(Counter)  # amounts of money, too
     for part in parts:
@@ -402,7 +459,9 @@ def merge(parts: Sequence[Results], names: Sequence[str]) -> Results:
         rules=parts[0].rules,
         seed=parts[0].seed,
         turn_limit=parts[0].turn_limit,
-        seats=np.concatenate([number[part.seats] for number, part in zip(numbers, parts, strict=True)]),
+        seats=np.concatenate(
+            [number[part.seats] for number, part in zip(numbers, parts, strict=True)]
+        ),
         unit=np.concatenate([part.unit + np.int32(offset[part.seed]) for part in parts]),
         seconds=sum(part.seconds for part in parts) if all(part.seconds for part in parts) else 0.0,
         setup=_merged_setup(parts, names),
@@ -415,14 +474,27 @@ def merge(parts: Sequence[Results], names: Sequence[str]) -> Results:
 def _merged_luck(parts: Sequence[Results]) -> dict[str, Any]:
     """The luck of all games, if it was measured by the same value in all of them."""
     luck = [part.luck for part in parts if part.luck is not None and part.value == parts[0].value]
-    return {"luck": np.concatenate(luck), "value": parts[0].value} if len(luck) == len(parts) else {}
+    return (
+        {"luck": np.concatenate(luck), "value": parts[0].value} if len(luck) == len(parts) else {}
+    )
 
 
 def _merged_setup(parts: Sequence[Results], names: Sequence[str]) -> dict[str, Any]:
     """The common setup of parts that differ only in their tables; empty if they differ in more."""
-    shared = [{name: value for name, value in part.setup.items() if name not in ("policies", "tables")} for part in parts]
+    shared = [
+        {name: value for name, value in part.setup.items() if name not in ("policies", "tables")}
+        for part in parts
+    ]
     if not shared[0] or any(other != shared[0] for other in shared):
         return {}
-    policies = {name: about for part in parts for name, about in zip(part.names, part.setup["policies"], strict=True)}
-    tables = [[names.index(part.names[number]) for number in table] for part in parts for table in part.setup["tables"]]
+    policies = {
+        name: about
+        for part in parts
+        for name, about in zip(part.names, part.setup["policies"], strict=True)
+    }
+    tables = [
+        [names.index(part.names[number]) for number in table]
+        for part in parts
+        for table in part.setup["tables"]
+    ]
     return shared[0] | {"policies": [policies.get(name) for name in names], "tables": tables}

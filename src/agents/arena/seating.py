@@ -1,4 +1,8 @@
-"""Which policy sits where: each seed is played in every order of seats (2 to 4 players), or in all rotations of a random order (5 to 8)."""
+"""Which policy sits where: each seed is played in every order of seats.
+
+So it is at tables of 2 to 4 players; at tables of 5 to 8, it is played in all rotations of a random
+order.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,9 @@ from numpy.typing import NDArray
 _ALL_ORDERS_UP_TO: Final = 4  # players: 24 orders; 5 players would have 120
 
 
-def arrangements(sitting: NDArray[np.int16], games: int, seed: int) -> tuple[NDArray[np.int16], NDArray[np.int32]]:
+def arrangements(
+    sitting: NDArray[np.int16], games: int, seed: int
+) -> tuple[NDArray[np.int16], NDArray[np.int32]]:
     """The policy in each seat of each game.
 
     Args:
@@ -20,8 +26,8 @@ def arrangements(sitting: NDArray[np.int16], games: int, seed: int) -> tuple[NDA
         seed: The seed of the random orders of large tables.
 
     Returns:
-        (G, P) int16, the policy in each seat, and (G,) int32, the unit of each game: games of a unit share their seed. A smaller
-        number of games gives the beginning of the same arrays.
+        (G, P) int16, the policy in each seat, and (G,) int32, the unit of each game: games of a
+        unit share their seed. A smaller number of games gives the beginning of the same arrays.
     """
     if len(sitting) <= _ALL_ORDERS_UP_TO:
         orders = _different(np.array(sorted(itertools.permutations(sitting), key=_rotation_class)))
@@ -51,11 +57,17 @@ def game_seeds(seed: int, unit: NDArray[np.int32]) -> NDArray[np.uint64]:
 
 
 def _different(orders: NDArray[np.int16]) -> NDArray[np.int16]:
-    """The orders without duplicates: a policy that sits twice would play the same game again with its seats swapped."""
+    """The orders without duplicates.
+
+    A policy that sits twice would play the same game again with its seats swapped.
+    """
     return np.array(list(dict.fromkeys(map(tuple, orders.tolist()))), np.int16)
 
 
 def _rotation_class(order: tuple[int, ...]) -> tuple[tuple[int, ...], int]:
-    """A sort key that puts the rotations of an order side by side, so that a set that is cut short is still balanced."""
+    """A sort key that puts the rotations of an order side by side.
+
+    So a set that is cut short is still balanced.
+    """
     rotations = [order[shift:] + order[:shift] for shift in range(len(order))]
     return min(rotations), rotations.index(min(rotations))

@@ -1,6 +1,7 @@
 """Paired differences between two policies, and how much of what they won was luck.
 
-Games that share a seed share its dice, so they are not independent: all that is here uses the spread between seeds ("units").
+Games that share a seed share its dice, so they are not independent: all that is here uses the
+spread between seeds ("units").
 """
 
 from __future__ import annotations
@@ -15,17 +16,23 @@ from scipy import special  # its statistics take half a second to import
 from monopoly_env.intervals import CONFIDENCE, half_width, per_unit, standard_error, wilson
 
 _NOTHING: Final = 1e-12  # a standard error that is rounding
-_MOST_LUCK: Final = 2.0  # a value that moves half as much as it should is the worst that is believed; few games fit anything
+# A value that moves half as much as it should is the worst that is believed; few games fit anything
+_MOST_LUCK: Final = 2.0
 
 
 def spread(won: NDArray[Any], unit: NDArray[Any]) -> float:
-    """The standard error of a win rate over games in units, see `clustered`; 0 if there is a single unit."""
+    """The standard error of a win rate over games in units, see `clustered`.
+
+    0 if there is a single unit.
+    """
     sums, sizes = per_unit(won, unit)
     return standard_error((sums - won.mean() * sizes) / sizes.sum()) if len(sums) > 1 else 0.0
 
 
 def control_coefficient(won: NDArray[np.float64], luck: NDArray[np.float64]) -> float:
-    """How much of the luck to subtract from what was won, so that the rest varies least: between 0 and `_MOST_LUCK`.
+    """How much of the luck to subtract from what was won, so that the rest varies least.
+
+    It is between 0 and `_MOST_LUCK`.
 
     Args:
         won: (K, U), what each of K policies won in each unit.
@@ -70,7 +77,10 @@ class Difference:
         """All numbers in one line."""
         rates = f"{self.first} {self.rates[0]:.1%}, {self.second} {self.rates[1]:.1%} a seat"
         interval = f"{self.confidence:.0%} interval {self.low:+.1%} to {self.high:+.1%}"
-        return f"{rates}: difference {self.difference:+.1%}, {interval}, p = {self.p_value:.2g} ({self.units:,} seeds)"
+        return (
+            f"{rates}: difference {self.difference:+.1%}, {interval}, p = {self.p_value:.2g}"
+            f" ({self.units:,} seeds)"
+        )
 
 
 def paired_difference(
@@ -80,7 +90,9 @@ def paired_difference(
     seats: tuple[NDArray[Any], NDArray[Any]],
     confidence: float = CONFIDENCE,
 ) -> Difference:
-    """The difference of two win rates over the same U units, with an interval from its spread between units (Student's t).
+    """The difference of two win rates over the same U units, with an interval.
+
+    The interval comes from the spread of the difference between units (Student's t).
 
     Args:
         first: The name of a policy.
@@ -90,8 +102,9 @@ def paired_difference(
         confidence: The confidence level.
 
     Returns:
-        The difference. If all units give the same difference there is no spread; the interval is then widened as Wilson's interval
-        of U won games is. The p-value is never below that of a sign test, 2 ** (1 - U). With one unit, nothing is known.
+        The difference. If all units give the same difference there is no spread; the interval is
+        then widened as Wilson's interval of U won games is. The p-value is never below that of a
+        sign test, 2 ** (1 - U). With one unit, nothing is known.
     """
     units = len(won[0])
     rates = (float(won[0].sum() / seats[0].sum()), float(won[1].sum() / seats[1].sum()))
@@ -109,6 +122,10 @@ def paired_difference(
     if difference == 0:
         p_value = 1.0
     else:
-        by_spread = 2 * float(special.stdtr(units - 1, -abs(difference) / error)) if error >= _NOTHING else 0.0
+        by_spread = (
+            2 * float(special.stdtr(units - 1, -abs(difference) / error))
+            if error >= _NOTHING
+            else 0.0
+        )
         p_value = max(by_spread, 2.0 ** (1 - units))
     return Difference(first, second, rates, difference, low, high, p_value, units, confidence)

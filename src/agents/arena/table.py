@@ -1,6 +1,7 @@
 """Plays batches of games: threads run the compiled loop, and batched policies are asked in between.
 
-Games are independent of each other, so results depend neither on the number of threads nor on how the games are split among them.
+Games are independent of each other, so results depend neither on the number of threads nor on how
+the games are split among them.
 """
 
 from __future__ import annotations
@@ -29,15 +30,22 @@ from monopoly_env.rules import Rules
 MAX_POLICIES: Final = np.iinfo(np.int16).max + 1  # as many as `GameBatch.seats` can number
 
 _SLICE: Final = 128  # games that a thread plays at a time: their records fit its cache
-_WINDOW: Final = 2048  # games that run at once where batched policies play: enough for a network, and they fit in memory
-_RECORDED: Final = 4096  # actions of a recorded game after which the compiled loop returns to have them copied
+# Games that run at once where batched policies play: enough for a network, and they fit in memory
+_WINDOW: Final = 2048
+# Actions of a recorded game after which the compiled loop returns to have them copied
+_RECORDED: Final = 4096
 
 
 class Table:
     """Policies that are compiled and ready to play batches of games."""
 
     def __init__(
-        self, policies: Sequence[Policy], rules: Rules, turn_limit: int, threads: int | None = None, value: Value | None = None
+        self,
+        policies: Sequence[Policy],
+        rules: Rules,
+        turn_limit: int,
+        threads: int | None = None,
+        value: Value | None = None,
     ) -> None:
         """Compile policies that are not compiled yet.
 
@@ -61,7 +69,12 @@ class Table:
 
     @classmethod
     def of_population(
-        cls, player: CompiledPolicy, rows: NDArray[np.float64], rules: Rules, turn_limit: int, threads: int | None = None
+        cls,
+        player: CompiledPolicy,
+        rows: NDArray[np.float64],
+        rules: Rules,
+        turn_limit: int,
+        threads: int | None = None,
     ) -> Self:
         """Players with the same kernel and different parameters, without a policy object for each.
 
@@ -73,12 +86,19 @@ class Table:
             threads: Number of threads; by default one per core.
 
         Raises:
-            ConfigurationError: The rows are not finite (K, L) numbers of the player's length, or there are too many.
+            ConfigurationError: The rows are not finite (K, L) numbers of the player's length, or
+                there are too many.
         """
         length = len(player.params)
-        if rows.ndim != 2 or rows.shape[1] != length or not 1 <= len(rows) <= MAX_POLICIES or not np.isfinite(rows).all():
+        if (
+            rows.ndim != 2
+            or rows.shape[1] != length
+            or not 1 <= len(rows) <= MAX_POLICIES
+            or not np.isfinite(rows).all()
+        ):
             raise ConfigurationError(
-                f"Rows of {player.name!r} must be finite numbers of shape (1 to {MAX_POLICIES:,}, {length}); these have shape {rows.shape}."
+                f"Rows of {player.name!r} must be finite numbers of shape (1 to {MAX_POLICIES:,},"
+                f" {length}); these have shape {rows.shape}."
             )
         table = cls([player], rules, turn_limit, threads)
         table.policies = [player] * len(rows)
@@ -96,20 +116,27 @@ class Table:
 
         Raises:
             IllegalActionError: A policy chose an illegal action or never ended its turn.
-            PolicyError: A policy raised an error or exited, or a batched one changed a game. A compiled policy is trusted with the game:
-                `monopoly_env.testing.check_policy` finds one that writes to it.
+            PolicyError: A policy raised an error or exited, or a batched one changed a game. A
+                compiled policy is trusted with the game: `monopoly_env.testing.check_policy` finds
+                one that writes to it.
             ConfigurationError: A batched policy returned something other than (B,) integers.
             EngineError: The engine broke one of its own invariants.
         """
         asks = (self.row_of[batch.seats] == OUTSIDE).any(axis=1)
         with ThreadPoolExecutor(self.threads) as pool:
-            for ended in pool.map(lambda numbers: self._play_slice(batch, numbers), self.slices(np.flatnonzero(~asks), _SLICE)):
+            for ended in pool.map(
+                lambda numbers: self._play_slice(batch, numbers),
+                self.slices(np.flatnonzero(~asks), _SLICE),
+            ):
                 done(ended)
             if asks.any():
                 self._play_asking(batch, np.flatnonzero(asks), pool, done)
 
     def slices(self, numbers: NDArray[np.int64], longest: int) -> list[NDArray[np.int64]]:
-        """Split games among the threads; if there are few games, into short slices, so that no thread is idle for long."""
+        """Split games among the threads.
+
+        A few games are split into short slices, so that no thread is idle for long.
+        """
         size = max(1, min(longest, -(-len(numbers) // (4 * self.threads))))
         return [numbers[start : start + size] for start in range(0, len(numbers), size)]
 
@@ -122,9 +149,20 @@ class Table:
         games.report(np.arange(len(numbers)))
         return len(numbers)
 
-    def _play_asking(self, batch: GameBatch, numbers: NDArray[np.int64], pool: ThreadPoolExecutor, done: Callable[[int], None]) -> None:
-        """Play games with batched policies as two streams: the threads play one while a policy is asked in the other."""
-        streams = [_Stream(self, batch, half, pool) for half in np.array_split(numbers, 2) if len(half)]
+    def _play_asking(
+        self,
+        batch: GameBatch,
+        numbers: NDArray[np.int64],
+        pool: ThreadPoolExecutor,
+        done: Callable[[int], None],
+    ) -> None:
+        """Play games with batched policies as two streams.
+
+        The threads play one while a policy is asked in the other.
+        """
+        streams = [
+            _Stream(self, batch, half, pool) for half in np.array_split(numbers, 2) if len(half)
+        ]
         while streams:
             for stream in streams:
                 done(stream.go_on())
@@ -144,7 +182,9 @@ class _Games:
         self.seats = np.zeros((count, self.num_players), np.int64)
         self.progress = np.zeros(count, PROGRESS)
         self.counts = np.zeros(count, COUNTS)
-        actions = np.zeros((count if batch.recorded or table.reads_history.any() else 0, _RECORDED), np.uint8)
+        actions = np.zeros(
+            (count if batch.recorded or table.reads_history.any() else 0, _RECORDED), np.uint8
+        )
         self.luck = np.zeros((count, self.num_players))
         self.recording = Recording(np.full(count, NOT_RECORDED), np.zeros(count, np.int64), actions)
         self._recorded = np.array(sorted(batch.recorded), np.int64)
@@ -154,13 +194,17 @@ class _Games:
         """Begin games of the batch in these places, which may have held others."""
         batch = self.batch
         self.numbers[places] = numbers
-        _bytes(self.records)[places] = _bytes(new_games(batch.seeds[numbers].tolist(), self.num_players, self.table.rules))
+        _bytes(self.records)[places] = _bytes(
+            new_games(batch.seeds[numbers].tolist(), self.num_players, self.table.rules)
+        )
         self.memory[places] = 0.0
         self.luck[places] = 0.0
         self.seats[places] = self.table.row_of[batch.seats[numbers]]
         _bytes(self.progress)[places] = 0
         _bytes(self.counts)[places] = 0
-        kept = np.isin(numbers, self._recorded) | self.table.reads_history[batch.seats[numbers]].any(axis=1)
+        kept = np.isin(numbers, self._recorded) | self.table.reads_history[
+            batch.seats[numbers]
+        ].any(axis=1)
         self.recording.row[places] = np.where(kept, places, NOT_RECORDED)
         self.recording.length[places] = 0
 
@@ -174,30 +218,50 @@ class _Games:
         Raises:
             PolicyError: The kernel of a policy raised an error.
         """
-        recording = self.recording._replace(row=self.recording.row[part], length=self.recording.length[part])
+        recording = self.recording._replace(
+            row=self.recording.row[part], length=self.recording.length[part]
+        )
         luck = Luck.of(self.table.value, self.luck[part])
         try:
             play_games(
-                self.records[part], self.memory[part], self.seats[part], self.progress[part], self.counts[part],
-                recording, luck, self.table.players, np.zeros(NUM_ACTIONS, np.bool_), self.table.turn_limit * self.num_players,
+                self.records[part], self.memory[part], self.seats[part], self.progress[part],
+                self.counts[part],
+                recording, luck, self.table.players, np.zeros(NUM_ACTIONS, np.bool_),
+                self.table.turn_limit * self.num_players,
             )  # fmt: skip
         except Exception as error:
             if self.table.value is not None and luck.asking[0]:
-                raise ConfigurationError(f"The value {self.table.value.name!r} raised {type(error).__name__}: {error}.") from error
-            # The loop plays one game after another, so the first that has not stopped is the one in which it broke off.
+                raise ConfigurationError(
+                    f"The value {self.table.value.name!r} raised {type(error).__name__}: {error}."
+                ) from error
+            # The loop plays one game after another, so the first that has not stopped is the one in
+            # which it broke off.
             full = self.recording.length[part] == self.recording.actions.shape[1]
-            stopped = (self.records["decision"][part] == 0) | (self.progress["stop"][part] == WAITING) | full
+            stopped = (
+                (self.records["decision"][part] == 0)
+                | (self.progress["stop"][part] == WAITING)
+                | full
+            )
             place = np.arange(len(self.records))[part][~stopped][0]
-            raise failure(self._policy(place, int(self.records["player"][place])), self.records[place : place + 1], error) from error
+            raise failure(
+                self._policy(place, int(self.records["player"][place])),
+                self.records[place : place + 1],
+                error,
+            ) from error
 
     def ask(self, policy: Policy, places: NDArray[np.int64]) -> None:
-        """Ask a batched policy for its actions in these places. The compiled loop carries them out."""
+        """Ask a batched policy for its actions in these places.
+
+        The compiled loop carries them out.
+        """
         records = _bytes(self.records).take(places, axis=0).view(GAME).ravel()
         key = draw_keys(records)
         self.records["policy_draws"][places] = records["policy_draws"]
         rows = places * self.num_players + records["player"]
         memory = self.memory.reshape(-1, MEMORY)
-        history = [self._history(place) for place in places.tolist()] if policy.reads_history else None
+        history = (
+            [self._history(place) for place in places.tolist()] if policy.reads_history else None
+        )
         decisions = Decisions(records, memory.take(rows, axis=0), key, history)
         self.progress["answer"][places] = answers(policy, decisions)
         self.progress["answered"][places] = 1
@@ -214,12 +278,19 @@ class _Games:
     def _take_actions(self, places: NDArray[np.int64]) -> None:
         """Copy the recorded actions of these games and empty their recordings."""
         for place in places.tolist():
-            self._actions.setdefault(place, []).append(self.recording.actions[place, : self.recording.length[place]].copy())
+            self._actions.setdefault(place, []).append(
+                self.recording.actions[place, : self.recording.length[place]].copy()
+            )
         self.recording.length[places] = 0
 
     def _history(self, place: int) -> NDArray[np.uint8]:
         """All actions of the game in this place."""
-        return np.concatenate([*self._actions.get(place, []), self.recording.actions[place, : self.recording.length[place]]])
+        return np.concatenate(
+            [
+                *self._actions.get(place, []),
+                self.recording.actions[place, : self.recording.length[place]],
+            ]
+        )
 
     def report(self, places: NDArray[np.int64]) -> None:
         """Write the results of games that have ended to the batch."""
@@ -247,14 +318,21 @@ class _Games:
     def _measured_luck(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
         value, luck = self.table.value, self.luck[places]
         if value is not None and not np.isfinite(luck).all():
-            raise ConfigurationError(f"The value {value.name!r} gave a share that is no finite number.")
+            raise ConfigurationError(
+                f"The value {value.name!r} gave a share that is no finite number."
+            )
         return luck
 
 
 class _Stream:
-    """Games with batched policies. When one ends, the next takes its place, so that each call of a policy has many decisions."""
+    """Games with batched policies.
 
-    def __init__(self, table: Table, batch: GameBatch, numbers: NDArray[np.int64], pool: ThreadPoolExecutor) -> None:
+    When one ends, the next takes its place, so that each call of a policy has many decisions.
+    """
+
+    def __init__(
+        self, table: Table, batch: GameBatch, numbers: NDArray[np.int64], pool: ThreadPoolExecutor
+    ) -> None:
         self.pool = pool
         self.games = _Games(table, batch, min(len(numbers), _WINDOW))
         self.waiting = numbers
@@ -292,7 +370,11 @@ class _Stream:
         self.under_way[ended] = False
         self._begin(ended)
         self._ask()
-        self.futures = [self.pool.submit(games.advance, part) for part in self.parts] if self.under_way.any() else []
+        self.futures = (
+            [self.pool.submit(games.advance, part) for part in self.parts]
+            if self.under_way.any()
+            else []
+        )
         return len(ended)
 
     def _ask(self) -> None:
@@ -307,5 +389,8 @@ class _Stream:
 
 
 def _bytes(records: NDArray[Any]) -> NDArray[np.uint8]:
-    """Records as rows of bytes, which are copied faster: NumPy copies structured records one field at a time."""
+    """Records as rows of bytes, which are copied faster.
+
+    NumPy copies structured records one field at a time.
+    """
     return records.view(np.uint8).reshape(len(records), -1)

@@ -1,7 +1,8 @@
 """What a player remembers of its partners: what they took and what they refused, at which prices.
 
-The record of a game does not tell what was offered rounds ago, and players differ: one goes by printed prices, another one by the prospects
-of both. `expert` finds out which by the answers to its offers; networks see these answers, added up for each partner.
+The record of a game does not tell what was offered rounds ago, and players differ: one goes by
+printed prices, another one by the prospects of both. `expert` finds out which by the answers to its
+offers; networks see these answers, added up for each partner.
 
 An offer is noted when its price is named, and its answer the next time that its maker is asked.
 """
@@ -27,17 +28,29 @@ MOST_PLAYERS: Final = 4  # whose answers fit into memory
 ANSWERS: Final = (
     Block("took", ("",), "growing", "offers of the observing player; a = 2"),
     Block("refused", ("", "in a row"), "growing", "such offers; a = 4"),
-    Block("took below the limit", ("",), "growing", "such for less than `expert` would take there; a = 2"),
-    Block("refused at the limit", ("of expert", "of a bargainer"), "growing", "such that `expert`, or `expert/bargaining`, takes; a = 2"),
+    Block(
+        "took below the limit",
+        ("",),
+        "growing",
+        "such for less than `expert` would take there; a = 2",
+    ),
+    Block(
+        "refused at the limit",
+        ("of expert", "of a bargainer"),
+        "growing",
+        "such that `expert`, or `expert/bargaining`, takes; a = 2",
+    ),
     Block("least taken", ("",), "rise", "dollars beyond the printed prices; a = 300"),
     Block("most refused", ("",), "rise", "the same"),
-)  # fmt: skip
+)
 
-# The offer that is not yet answered: its partner + 1, its goods, the dollars beyond the printed prices, and whether it reaches the limits
-# of `expert` and of `expert/bargaining`. Then, of each partner, what `ANSWERS` tells.
+# The offer that is not yet answered: its partner + 1, its goods, the dollars beyond the printed
+# prices, and whether it reaches the limits of `expert` and of `expert/bargaining`. Then, of each
+# partner, what `ANSWERS` tells.
 SLOT: Final = memory_slots(
     "partner", "ask", "give", "premium", "at_expert", "at_bargainer",
-    took=MOST_PLAYERS, refused=MOST_PLAYERS, in_a_row=MOST_PLAYERS, below=MOST_PLAYERS, refused_expert=MOST_PLAYERS,
+    took=MOST_PLAYERS, refused=MOST_PLAYERS, in_a_row=MOST_PLAYERS, below=MOST_PLAYERS,
+    refused_expert=MOST_PLAYERS,
     refused_bargainer=MOST_PLAYERS, least=MOST_PLAYERS, most=MOST_PLAYERS,
 )  # fmt: skip
 
@@ -55,18 +68,21 @@ def note_offer(game: Game, cash: int, limits: Any, memory: Row) -> None:
     Args:
         game: An offer whose goods are picked.
         cash: Dollars given for them.
-        limits: (2,) float64, the fewest dollars that `expert`, and that `expert/bargaining`, would take; see `prices.write_prices`.
+        limits: (2,) float64, the fewest dollars that `expert`, and that `expert/bargaining`, would
+            take; see `prices.write_prices`.
         memory: That of its maker.
     """
     ask, give = int(game.offer_ask), int(game.offer_give)
     memory[SLOT.partner], memory[SLOT.ask], memory[SLOT.give] = int(game.offer_to) + 1, ask, give
-    memory[SLOT.premium] = cash - total_price(game, ask & ALL_LOTS) + total_price(game, give & ALL_LOTS)
+    memory[SLOT.premium] = (
+        cash - total_price(game, ask & ALL_LOTS) + total_price(game, give & ALL_LOTS)
+    )
     memory[SLOT.at_expert], memory[SLOT.at_bargainer] = cash >= limits[0], cash >= limits[1]
 
 
 @kernel
 def note_answer(game: Game, seat: int, memory: Row) -> None:
-    """Note what became of the last offer of a seat that is asked again, if that is not noted yet."""
+    """Note what became of the last offer of a seat that is asked again, if not noted yet."""
     partner = int(memory[SLOT.partner]) - 1
     if partner < 0 or agenda.ASK <= game.decision <= agenda.CASH:
         return
@@ -74,13 +90,17 @@ def note_answer(game: Game, seat: int, memory: Row) -> None:
     premium = memory[SLOT.premium]
     if was_taken(game, seat, partner, int(memory[SLOT.ask]), int(memory[SLOT.give])):
         first = memory[SLOT.took + partner] == 0.0
-        memory[SLOT.least + partner] = premium if first else min(memory[SLOT.least + partner], premium)
+        memory[SLOT.least + partner] = (
+            premium if first else min(memory[SLOT.least + partner], premium)
+        )
         memory[SLOT.took + partner] += 1.0
         memory[SLOT.in_a_row + partner] = 0.0
         memory[SLOT.below + partner] += 1.0 - memory[SLOT.at_expert]
     else:
         first = memory[SLOT.refused + partner] == 0.0
-        memory[SLOT.most + partner] = premium if first else max(memory[SLOT.most + partner], premium)
+        memory[SLOT.most + partner] = (
+            premium if first else max(memory[SLOT.most + partner], premium)
+        )
         memory[SLOT.refused + partner] += 1.0
         memory[SLOT.in_a_row + partner] += 1.0
         memory[SLOT.refused_expert + partner] += memory[SLOT.at_expert]

@@ -1,10 +1,13 @@
-"""The Gymnasium environment in the terms of a learned agent: an offer takes a few choices, and what is forced is played without asking.
+"""The Gymnasium environment in the terms of a learned agent.
+
+An offer takes a few choices, and what is forced is played without asking.
 
     env = ChoiceEnv(MonopolyEnv(["expert"], rules="ocnaru", encoding="compact"))
     model = MaskablePPO("MlpPolicy", env)
 
-Most decisions of a game only compose offers, pick by pick, or leave one action. Any trainer that knows masks learns from the rest. In the
-encoding `compact` the learner also sees how its partners answered its offers, as learned agents do.
+Most decisions of a game only compose offers, pick by pick, or leave one action. Any trainer that
+knows masks learns from the rest. In the encoding `compact` the learner also sees how its partners
+answered its offers, as learned agents do.
 """
 
 from __future__ import annotations
@@ -34,8 +37,9 @@ _ASKED: Final = -1  # something is to be chosen
 class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.float32], np.int64]):
     """One learner against policies, asked only where there is something to choose.
 
-    Actions are the 253 choices of `agents.learned.choices`. Rewards of what is played without asking are added up. `action_masks()` and
-    `info["action_mask"]` (int8) mark the open choices: two or more, none when the game is over. The rest is that of `MonopolyEnv`.
+    Actions are the 253 choices of `agents.learned.choices`. Rewards of what is played without
+    asking are added up. `action_masks()` and `info["action_mask"]` (int8) mark the open choices:
+    two or more, none when the game is over. The rest is that of `MonopolyEnv`.
     """
 
     env: MonopolyEnv
@@ -48,7 +52,9 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
         self._memory = np.zeros(MEMORY)
         self._over = True
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Start a game, and play until the learner has something to choose."""
         self.action_space.seed(seed)
         while True:
@@ -64,7 +70,9 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
         self._over = False
         return self._seen(observation), self._told(info)
 
-    def step(self, action: np.int64) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+    def step(
+        self, action: np.int64
+    ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Carry out a choice, and play until there is something to choose again.
 
         Raises:
@@ -74,7 +82,9 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
         if self._over:
             raise GameOverError("No game is running: call reset().")
         if not 0 <= int(action) < NUM_CHOICES or not self._open[action]:
-            raise IllegalActionError(f"Choice {action!r} is not open. Open: {np.flatnonzero(self._open).tolist()}.")
+            raise IllegalActionError(
+                f"Choice {action!r} is not open. Open: {np.flatnonzero(self._open).tolist()}."
+            )
         observation, reward, terminated, truncated, info = self._play(
             _next_action(self.env.table.games, int(action), self._open, self._memory)
         )
@@ -117,8 +127,12 @@ def _write_memory(games: Games, memory: NDArray[np.float64], seen: NDArray[np.fl
 
 
 @entry()
-def _next_action(games: Games, choice: int, open_: NDArray[np.bool_], memory: NDArray[np.float64]) -> int:
-    """The action that a choice begins with; without one, a pick that follows, or the only thing to do, or _ASKED.
+def _next_action(
+    games: Games, choice: int, open_: NDArray[np.bool_], memory: NDArray[np.float64]
+) -> int:
+    """The action that a choice begins with.
+
+    Without a choice: a pick that follows, or the only thing to do, or _ASKED.
 
     Marks the open choices where something is asked.
     """

@@ -1,16 +1,19 @@
-"""What a learned agent chooses among: the actions of the game, except that an offer takes three choices at most.
+"""The choices of a learned agent.
 
-The game composes an offer pick by pick. Here it is: to whom (an action of the game), which package (`menu`), and at which price
-(`prices`). The picks follow from that.
+They are the actions of the game, except that an offer takes three choices at most.
+
+The game composes an offer pick by pick. Here it is: to whom (an action of the game), which package
+(`menu`), and at which price (`prices`). The picks follow from that.
 
     0 to 204      the actions of the game; picks and counter-offers are never open
     PACKAGE on    the package
     PRICE on      the price
 
-A choice is open if it is legal, and only where there is something to choose. A raise in an auction is open if it is a twentieth of the
-standing bid or more: by single dollars three of them could bid for thousands of decisions. In its turn a player mortgages only to build,
-and lifts mortgages only if that takes no building from it (`_close_detours`): each way costs a tenth, too little to be learned, and
-networks went to and fro 50 times a game.
+A choice is open if it is legal, and only where there is something to choose. A raise in an auction
+is open if it is a twentieth of the standing bid or more: by single dollars three of them could bid
+for thousands of decisions. In its turn a player mortgages only to build, and lifts mortgages only
+if that takes no building from it (`_close_detours`): each way costs a tenth, too little to be
+learned, and networks went to and fro 50 times a game.
 """
 
 from __future__ import annotations
@@ -35,7 +38,8 @@ from monopoly_env.kernels import kernel
 PACKAGE: Final = NUM_ACTIONS
 PRICE: Final = PACKAGE + NUM_PACKAGES
 NUM_CHOICES: Final = PRICE + NUM_PRICES
-LIKE: Final = {PRICE + price: PRICE + other for price, other in prices.LIKE.items()}  # choices that are much alike
+# Choices that are much alike
+LIKE: Final = {PRICE + price: PRICE + other for price, other in prices.LIKE.items()}
 NO_CHOICE: Final = -1
 
 _DOLLARS: Final = np.array(RAISES)
@@ -55,7 +59,9 @@ def is_asked(game: Game) -> bool:
         return game.offer_ask == 0
     if game.decision == agenda.GIVE:
         return False
-    return game.decision != agenda.CASH or (game.offer_last == NOBODY and game.rules.trade != ONE_FOR_ONE)
+    return game.decision != agenda.CASH or (
+        game.offer_last == NOBODY and game.rules.trade != ONE_FOR_ONE
+    )
 
 
 @kernel
@@ -68,7 +74,8 @@ def write_open(game: Game, options: Options, mask: Any) -> int:
         mask: (NUM_CHOICES,) bool, filled.
 
     Returns:
-        How many are open; none where a debtor could only trade, or where no package promises anything.
+        How many are open; none where a debtor could only trade, or where no package promises
+        anything.
     """
     mask[:] = False
     if game.decision == agenda.ASK:
@@ -84,7 +91,11 @@ def write_open(game: Game, options: Options, mask: Any) -> int:
         if game.decision == agenda.WINDOW:
             _close_detours(game, mask)
         if game.decision == agenda.BID or game.decision == agenda.SEALED_BID:
-            bid = int(game.auction_bid) if game.decision == agenda.BID else int(game.sealed[game.player])
+            bid = (
+                int(game.auction_bid)
+                if game.decision == agenda.BID
+                else int(game.sealed[game.player])
+            )
             for level in range(len(RAISES)):
                 mask[A_BID + 1 + level] &= _DOLLARS[level] * _NOTICED >= bid
     count = 0
@@ -104,10 +115,12 @@ def only_open(mask: Any) -> int:
 
 @kernel
 def _close_detours(game: Game, mask: Any) -> None:
-    """Close the ways from a mortgage to its lifting and back in one turn, each of which costs a tenth of the price.
+    """Close the ways from a mortgage to its lifting and back in one turn.
 
-    A player mortgages to build: where there is something to build and no cash for any of it. It lifts a mortgage where there is nothing
-    to build, or where the cash for a building is left.
+    Each of them costs a tenth of the price.
+
+    A player mortgages to build: where there is something to build and no cash for any of it. It
+    lifts a mortgage where there is nothing to build, or where the cash for a building is left.
     """
     seat = int(game.player)
     price = _cheapest_building(game, seat)
@@ -121,7 +134,10 @@ def _close_detours(game: Game, mask: Any) -> None:
 
 @kernel
 def _cheapest_building(game: Game, seat: int) -> int:
-    """The least price of a building that a player could place and the bank has; NO_PRICE: there is none."""
+    """The least price of a building that a player could place and the bank has.
+
+    NO_PRICE: there is none.
+    """
     least, streets = NO_PRICE, building.improvable(game, seat)
     while streets:
         street = lowest(streets)

@@ -1,7 +1,8 @@
 """The menu of packages: what a learned agent may offer, apart from the money.
 
-Places for the packages that promise most by `expert`'s sums come first (`packages`), then places for those after which a value of states
-likes the maker's state best (`valued`). A package that stands in both is chosen by the later place.
+Places for the packages that promise most by `expert`'s sums come first (`packages`), then places
+for those after which a value of states likes the maker's state best (`valued`). A package that
+stands in both is chosen by the later place.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from monopoly_env.kernels import kernel
 _AT_LIMIT: Final = 10  # places for the best at the partner's limit
 _AT_LIST: Final = 6  # places for the best of the others at list prices
 NUM_VALUED: Final = 8  # places for the best by the value of states
-BEST_AT_LIMIT, BEST_AT_LIST, BEST_VALUED = 0, _AT_LIMIT, _AT_LIMIT + _AT_LIST  # the first places of each kind
+# The first places of each kind
+BEST_AT_LIMIT, BEST_AT_LIST, BEST_VALUED = 0, _AT_LIMIT, _AT_LIMIT + _AT_LIST
 NUM_PACKAGES: Final = BEST_VALUED + NUM_VALUED
 NO_PACKAGE: Final = -1
 
@@ -36,16 +38,23 @@ def write_menu(game: Game, maker: int, partner: int, menu: Any) -> None:
     """
     write_packages(game, maker, partner, menu[:BEST_VALUED], _AT_LIMIT, False)
     if is_asked_now(game, maker):
-        write_valued(game, maker, partner, NETWORK, share_without(game, maker, NETWORK), menu[BEST_VALUED:])
+        write_valued(
+            game, maker, partner, NETWORK, share_without(game, maker, NETWORK), menu[BEST_VALUED:]
+        )
     else:
         menu[BEST_VALUED:] = 0.0
 
 
 @kernel
 def find_place(menu: Any, ask: int, give: int) -> int:
-    """The place by which the package that is exactly these lots is chosen, the last one; NO_PACKAGE if it is not on the menu."""
+    """The place by which the package that is exactly these lots is chosen, the last one.
+
+    NO_PACKAGE if it is not on the menu.
+    """
     place = NUM_PACKAGES - 1
-    while place >= 0 and (menu[place, ASKED] != ask or menu[place, LENT] != give or menu[place, PROMISE] <= 0.0):
+    while place >= 0 and (
+        menu[place, ASKED] != ask or menu[place, LENT] != give or menu[place, PROMISE] <= 0.0
+    ):
         place -= 1
     return place
 
@@ -53,4 +62,7 @@ def find_place(menu: Any, ask: int, give: int) -> int:
 @kernel
 def is_chosen_by(menu: Any, place: int) -> bool:
     """Whether there is a package in a place, and it stands in no later one."""
-    return bool(menu[place, PROMISE] > 0.0 and find_place(menu, int(menu[place, ASKED]), int(menu[place, LENT])) == place)
+    return bool(
+        menu[place, PROMISE] > 0.0
+        and find_place(menu, int(menu[place, ASKED]), int(menu[place, LENT])) == place
+    )

@@ -1,11 +1,13 @@
 """The networks of a learned agent: which decisions each answers, and what its outputs mean.
 
-There is a network for each kind of decision, since what matters in an auction is not what matters in jail. Each output stands for a
-choice. What it says, an advantage or a log-probability, is up to the learner: the agent takes the highest.
+There is a network for each kind of decision, since what matters in an auction is not what matters
+in jail. Each output stands for a choice. What it says, an advantage or a log-probability, is up to
+the learner: the agent takes the highest.
 
-One more network values states: the chance to win of the player who decides, whatever the decision. It is one for all, so that values
-before and after a choice are of the same measure; learners need it, playing does not. Every other network has an output for the same
-chance, too, which nothing reads: to learn it teaches the hidden layers what matters in a state.
+One more network values states: the chance to win of the player who decides, whatever the decision.
+It is one for all, so that values before and after a choice are of the same measure; learners need
+it, playing does not. Every other network has an output for the same chance, too, which nothing
+reads: to learn it teaches the hidden layers what matters in a state.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from agents.learned.observation import OFFER_SIZE, PRICES_SIZE, length, of_table
 from agents.networks.layout import Architecture
 from monopoly_env.actions import DECISION_NAMES, HEADS
 
-# Each network: the decisions that it answers, and the heads of the game whose actions it scores; then its own heads.
+# Each network: the decisions that it answers, and the heads of the game whose actions it scores;
+# then its own heads.
 NETWORKS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "buy": (("buy",), ("buy", "sell", "mortgage")),
     "bid": (("bid", "sealed_bid"), ("bid",)),
@@ -35,7 +38,8 @@ NETWORKS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "choice": (("tax", "fine_or_chance", "takeover"), ("choice", "sell", "mortgage")),
 }
 NAMES: Final = tuple(NETWORKS)
-_RARE: Final = frozenset({"jail", "debt", "place", "choice"})  # few decisions to learn from: half the units
+# Few decisions to learn from: half the units
+_RARE: Final = frozenset({"jail", "debt", "place", "choice"})
 REPLY, PRICES, PACKAGES = "reply", "price", "package"  # the networks that see more than the others
 STATE: Final = "state"  # the network that values states
 VALUE: Final = "value"  # the first output of the others
@@ -58,9 +62,16 @@ def _size(head: str) -> int:
 @cache
 def architectures(num_players: int, hidden: tuple[int, ...]) -> dict[str, Architecture]:
     """All networks by name, that of states last."""
-    heads = {name: ((VALUE, 1), *((head, _size(head)) for head in heads)) for name, (_, heads) in NETWORKS.items()}
+    heads = {
+        name: ((VALUE, 1), *((head, _size(head)) for head in heads))
+        for name, (_, heads) in NETWORKS.items()
+    }
     seen = of_table(num_players)
-    inputs = {REPLY: seen + OFFER_SIZE, PRICES: seen + OFFER_SIZE + PRICES_SIZE, PACKAGES: length(num_players)}
+    inputs = {
+        REPLY: seen + OFFER_SIZE,
+        PRICES: seen + OFFER_SIZE + PRICES_SIZE,
+        PACKAGES: length(num_players),
+    }
     half = tuple(max(1, units // 2) for units in hidden)
     return {
         name: Architecture(inputs.get(name, seen), half if name in _RARE else hidden, parts)

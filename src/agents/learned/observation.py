@@ -1,15 +1,17 @@
 """The encoding `compact`: what a learned agent sees; easier to learn from than `standard`.
 
-It leaves out what seldom matters (the cards still to come, packed tasks, refused offers) and adds what a player works out: the rent to
-expect from the next throw, what a player could raise, what the half-made or received offer would complete. Goods are told from the
-side of the player who sees them: what it gets and what it gives. What partners answered before (`agents.learned.answers`) is in the memory
-of a player, not in the record of a game: who encodes a record alone sees no answers.
+It leaves out what seldom matters (the cards still to come, packed tasks, refused offers) and adds
+what a player works out: the rent to expect from the next throw, what a player could raise, what the
+half-made or received offer would complete. Goods are told from the side of the player who sees
+them: what it gets and what it gives. What partners answered before (`agents.learned.answers`) is in
+the memory of a player, not in the record of a game: who encodes a record alone sees no answers.
 
 Once `agents.learned` is imported, every interface knows it by its name.
 
-The features in `SHARED` occur once, those in `EACH` once per player, the observing player first, then the others in turn order. At last
-come those in `OFFER`, while an offer is answered, in `PRICES`, while a price is chosen, and in `PACKAGES`, while a package is. It serves
-tables of 2 to 4.
+The features in `SHARED` occur once, those in `EACH` once per player, the observing player first,
+then the others in turn order. At last come those in `OFFER`, while an offer is answered, in
+`PRICES`, while a price is chosen, and in `PACKAGES`, while a package is. It serves tables of 2 to
+4.
 """
 
 from __future__ import annotations
@@ -19,7 +21,14 @@ from typing import Any, Final
 import numpy as np
 
 from agents.learned.answers import ANSWERS, MOST_PLAYERS, nothing, write_answers
-from agents.learned.menu import BEST_AT_LIMIT, BEST_AT_LIST, BEST_VALUED, NETWORK, NUM_PACKAGES, NUM_VALUED
+from agents.learned.menu import (
+    BEST_AT_LIMIT,
+    BEST_AT_LIST,
+    BEST_VALUED,
+    NETWORK,
+    NUM_PACKAGES,
+    NUM_VALUED,
+)
 from agents.learned.options import Options, worked_out
 from agents.learned.packages import ASKED, LENT, OWN_GAIN, PROMISE, RATED_AT, THEIR_GAIN, WINS
 from agents.learned.prices import NO_PRICE, NUM_PRICES
@@ -31,13 +40,33 @@ from agents.players.expert.values import present_strength, turns_left
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES
 from monopoly_env.encoding import EncodingKernel
-from monopoly_env.encoding.table import COLOURS, GOODS, LOTS, MONEY, STREETS, Block, offsets, seat_names, total
+from monopoly_env.encoding.table import (
+    COLOURS,
+    GOODS,
+    LOTS,
+    MONEY,
+    STREETS,
+    Block,
+    offsets,
+    seat_names,
+    total,
+)
 from monopoly_env.engine import agenda
 from monopoly_env.engine.liquidation import raisable
 from monopoly_env.engine.players import total_worth
 from monopoly_env.engine.rent import ordinary_rent
 from monopoly_env.engine.sets import has, size
-from monopoly_env.facts.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, GROUPS, NUM_GROUPS, NUM_LOTS, NUM_STREETS, PRICE, RAILROADS
+from monopoly_env.facts.board import (
+    GROUP_LOTS,
+    GROUP_OF,
+    GROUP_SIZE,
+    GROUPS,
+    NUM_GROUPS,
+    NUM_LOTS,
+    NUM_STREETS,
+    PRICE,
+    RAILROADS,
+)
 from monopoly_env.game import MIN_PLAYERS, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
@@ -47,7 +76,8 @@ _WINDOWS: Final = ("before a throw", "after the last throw", "out of turn")
 _AVERAGE_THROW: Final = 7
 _MODEL: Final = Expert().row()
 
-# By how much the worth of a player changes with what changes hands of each group, as `expert` counts worth.
+# By how much the worth of a player changes with what changes hands of each group, as `expert`
+# counts worth.
 _GAINS: Final = (
     ("gain by", "with what the observing player gets of the group by the offer"),
     ("partner's loss by", "the partner's with the same"),
@@ -58,30 +88,57 @@ _GAINS: Final = (
 SHARED: Final = (
     Block("decision", DECISION_NAMES, "one-hot", "the open decision"),
     Block("window", _WINDOWS, "one-hot", "which window of the turn is open"),
-    Block("at stake", (*LOTS, "a house", "a hotel"), "one-hot", "the lot for sale, under auction or taken over; or the scarce building"),
+    Block(
+        "at stake",
+        (*LOTS, "a house", "a hotel"),
+        "one-hot",
+        "the lot for sale, under auction or taken over; or the scarce building",
+    ),
     Block("price", ("",), "count", "printed price of the lot at stake / 400"),
     Block("amount due", MONEY, "dollars", "the debt, or the fine on the card"),
     Block("standing bid", MONEY, "dollars", "the highest bid in the auction"),
     Block("own maximum", MONEY, "dollars", "own sealed bid so far"),
-    Block("failed throw", ("sum", "must leave"), "count", "at the decision `jail`: the failed throw / 12; 1 if it was the last"),
+    Block(
+        "failed throw",
+        ("sum", "must leave"),
+        "count",
+        "at the decision `jail`: the failed throw / 12; 1 if it was the last",
+    ),
     Block("gets", GOODS, "flag", "by the offer being made or received"),
     Block("gives", GOODS, "flag", "by that offer"),
     Block("gets cash", MONEY, "dollars", "by that offer; negative if it pays"),
-    Block("completes", COLOURS, "flag", "groups that the observing player would complete by that offer, or by the lot at stake"),
-    Block("lets complete", COLOURS, "flag", "groups that the partner would complete by that offer, or any other by the lot at stake"),
+    Block(
+        "completes",
+        COLOURS,
+        "flag",
+        "groups that the observing player would complete by that offer, or by the lot at stake",
+    ),
+    Block(
+        "lets complete",
+        COLOURS,
+        "flag",
+        "groups that the partner would complete by that offer, or any other by the lot at stake",
+    ),
     *(Block(name, GROUPS, "balance", doc) for name, doc in _GAINS),
     Block("mortgaged", LOTS, "flag", "whoever owns the lot"),
     Block("buildings", STREETS, "count", "houses / 5; a hotel counts 5"),
     Block("in the bank", ("houses", "hotels"), "count", "divided by the supply under the rules"),
     Block("unowned", ("",), "share", "lots of the bank / 28"),
     Block("turns", ("",), "growing", "n = turns begun, a = 200"),
-    Block("caps", ("turns", "rounds"), "share", "turns begun and rounds completed / the cap of the rules; 0 without a cap"),
+    Block(
+        "caps",
+        ("turns", "rounds"),
+        "share",
+        "turns begun and rounds completed / the cap of the rules; 0 without a cap",
+    ),
     Block("doubles", ("",), "count", "thrown in a row this turn / 3"),
-)  # fmt: skip
+)
 
 EACH: Final = (
     Block("cash", (*MONEY, "by 500"), "dollars", "in hand; the third is dollars / 500, at most 1"),
-    Block("could raise", ("saturating",), "dollars", "cash, half of all buildings, mortgage values"),
+    Block(
+        "could raise", ("saturating",), "dollars", "cash, half of all buildings, mortgage values"
+    ),
     Block("worth", ("",), "share", "of the total worth of all players"),
     Block("in the game", ("",), "flag", "not bankrupt and not absent"),
     Block("on turn", ("",), "flag", ""),
@@ -97,37 +154,96 @@ EACH: Final = (
     Block("owns", LOTS, "flag", ""),
     Block("share of group", GROUPS, "share", "owned lots of the group / its size"),
     Block("may be built", COLOURS, "flag", "owns the whole group, with no lot mortgaged"),
-    Block("strength", ("",), "growing", "dollars, as `expert` counts worth; while an offer is being made. a = 3000"),
-    Block("hits", GROUPS, "growing", "expected landings on the group in the next turn, x: x / (x + 0.5)"),
+    Block(
+        "strength",
+        ("",),
+        "growing",
+        "dollars, as `expert` counts worth; while an offer is being made. a = 3000",
+    ),
+    Block(
+        "hits",
+        GROUPS,
+        "growing",
+        "expected landings on the group in the next turn, x: x / (x + 0.5)",
+    ),
     Block("rent to pay", ("",), "growing", "expected in the next turn, a = 200"),
     Block("rent to come", ("",), "growing", "expected from the next turns of all others, a = 200"),
-    Block("income", ("",), "growing", "expected from a turn of an opponent, in the long run, a = 100"),
-    Block("promises", ("at the limit", "at list prices"), "growing", "the best package that can be offered to the player; a = 0.2"),
-    Block("raises the win", ("",), "growing", "by how much such a package does so, by the value of states; a = 0.02"),
+    Block(
+        "income", ("",), "growing", "expected from a turn of an opponent, in the long run, a = 100"
+    ),
+    Block(
+        "promises",
+        ("at the limit", "at list prices"),
+        "growing",
+        "the best package that can be offered to the player; a = 0.2",
+    ),
+    Block(
+        "raises the win",
+        ("",),
+        "growing",
+        "by how much such a package does so, by the value of states; a = 0.02",
+    ),
     *ANSWERS,
-)  # fmt: skip
+)
 
 _SIDES: Final = ("own", "the partner's")
-OFFER: Final = (Block("offer raises the win", _SIDES, "rise", "by how much the received offer does so, by the value of states; a = 0.02"),)
+OFFER: Final = (
+    Block(
+        "offer raises the win",
+        _SIDES,
+        "rise",
+        "by how much the received offer does so, by the value of states; a = 0.02",
+    ),
+)
 
 _LEVELS: Final = tuple(str(1 + level) for level in range(NUM_PRICES))
 PRICES: Final = (
-    Block("price", _LEVELS, "balance", "dollars that the observing player pays at each price of `agents.learned.prices`"),
-    Block("price raises the own win", _LEVELS, "rise", "by how much the offer does so at that price, by the value of states; a = 0.02"),
+    Block(
+        "price",
+        _LEVELS,
+        "balance",
+        "dollars that the observing player pays at each price of `agents.learned.prices`",
+    ),
+    Block(
+        "price raises the own win",
+        _LEVELS,
+        "rise",
+        "by how much the offer does so at that price, by the value of states; a = 0.02",
+    ),
     Block("price raises the partner's win", _LEVELS, "rise", "the same; a = 0.02"),
-)  # fmt: skip
+)
 
 _PLACES: Final = tuple(str(1 + place) for place in range(NUM_PACKAGES))
 PACKAGES: Final = (
-    Block("package promises", _PLACES, "growing", "rise of the own share of all strength, see `agents.learned.menu`; a = 0.2"),
+    Block(
+        "package promises",
+        _PLACES,
+        "growing",
+        "rise of the own share of all strength, see `agents.learned.menu`; a = 0.2",
+    ),
     Block("package costs", _PLACES, "balance", "dollars paid at that"),
-    Block("package gains", _PLACES, "balance", "what the observing player gains in strength, without money"),
+    Block(
+        "package gains",
+        _PLACES,
+        "balance",
+        "what the observing player gains in strength, without money",
+    ),
     Block("package gives", _PLACES, "balance", "what the partner gains"),
     Block("package completes", _PLACES, "flag", "a group for the observing player"),
     Block("package lets complete", _PLACES, "flag", "a group for the partner"),
-    Block("package wins", _PLACES[-NUM_VALUED:], "growing", "rise of the own share of the win, by the value of states; a = 0.02"),
-    Block("package as a bargain", _PLACES, "rise", "the same where `expert/bargaining` just accepts it, of all packages; a = 0.02"),
-)  # fmt: skip
+    Block(
+        "package wins",
+        _PLACES[-NUM_VALUED:],
+        "growing",
+        "rise of the own share of the win, by the value of states; a = 0.02",
+    ),
+    Block(
+        "package as a bargain",
+        _PLACES,
+        "rise",
+        "the same where `expert/bargaining` just accepts it, of all packages; a = 0.02",
+    ),
+)
 
 SHARED_SIZE: Final = total(SHARED)
 EACH_SIZE: Final = total(EACH)
@@ -137,28 +253,55 @@ PACKAGES_SIZE: Final = total(PACKAGES)
 
 _S: Final = offsets(SHARED)
 _E: Final = offsets(EACH)
-_DECISION, _WINDOW, _STAKE, _PRICE, _DUE = (_S[name] for name in ("decision", "window", "at stake", "price", "amount due"))
+_DECISION, _WINDOW, _STAKE, _PRICE, _DUE = (
+    _S[name] for name in ("decision", "window", "at stake", "price", "amount due")
+)
 _BID, _MAXIMUM, _FAILED = (_S[name] for name in ("standing bid", "own maximum", "failed throw"))
-_GETS, _GIVES, _GETS_CASH, _COMPLETES, _LETS = (_S[name] for name in ("gets", "gives", "gets cash", "completes", "lets complete"))
+_GETS, _GIVES, _GETS_CASH, _COMPLETES, _LETS = (
+    _S[name] for name in ("gets", "gives", "gets cash", "completes", "lets complete")
+)
 _GETTING, _GIVING = _S["gain by"], _S["partner's gain by"]
-_MORTGAGED, _BUILDINGS, _BANK, _UNOWNED = (_S[name] for name in ("mortgaged", "buildings", "in the bank", "unowned"))
+_MORTGAGED, _BUILDINGS, _BANK, _UNOWNED = (
+    _S[name] for name in ("mortgaged", "buildings", "in the bank", "unowned")
+)
 _TURNS, _CAPS, _DOUBLES = (_S[name] for name in ("turns", "caps", "doubles"))
-_CASH, _RAISABLE, _WORTH, _IN_GAME, _ON_TURN = (_E[name] for name in ("cash", "could raise", "worth", "in the game", "on turn"))
-_LEADS, _BIDS, _MAKER, _RECEIVER = (_E[name] for name in ("leads", "bids", "makes the offer", "gets the offer"))
-_CREDITOR, _JAIL, _JAIL_THROWS, _CARDS = (_E[name] for name in ("is creditor", "in jail", "failed throws", "jail cards"))
-_OFFERS, _OWNS, _GROUP, _MAY_BUILD = (_E[name] for name in ("offers made", "owns", "share of group", "may be built"))
+_CASH, _RAISABLE, _WORTH, _IN_GAME, _ON_TURN = (
+    _E[name] for name in ("cash", "could raise", "worth", "in the game", "on turn")
+)
+_LEADS, _BIDS, _MAKER, _RECEIVER = (
+    _E[name] for name in ("leads", "bids", "makes the offer", "gets the offer")
+)
+_CREDITOR, _JAIL, _JAIL_THROWS, _CARDS = (
+    _E[name] for name in ("is creditor", "in jail", "failed throws", "jail cards")
+)
+_OFFERS, _OWNS, _GROUP, _MAY_BUILD = (
+    _E[name] for name in ("offers made", "owns", "share of group", "may be built")
+)
 _PROMISES, _RAISES, _ANSWERS = _E["promises"], _E["raises the win"], _E[ANSWERS[0].name]
-_STRENGTH, _HITS, _TO_PAY, _TO_COME, _INCOME = (_E[name] for name in ("strength", "hits", "rent to pay", "rent to come", "income"))
+_STRENGTH, _HITS, _TO_PAY, _TO_COME, _INCOME = (
+    _E[name] for name in ("strength", "hits", "rent to pay", "rent to come", "income")
+)
 
 # [edition, square or IN_JAIL, group]: expected landings in the next turn.
-_NEXT_GROUP: Final = np.stack([NEXT_LOT[:, :, group == GROUP_OF].sum(axis=2) for group in range(NUM_GROUPS)], axis=2)
+_NEXT_GROUP: Final = np.stack(
+    [NEXT_LOT[:, :, group == GROUP_OF].sum(axis=2) for group in range(NUM_GROUPS)], axis=2
+)
 
 
 def names(num_players: int) -> tuple[str, ...]:
     """The name of each feature."""
     shared = [name for block in SHARED for name in block.names]
     trades = [name for block in (*OFFER, *PRICES, *PACKAGES) for name in block.names]
-    return (*shared, *(f"{seat} {name}" for seat in seat_names(num_players) for block in EACH for name in block.names), *trades)
+    return (
+        *shared,
+        *(
+            f"{seat} {name}"
+            for seat in seat_names(num_players)
+            for block in EACH
+            for name in block.names
+        ),
+        *trades,
+    )
 
 
 @kernel
@@ -190,7 +333,8 @@ def write(game: Game, seat: int, options: Options, memory: Row, row: Any) -> Non
         seat: The observing player.
         options: What it may offer, worked out for this decision.
         memory: What it remembers.
-        row: (length,) float32, of this table or of a larger one: players who are not there are zeros.
+        row: (length,) float32, of this table or of a larger one: players who are not there are
+            zeros.
     """
     players, board = int(game.num_players), int(game.rules.board)
     front = len(row) - OFFER_SIZE - PRICES_SIZE - PACKAGES_SIZE
@@ -205,11 +349,18 @@ def write(game: Game, seat: int, options: Options, memory: Row, row: Any) -> Non
     for offset in range(players):
         player = (seat + offset) % players
         if game.place[player] == 0:
-            _write_player(game, player, worth, row[SHARED_SIZE + offset * EACH_SIZE : SHARED_SIZE + (offset + 1) * EACH_SIZE])
+            _write_player(
+                game,
+                player,
+                worth,
+                row[SHARED_SIZE + offset * EACH_SIZE : SHARED_SIZE + (offset + 1) * EACH_SIZE],
+            )
     write_memory(game, seat, memory, row)
     _write_rents(game, seat, board, row)
     if game.decision == agenda.ASK:
-        _write_packages(game, seat, options.menus[int(game.offer_to)], row[front + OFFER_SIZE + PRICES_SIZE :])
+        _write_packages(
+            game, seat, options.menus[int(game.offer_to)], row[front + OFFER_SIZE + PRICES_SIZE :]
+        )
     elif game.decision == agenda.CASH:
         _write_prices(options, row[front + OFFER_SIZE :])
     elif game.decision == agenda.REPLY:
@@ -220,10 +371,15 @@ def write(game: Game, seat: int, options: Options, memory: Row, row: Any) -> Non
 
 @kernel
 def write_memory(game: Game, seat: int, memory: Row, row: Any) -> None:
-    """Write what a seat remembers of its partners, which the record of a game does not tell, into a row of the encoding."""
+    """Write what a seat remembers of its partners into a row of the encoding.
+
+    The record of a game does not tell it.
+    """
     players = int(game.num_players)
     for offset in range(1, players):
-        write_answers((seat + offset) % players, memory, row[SHARED_SIZE + offset * EACH_SIZE + _ANSWERS :])
+        write_answers(
+            (seat + offset) % players, memory, row[SHARED_SIZE + offset * EACH_SIZE + _ANSWERS :]
+        )
 
 
 @kernel
@@ -286,14 +442,21 @@ def _write_question(game: Game, seat: int, row: Any) -> None:
 
 @kernel
 def _write_completed(game: Game, seat: int, partner: int, gets: int, gives: int, row: Any) -> None:
-    """Mark the groups that a seat would complete, and those that its partner (-1: any other player) would."""
+    """Mark the groups that a seat would complete, and those that its partner would.
+
+    Partner -1 stands for any other player.
+    """
     for group in range(RAILROADS):
         members = int(GROUP_LOTS[group])
         if gets & members and (int(game.lots[seat]) | gets) & members == members:
             row[_COMPLETES + group] = 1.0
         if gives & members:
             for other in range(game.num_players):
-                if other != seat and (partner < 0 or partner == other) and (int(game.lots[other]) | gives) & members == members:
+                if (
+                    other != seat
+                    and (partner < 0 or partner == other)
+                    and (int(game.lots[other]) | gives) & members == members
+                ):
                     row[_LETS + group] = 1.0
 
 
@@ -371,7 +534,7 @@ def _write_offer(game: Game, row: Any) -> None:
 
 @kernel
 def _write_prices(options: Options, row: Any) -> None:
-    """Write what the offer that is being made costs at each price, and what it does to the shares of the win."""
+    """Write the cost of the offer that is being made, and the shares of the win, at each price."""
     for level in range(NUM_PRICES):
         if options.prices[level] != NO_PRICE:
             row[level] = _balance(float(options.prices[level]))
@@ -427,13 +590,20 @@ def _write_player(game: Game, player: int, worth: float, row: Any) -> None:
         owned = lots & int(GROUP_LOTS[group])
         if owned != 0:
             row[_GROUP + group] = size(owned) / GROUP_SIZE[group]
-            if group < RAILROADS and owned == GROUP_LOTS[group] and int(game.mortgaged) & owned == 0:
+            if (
+                group < RAILROADS
+                and owned == GROUP_LOTS[group]
+                and int(game.mortgaged) & owned == 0
+            ):
                 row[_MAY_BUILD + group] = 1.0
 
 
 @kernel
 def _write_rents(game: Game, seat: int, board: int, row: Any) -> None:
-    """Write what each player pays and gets by the odds of the next throw, and earns in the long run."""
+    """Write what each player pays and gets at the next throw, and its long-run income.
+
+    The next throw counts by its odds.
+    """
     players = int(game.num_players)
     for offset in range(players):
         owner = (seat + offset) % players

@@ -1,9 +1,11 @@
 """The packages that promise most by `expert`'s sums: what an offer may be, apart from the money.
 
-A package is a part of the partner's lots for a part of one's own (`agents.players.vocabulary.parts`). Two players have up to 3,000 of them,
-and nearly all make no sense. So they are rated: by how much the maker's share of all strength rises, as `expert/bargaining` counts
-strength, at the least price that `expert` would take in the partner's place. The places after those are for packages that promise most
-at list prices, by which simpler partners go. What a learned agent chooses among is in `menu`.
+A package is a part of the partner's lots for a part of one's own
+(`agents.players.vocabulary.parts`). Two players have up to 3,000 of them, and nearly all make no
+sense. So they are rated: by how much the maker's share of all strength rises, as
+`expert/bargaining` counts strength, at the least price that `expert` would take in the partner's
+place. The places after those are for packages that promise most at list prices, by which simpler
+partners go. What a learned agent chooses among is in `menu`.
 """
 
 from __future__ import annotations
@@ -13,7 +15,18 @@ from typing import Any, Final
 import numpy as np
 
 from agents.players.expert import bargainer, trading
-from agents.players.expert.packages import COLUMNS, FEES, GIVEN, JUDGED_GIVEN, JUDGED_TAKEN, PAID, PART, TAKEN, WANTED, list_parts
+from agents.players.expert.packages import (
+    COLUMNS,
+    FEES,
+    GIVEN,
+    JUDGED_GIVEN,
+    JUDGED_TAKEN,
+    PAID,
+    PART,
+    TAKEN,
+    WANTED,
+    list_parts,
+)
 from agents.players.expert.parameters import Expert
 from agents.players.expert.trading import SLOT, Sides
 from agents.players.expert.values import fill_strengths, turns_left
@@ -24,23 +37,27 @@ from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import MEMORY, Row
 
-# The columns of a table with a row for each place: the lots asked for and given, a bit each (both 0: the place is free); what the maker
-# and the partner gain in strength, without money; the price by which it was rated in dollars; by how much the maker's share of strength
-# rises; and its share of the win, where the value of states was asked (`valued`), otherwise 0.
+# The columns of a table with a row for each place: the lots asked for and given, a bit each (both
+# 0: the place is free); what the maker and the partner gain in strength, without money; the price
+# by which it was rated in dollars; by how much the maker's share of strength rises; and its share
+# of the win, where the value of states was asked (`valued`), otherwise 0.
 ASKED, LENT, OWN_GAIN, THEIR_GAIN, RATED_AT, PROMISE, WINS, FIELDS = range(8)
 
 _JUDGES: Final = bargainer.POLICIES["expert/bargaining"]().params  # by the size of the table
 _MODEL: Final = Expert().row()
 _SINGLES: Final = 1 + NUM_GROUPS  # parts of one group at most
 
-# What is known of a part: what `list_parts` tells of its groups together, and these, a bit each. Of a package, the price and its promise.
+# What is known of a part: what `list_parts` tells of its groups together, and these, a bit each. Of
+# a package, the price and its promise.
 GROUPS: Final = COLUMNS
 _COLUMNS: Final = COLUMNS + 1
 DOLLARS, RISE, _RATINGS = range(3)
 
 
 @kernel
-def write_packages(game: Game, maker: int, partner: int, table: Any, at_limit: int, spends_all: bool) -> None:
+def write_packages(
+    game: Game, maker: int, partner: int, table: Any, at_limit: int, spends_all: bool
+) -> None:
     """Write the most promising packages that a player may offer to another.
 
     Args:
@@ -48,21 +65,37 @@ def write_packages(game: Game, maker: int, partner: int, table: Any, at_limit: i
         maker: The seat that makes the offer.
         partner: The seat that gets it.
         table: (N, FIELDS) float64, filled.
-        at_limit: How many of the N places are for the best at the partner's limit; the others are for those at list prices.
-        spends_all: Whether the maker may pay all its cash, and not only the part that `expert/bargaining` would.
+        at_limit: How many of the N places are for the best at the partner's limit; the others are
+            for those at list prices.
+        spends_all: Whether the maker may pay all its cash, and not only the part that
+            `expert/bargaining` would.
     """
     table[:] = 0.0
     params, memory = bargainer.at_this_table(game, _JUDGES), np.zeros(MEMORY)
     asks, gives = np.empty((_COLUMNS, len(PARTS))), np.empty((_COLUMNS, len(PARTS)))
-    num_asks, num_gives = _write_parts(game, partner, maker, params, asks), _write_parts(game, maker, partner, params, gives)
+    num_asks, num_gives = (
+        _write_parts(game, partner, maker, params, asks),
+        _write_parts(game, maker, partner, params, gives),
+    )
     total = fill_strengths(game, turns_left(game, params), params, memory[SLOT.strengths :])
     two = trading.sides(game, maker, partner, total, params, _MODEL, memory)
     at_list = np.zeros((len(table), FIELDS))
     tables, rated = (table[:at_limit], at_list), np.empty((2, _RATINGS, len(PARTS)))
     for i in range(num_asks):
         asked = asks[:, i]
-        most = game.cash[maker] - asked[FEES] if spends_all else trading.most_paid(game, maker, int(asked[PART]), asked[FEES], params)
-        _rate(two, float(game.cash[partner]), asked, gives[:, :num_gives], memory, rated[:, :, :num_gives])
+        most = (
+            game.cash[maker] - asked[FEES]
+            if spends_all
+            else trading.most_paid(game, maker, int(asked[PART]), asked[FEES], params)
+        )
+        _rate(
+            two,
+            float(game.cash[partner]),
+            asked,
+            gives[:, :num_gives],
+            memory,
+            rated[:, :, :num_gives],
+        )
         for k in range(2):
             _keep(game, two, asked, gives, rated[k, :, :num_gives], most, tables[k])
     _merge(table, at_list, at_limit)
@@ -70,7 +103,10 @@ def write_packages(game: Game, maker: int, partner: int, table: Any, at_limit: i
 
 @kernel
 def _write_parts(game: Game, giver: int, taker: int, params: Row, parts: Any) -> int:
-    """Write what is known of each part that the giver has something of, a column each; returns how many there are."""
+    """Write what is known of each part that the giver has something of, a column each.
+
+    Returns how many there are.
+    """
     official = game.rules.trade == OFFICIAL
     groups = np.empty(COLUMNS * (NUM_GROUPS + 1))
     list_parts(game, giver, taker, not official, params, _MODEL, groups)
@@ -97,37 +133,63 @@ def _has_all(groups: Any, wanted: int) -> bool:
 
 @kernel
 def _rate(two: Sides, cash: float, asked: Any, gives: Any, memory: Row, rated: Any) -> None:
-    """Rate what may be given for one part: at the partner's limit, and at list prices, or at the nearest price that it can pay.
+    """Rate what may be given for one part.
 
-    Two players have thousands of packages, nearly all of which are dropped at once. This loop has no branch and no integers, so that it is
-    vectorized.
+    It is rated at the partner's limit, and at list prices, or at the nearest price that it can pay.
+
+    Two players have thousands of packages, nearly all of which are dropped at once. This loop has
+    no branch and no integers, so that it is vectorized.
     """
     for j in range(gives.shape[1]):
         own, theirs = asked[TAKEN] + gives[GIVEN, j], asked[GIVEN] + gives[TAKEN, j]
         a, b = trading.weights(two, own, theirs, memory)
         least = trading.least_paid(cash, gives[PART, j], gives[FEES, j])
-        limit = trading.least_dollars(two, asked[JUDGED_TAKEN] + gives[JUDGED_GIVEN, j], asked[JUDGED_GIVEN] + gives[JUDGED_TAKEN, j])
-        at_limit, at_list = max(least, np.ceil(limit)), max(least, np.ceil(asked[WANTED] - gives[PAID, j]))
+        limit = trading.least_dollars(
+            two,
+            asked[JUDGED_TAKEN] + gives[JUDGED_GIVEN, j],
+            asked[JUDGED_GIVEN] + gives[JUDGED_TAKEN, j],
+        )
+        at_limit, at_list = (
+            max(least, np.ceil(limit)),
+            max(least, np.ceil(asked[WANTED] - gives[PAID, j])),
+        )
         rated[0, DOLLARS, j], rated[1, DOLLARS, j] = at_limit, at_list
-        rated[0, RISE, j], rated[1, RISE, j] = a * own - b * theirs - (a + b) * at_limit, a * own - b * theirs - (a + b) * at_list
+        rated[0, RISE, j], rated[1, RISE, j] = (
+            a * own - b * theirs - (a + b) * at_limit,
+            a * own - b * theirs - (a + b) * at_list,
+        )
 
 
 @kernel
-def _keep(game: Game, two: Sides, asked: Any, gives: Any, rated: Any, most: float, table: Any) -> None:
+def _keep(
+    game: Game, two: Sides, asked: Any, gives: Any, rated: Any, most: float, table: Any
+) -> None:
     """Keep the packages that are among the most promising and can be offered."""
     for j in range(rated.shape[1]):
         promise = rated[RISE, j]
-        if promise > table[-1, PROMISE] and rated[DOLLARS, j] <= most and not int(asked[GROUPS]) & int(gives[GROUPS, j]):
+        if (
+            promise > table[-1, PROMISE]
+            and rated[DOLLARS, j] <= most
+            and not int(asked[GROUPS]) & int(gives[GROUPS, j])
+        ):
             ask, give, price = int(asked[PART]), int(gives[PART, j]), rated[DOLLARS, j]
-            if ask | give and not was_refused(game, two.seat, two.partner, ask, give, price, np.inf):
+            if ask | give and not was_refused(
+                game, two.seat, two.partner, ask, give, price, np.inf
+            ):
                 row = table[make_room(table, PROMISE, promise)]
                 row[ASKED], row[LENT], row[RATED_AT], row[PROMISE] = ask, give, price, promise
-                row[OWN_GAIN], row[THEIR_GAIN] = asked[TAKEN] + gives[GIVEN, j], asked[GIVEN] + gives[TAKEN, j]
+                row[OWN_GAIN], row[THEIR_GAIN] = (
+                    asked[TAKEN] + gives[GIVEN, j],
+                    asked[GIVEN] + gives[TAKEN, j],
+                )
 
 
 @kernel
 def make_room(table: Any, column: int, number: float) -> int:
-    """Move down what is less than a number, in a table that falls by a column; returns the place of that number. The last row falls out."""
+    """Move down what is less than a number, in a table that falls by a column.
+
+    Returns the place of that number. The last row falls out.
+    """
     place = len(table) - 1
     while place > 0 and table[place - 1, column] < number:
         table[place] = table[place - 1]
@@ -137,7 +199,7 @@ def make_room(table: Any, column: int, number: float) -> int:
 
 @kernel
 def _merge(table: Any, at_list: Any, at_limit: int) -> None:
-    """Write the best packages at list prices after those at the limit, unless they are among those."""
+    """Write the best packages at list prices after those at the limit, where they are new."""
     count = 0
     while count < at_limit and table[count, PROMISE] > 0.0:
         count += 1
@@ -147,7 +209,9 @@ def _merge(table: Any, at_list: Any, at_limit: int) -> None:
             break
         new = True
         for j in range(known):
-            new = new and (table[j, ASKED] != at_list[i, ASKED] or table[j, LENT] != at_list[i, LENT])
+            new = new and (
+                table[j, ASKED] != at_list[i, ASKED] or table[j, LENT] != at_list[i, LENT]
+            )
         if new:
             table[place] = at_list[i]
             place += 1

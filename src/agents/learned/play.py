@@ -1,4 +1,7 @@
-"""What a learned agent does: the network of the decision scores the open choices, and the best one is played, or one is drawn."""
+"""The kernel of a learned agent.
+
+The network of the decision scores the open choices, and the best one is played, or one is drawn.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,15 @@ from typing import Any, Final
 import numpy as np
 
 from agents.learned.answers import MOST_PLAYERS, note_answer, note_offer
-from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE, is_asked, only_open, write_open
+from agents.learned.choices import (
+    NO_CHOICE,
+    NUM_CHOICES,
+    PACKAGE,
+    PRICE,
+    is_asked,
+    only_open,
+    write_open,
+)
 from agents.learned.networks import NAMES, NETWORK_OF, OUTPUT
 from agents.learned.observation import length, write
 from agents.learned.options import Options, forget, new_options, work_out
@@ -23,8 +34,9 @@ from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
-# The row: the most players; the temperature (0: the best choice; else a choice is drawn by exp(score / temperature)); where the
-# row of each network begins among all in float32 numbers, and where the last one ends; then the networks.
+# The row: the most players; the temperature (0: the best choice; else a choice is drawn by
+# exp(score / temperature)); where the row of each network begins among all in float32 numbers, and
+# where the last one ends; then the networks.
 PLAYERS: Final = 0
 TEMPERATURE: Final = 1
 STARTS: Final = 2
@@ -58,7 +70,9 @@ def score(game: Game, params: Row, seen: Any, outputs: Any) -> int:
 
 @kernel
 def look(game: Game, options: Options, memory: Row, open_: Any, seen: Any) -> int:
-    """Work out what is open, and if that is more than one choice what its player sees; returns how many are open.
+    """Work out what is open, and if that is more than one choice what its player sees.
+
+    Returns how many are open.
 
     `memory` is that of the player, which remembers how its last offer was answered.
     """
@@ -89,7 +103,10 @@ def _best(game: Game, params: Row, open_: Any, seen: Any, outputs: Any) -> int:
 
 @kernel
 def choose(game: Game, params: Row, count: int, open_: Any, seen: Any, outputs: Any) -> int:
-    """The open choice of the highest score, or one drawn by the scores, after a `look` that found so many; NO_CHOICE if none is open."""
+    """The open choice of the highest score, or one drawn by the scores; NO_CHOICE if none is open.
+
+    `count` is how many a `look` has found before.
+    """
     if count < 2:
         return only_open(open_)
     best, heat = _best(game, params, open_, seen, outputs), params[TEMPERATURE]
@@ -111,8 +128,13 @@ def choose(game: Game, params: Row, count: int, open_: Any, seen: Any, outputs: 
 
 
 @kernel
-def write_probabilities(game: Game, params: Row, count: int, open_: Any, seen: Any, outputs: Any, probabilities: Any) -> None:
-    """Write how likely each choice is if one is drawn by exp(score), after a `look` that found so many: (NUM_CHOICES,)."""
+def write_probabilities(
+    game: Game, params: Row, count: int, open_: Any, seen: Any, outputs: Any, probabilities: Any
+) -> None:
+    """Write how likely each choice is if one is drawn by exp(score), (NUM_CHOICES,).
+
+    `count` is how many a `look` has found before.
+    """
     probabilities[:] = open_
     if count < 2:
         return
@@ -127,12 +149,19 @@ def write_probabilities(game: Game, params: Row, count: int, open_: Any, seen: A
 
 @policy_kernel
 def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
-    """Play the choice, and the picks that follow from it. At a larger table than its own no action is legal: ILLEGAL."""
+    """Play the choice, and the picks that follow from it.
+
+    At a larger table than its own no action is legal: ILLEGAL.
+    """
     if game.num_players > params[PLAYERS]:
         return ILLEGAL
     if not is_asked(game):
         return compose(game, memory)
-    options, open_, outputs = new_options(), np.empty(NUM_CHOICES, np.bool_), np.empty(NUM_CHOICES, np.float32)
+    options, open_, outputs = (
+        new_options(),
+        np.empty(NUM_CHOICES, np.bool_),
+        np.empty(NUM_CHOICES, np.float32),
+    )
     seen = np.empty(_LONGEST, np.float32)[: length(int(params[PLAYERS]))]
     count = look(game, options, memory, open_, seen)
     return first_action(game, choose(game, params, count, open_, seen, outputs), options, memory)

@@ -33,7 +33,8 @@ class LearnedAgent(NetworksPolicy):
     """Networks, one for each kind of decision. They choose every action.
 
     Attributes:
-        num_players: The size of the tables that it is for. At smaller ones it plays as if the others had gone.
+        num_players: The size of the tables that it is for. At smaller ones it plays as if the
+            others had gone.
         hidden: Units of the hidden layers of each network.
         temperature: 0: it plays the best choice; else it draws one by exp(score / temperature).
         learned_at: The temperature at which it drew its choices when it learned; None: not known.
@@ -59,8 +60,10 @@ class LearnedAgent(NetworksPolicy):
             hidden: Units of the hidden layers.
             temperature: See above.
             learned_at: See above.
-            rules: The options in which the rules of training differ from the official ones; kept for the reader.
-            features: The digest of features and choices in a saved file; it is compared with this version's.
+            rules: The options in which the rules of training differ from the official ones; kept
+                for the reader.
+            features: The digest of features and choices in a saved file; it is compared with this
+                version's.
             name: What tables call it.
 
         Raises:
@@ -68,13 +71,19 @@ class LearnedAgent(NetworksPolicy):
             FormatError: Features or choices are not those of this version.
         """
         if isinstance(num_players, bool) or num_players not in range(MIN_PLAYERS, MOST_PLAYERS + 1):
-            raise ConfigurationError(f"num_players={num_players!r}: networks play at tables of {MIN_PLAYERS} to {MOST_PLAYERS}.")
+            raise ConfigurationError(
+                f"num_players={num_players!r}: networks play at tables of {MIN_PLAYERS} to"
+                f" {MOST_PLAYERS}."
+            )
         if not temperature >= 0:
             raise ConfigurationError(f"temperature={temperature!r} must not be negative.")
         if learned_at is not None and not 0 < learned_at < math.inf:
             raise ConfigurationError(f"learned_at={learned_at!r} must be more than 0.")
         if features not in (None, _digest(num_players)):
-            raise FormatError(f"it was trained on other features than this version's encoding {NAME!r} for {num_players} players")
+            raise FormatError(
+                f"it was trained on other features than this version's encoding {NAME!r} for"
+                f" {num_players} players"
+            )
         self.num_players: int = int(num_players)
         self.hidden = tuple(int(units) for units in hidden)
         self.temperature = float(temperature)
@@ -84,9 +93,12 @@ class LearnedAgent(NetworksPolicy):
         super().__init__(name, play, layout.zeros(self._architectures), kind="networks")
 
     def _row(self) -> NDArray[np.float64]:
-        played = {name: self._architectures[name] for name in NAMES}  # the network of states is for learners
+        # The network of states is for learners
+        played = {name: self._architectures[name] for name in NAMES}
         weights = layout.pack_all(played, self._arrays).view(np.float64)
-        return np.concatenate([[self.num_players, self.temperature], layout.starts(played), weights])
+        return np.concatenate(
+            [[self.num_players, self.temperature], layout.starts(played), weights]
+        )
 
     def encoding(self) -> str:
         """What its networks see."""
@@ -104,7 +116,9 @@ class LearnedAgent(NetworksPolicy):
         }
 
     def probabilities(self, games: Games) -> NDArray[np.float64]:
-        """How sure it is: the probability of each action if it drew one as when it learned, or by exp(score) if that is not known.
+        """The probability of each action if one were drawn: how sure the agent is.
+
+        It is drawn as when the agent learned, or by exp(score) if that is not known.
 
         Args:
             games: (B,) records that wait for a decision.
@@ -130,16 +144,27 @@ class LearnedAgent(NetworksPolicy):
         """A copy that draws its choices, or with temperature 0 plays the best."""
         learned_at, rules = self.learned_at, self._rules
         agent = LearnedAgent(
-            self.num_players, self.hidden, temperature=temperature, learned_at=learned_at, rules=rules, name=name or self.name
+            self.num_players,
+            self.hidden,
+            temperature=temperature,
+            learned_at=learned_at,
+            rules=rules,
+            name=name or self.name,
         )
         agent.set_arrays(self._arrays)
         return agent
 
 
 @entry()
-def _write_probabilities(games: Games, params: Row, chances: NDArray[np.float64], features: int) -> None:
+def _write_probabilities(
+    games: Games, params: Row, chances: NDArray[np.float64], features: int
+) -> None:
     params, chances, options = borrowed(params), borrowed(chances), new_options()
-    open_, seen, outputs = np.empty(NUM_CHOICES, np.bool_), np.empty(features, np.float32), np.empty(NUM_CHOICES, np.float32)
+    open_, seen, outputs = (
+        np.empty(NUM_CHOICES, np.bool_),
+        np.empty(features, np.float32),
+        np.empty(NUM_CHOICES, np.float32),
+    )
     for row in range(len(games)):
         forget(options)  # each row is another game
         if is_asked(games[row]):
@@ -149,5 +174,9 @@ def _write_probabilities(games: Games, params: Row, chances: NDArray[np.float64]
 
 def _digest(num_players: int) -> str:
     """A short hash of what the numbers stand for."""
-    words = [*names(num_players), str(NUM_CHOICES), *map(str, PREMIUMS + MARGINS + BARGAINERS_MARGINS)]
+    words = [
+        *names(num_players),
+        str(NUM_CHOICES),
+        *map(str, PREMIUMS + MARGINS + BARGAINERS_MARGINS),
+    ]
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]

@@ -1,9 +1,12 @@
-"""The prices that an offer may have: a premium over the printed prices, or a margin over what the partner is likely to want.
+"""The prices that an offer may have.
 
-Who judges a trade by its prospects, as `expert` does, refuses a dollar below its limit, and no network works out that sum to a dollar:
-at tables of four, prices rounded to the next premium lose a fifth of the wins (docs/results/learned.md). So two limits are computed, those
-of `expert` and of `expert/bargaining`, which wants $300 more there in half of all cases, and a margin over one of them is a choice like
-any other. Who goes by printed prices is met by the premiums.
+Each is a premium over the printed prices, or a margin over what the partner is likely to want.
+
+Who judges a trade by its prospects, as `expert` does, refuses a dollar below its limit, and no
+network works out that sum to a dollar: at tables of four, prices rounded to the next premium lose a
+fifth of the wins (docs/results/learned.md). So two limits are computed, those of `expert` and of
+`expert/bargaining`, which wants $300 more there in half of all cases, and a margin over one of them
+is a choice like any other. Who goes by printed prices is met by the premiums.
 """
 
 from __future__ import annotations
@@ -22,13 +25,19 @@ from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
 
-PREMIUMS: Final = (-1200, -800, -600, -400, -300, -200, -100, 0, 100, 200, 300, 400, 600, 800, 1200)  # dollars beyond the printed prices
-# Dollars beyond the least that `expert`, and then that `expert/bargaining`, would want in the partner's place.
+# Dollars beyond the printed prices.
+PREMIUMS: Final = (-1200, -800, -600, -400, -300, -200, -100, 0, 100, 200, 300, 400, 600, 800, 1200)
+# Dollars beyond the least that `expert`, and then that `expert/bargaining`, would want in the
+# partner's place.
 MARGINS: Final = (-100, -40, 0, 40, 100, 200)
 BARGAINERS_MARGINS: Final = (0, 40, 100)
 NUM_PRICES: Final = len(PREMIUMS) + len(MARGINS) + len(BARGAINERS_MARGINS)
-# The same margins over the limits of both: what is learned of a margin over the one may be tried over the other.
-LIKE: Final = {len(PREMIUMS) + len(MARGINS) + n: len(PREMIUMS) + MARGINS.index(margin) for n, margin in enumerate(BARGAINERS_MARGINS)}
+# The same margins over the limits of both: what is learned of a margin over the one may be tried
+# over the other.
+LIKE: Final = {
+    len(PREMIUMS) + len(MARGINS) + n: len(PREMIUMS) + MARGINS.index(margin)
+    for n, margin in enumerate(BARGAINERS_MARGINS)
+}
 NO_PRICE: Final = 1 << 30
 
 _PREMIUMS: Final = np.array(PREMIUMS)
@@ -42,19 +51,29 @@ def describe(level: int) -> str:
     if level < len(PREMIUMS):
         return f"premium ${PREMIUMS[level]}"
     margin = level - len(PREMIUMS)
-    return f"{'partner' if margin < len(MARGINS) else 'bargainer'}'s limit and ${(MARGINS + BARGAINERS_MARGINS)[margin]}"
+    return (
+        f"{'partner' if margin < len(MARGINS) else 'bargainer'}'s limit and"
+        f" ${(MARGINS + BARGAINERS_MARGINS)[margin]}"
+    )
 
 
 @kernel
 def write_prices(game: Game, prices: Any, limits: Any) -> None:
-    """Write the dollars that the maker of the half-made offer gives at each price; NO_PRICE where a price is the same as one before.
+    """Write the dollars that the maker of the half-made offer gives at each price.
+
+    NO_PRICE where a price is the same as one before.
 
     Args:
         game: An offer is being made, and its goods are picked.
         prices: (NUM_PRICES,) int64, filled. Those that one side can't pay become what it can.
         limits: (2,) float64, filled: `partners_limit` and `bargainers_limit`.
     """
-    maker, partner, ask, give = int(game.offer_from), int(game.offer_to), int(game.offer_ask), int(game.offer_give)
+    maker, partner, ask, give = (
+        int(game.offer_from),
+        int(game.offer_to),
+        int(game.offer_ask),
+        int(game.offer_give),
+    )
     low, high = -int(game.cash[partner]), int(game.cash[maker])
     printed = total_price(game, ask & ALL_LOTS) - total_price(game, give & ALL_LOTS)
     limits[0] = partners_limit(game, maker, partner, ask, give)
@@ -77,7 +96,10 @@ def write_prices(game: Game, prices: Any, limits: Any) -> None:
 
 @kernel
 def partners_limit(game: Game, maker: int, partner: int, ask: int, give: int) -> float:
-    """The fewest dollars for which `expert` would agree in the partner's place; infinite if no sum that can be paid is enough."""
+    """The fewest dollars for which `expert` would agree in the partner's place.
+
+    Infinite if no sum that can be paid is enough.
+    """
     return _limit(game, maker, partner, ask, give, _MODEL)
 
 

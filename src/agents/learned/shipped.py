@@ -1,4 +1,7 @@
-"""The learned agents that come with the library, by name. docs/results/learned.md tells how they were trained and how strong they are."""
+"""The learned agents that come with the library, by name.
+
+docs/results/learned.md tells how they were trained and how strong they are.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ from numpy.typing import NDArray
 from agents.learned.policy import LearnedAgent
 from monopoly_env.policy import files
 
-# The files hold bytes, so that the wheel stays small: `python -m studies.learned --ship RUN/agent.safetensors NAME` writes them.
+# The files hold bytes, so that the wheel stays small: `python -m studies.learned --ship
+# RUN/agent.safetensors NAME` writes them.
 _FOLDER: Final = Path(__file__).parent / "data"
 _STEP: Final = ".step"  # after the name of a matrix: what its bytes are multiplied by, row by row
 _LARGEST: Final = 127
@@ -33,16 +37,26 @@ def _factory(name: str, file: str, about: str) -> Callable[..., LearnedAgent]:
         agent.set_arrays(_wide(arrays))
         return agent
 
-    make.__doc__ = f"Networks that choose every action, for {about}; `temperature` as in `LearnedAgent`, by default that of the file."
+    make.__doc__ = (
+        f"Networks that choose every action, for {about}; `temperature` as in `LearnedAgent`, by"
+        " default that of the file."
+    )
     return make
 
 
-POLICIES: Final[dict[str, Callable[..., LearnedAgent]]] = {name: _factory(name, *about) for name, about in _AGENTS.items()}
+POLICIES: Final[dict[str, Callable[..., LearnedAgent]]] = {
+    name: _factory(name, *about) for name, about in _AGENTS.items()
+}
 
 
 def write(agent: LearnedAgent, name: str) -> None:
     """Keep an agent in the library, under the name of a file."""
-    about = {"kind": agent.kind, "name": agent.name, "options": agent.options(), "encoding": agent.encoding()}
+    about = {
+        "kind": agent.kind,
+        "name": agent.name,
+        "options": agent.options(),
+        "encoding": agent.encoding(),
+    }
     files.write(_FOLDER / f"{name}{files.SUFFIX}", about, _narrow(agent.arrays()))
 
 
@@ -51,7 +65,10 @@ def _narrow(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     small: dict[str, NDArray[Any]] = {}
     for name, array in arrays.items():
         if array.ndim == 2:
-            step = np.maximum(np.abs(array).max(axis=1), np.finfo(np.float32).tiny).astype(np.float32) / _LARGEST
+            step = (
+                np.maximum(np.abs(array).max(axis=1), np.finfo(np.float32).tiny).astype(np.float32)
+                / _LARGEST
+            )
             small |= {name: np.rint(array / step[:, None]).astype(np.int8), name + _STEP: step}
         else:
             small[name] = array
@@ -60,6 +77,13 @@ def _narrow(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 def _wide(small: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """The float32 arrays of what `_narrow` returned."""
-    steps = {name.removesuffix(_STEP): array for name, array in small.items() if name.endswith(_STEP)}
-    arrays = {name: array.astype(np.float32) for name, array in small.items() if not name.endswith(_STEP)}
-    return {name: array * steps[name][:, None] if name in steps else array for name, array in arrays.items()}
+    steps = {
+        name.removesuffix(_STEP): array for name, array in small.items() if name.endswith(_STEP)
+    }
+    arrays = {
+        name: array.astype(np.float32) for name, array in small.items() if not name.endswith(_STEP)
+    }
+    return {
+        name: array * steps[name][:, None] if name in steps else array
+        for name, array in arrays.items()
+    }

@@ -1,13 +1,18 @@
-"""What a value of states says of an exchange: which packages it likes best, and what a price of the open offer makes of it.
+"""The judgement of a value of states about an exchange.
 
-`expert` weighs an exchange by formulas of worth. They know little of what cash is for and of what a deal between two does to the others.
-The network of `agents.values` has learned who wins. So it is asked about those that promise most by the formulas, at any price that can
-be paid: which of them leaves the maker with the best state, at the least price that `expert` would take in the partner's place?
+It says which packages it likes best, and what a price of the open offer makes of it.
 
-That costs a hundred times a package's sums. So it is asked every third round only, in a window of the turn, and about the first offer.
-The packages on the menu of an open offer are valued at the limit of `expert/bargaining`, the offer at each price that may be chosen, and
-when it is answered. Where two players are left, what one gains the other loses: what the network sees in an exchange is then mostly its
-error, and it is not asked.
+`expert` weighs an exchange by formulas of worth. They know little of what cash is for and of what a
+deal between two does to the others. The network of `agents.values` has learned who wins. So it is
+asked about those that promise most by the formulas, at any price that can be paid: which of them
+leaves the maker with the best state, at the least price that `expert` would take in the partner's
+place?
+
+That costs a hundred times a package's sums. So it is asked every third round only, in a window of
+the turn, and about the first offer. The packages on the menu of an open offer are valued at the
+limit of `expert/bargaining`, the offer at each price that may be chosen, and when it is answered.
+Where two players are left, what one gains the other loses: what the network sees in an exchange is
+then mostly its error, and it is not asked.
 """
 
 from __future__ import annotations
@@ -16,7 +21,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.learned.packages import ASKED, FIELDS, LENT, PROMISE, RATED_AT, WINS, make_room, write_packages
+from agents.learned.packages import (
+    ASKED,
+    FIELDS,
+    LENT,
+    PROMISE,
+    RATED_AT,
+    WINS,
+    make_room,
+    write_packages,
+)
 from agents.learned.prices import NO_PRICE, bargainers_limit, partners_limit
 from agents.players.vocabulary import offers
 from agents.values.features import MOST_PLAYERS
@@ -35,10 +49,19 @@ _FEWEST: Final = 3  # players left
 
 @kernel
 def is_asked_now(game: Game, maker: int) -> bool:
-    """Whether the value of states is asked about the packages of an offer: one that is open, or may be begun."""
+    """Whether the value of states is asked about the packages of an offer.
+
+    The offer is open, or may be begun.
+    """
     begun = _is_begun(game)
-    question = agenda.below(game) if begun else int(game.decision)  # in a debt nobody has time for the best deal
-    if question != agenda.WINDOW or game.offers[maker] != begun or game.rounds % _PAUSE or game.rules.trade != offers.OFFICIAL:
+    # In a debt nobody has time for the best deal
+    question = agenda.below(game) if begun else int(game.decision)
+    if (
+        question != agenda.WINDOW
+        or game.offers[maker] != begun
+        or game.rounds % _PAUSE
+        or game.rules.trade != offers.OFFICIAL
+    ):
         return False
     return _can_judge(game)
 
@@ -51,7 +74,10 @@ def _can_judge(game: Game) -> bool:
 
 @kernel
 def share_without(game: Game, maker: int, network: Any) -> float:
-    """The maker's share of the win if it offers nothing; `network` is the row of the network of values."""
+    """The maker's share of the win if it offers nothing.
+
+    `network` is the row of the network of values.
+    """
     scratch, shares = np.empty(1, GAME), np.empty(int(game.num_players))
     _copy_before_offer(game, maker, scratch)
     _write_shares(scratch, network, shares)
@@ -59,7 +85,9 @@ def share_without(game: Game, maker: int, network: Any) -> float:
 
 
 @kernel
-def write_valued(game: Game, maker: int, partner: int, network: Any, without: float, table: Any) -> None:
+def write_valued(
+    game: Game, maker: int, partner: int, network: Any, without: float, table: Any
+) -> None:
     """Write the packages that raise the maker's share of the win most, the best first.
 
     Args:
@@ -71,14 +99,20 @@ def write_valued(game: Game, maker: int, partner: int, network: Any, without: fl
         table: (N, FIELDS) float64, filled; a price is the partner's limit.
     """
     table[:] = 0.0
-    rated, scratch, shares = np.empty((_AT_LIMIT + _AT_LIST, FIELDS)), np.empty(1, GAME), np.empty(int(game.num_players))
+    rated, scratch, shares = (
+        np.empty((_AT_LIMIT + _AT_LIST, FIELDS)),
+        np.empty(1, GAME),
+        np.empty(int(game.num_players)),
+    )
     write_packages(game, maker, partner, rated, _AT_LIMIT, True)
     for place in range(len(rated)):
         row = rated[place]
         ask, give = int(row[ASKED]), int(row[LENT])
         price = partners_limit(game, maker, partner, ask, give) if row[PROMISE] > 0.0 else np.inf
         if np.isfinite(price):
-            _write_shares_after(game, maker, partner, ask, give, int(price), network, scratch, shares)
+            _write_shares_after(
+                game, maker, partner, ask, give, int(price), network, scratch, shares
+            )
             row[RATED_AT], row[WINS] = price, shares[maker] - without
             if row[WINS] > table[-1, WINS]:
                 table[make_room(table, WINS, row[WINS])] = row
@@ -86,7 +120,9 @@ def write_valued(game: Game, maker: int, partner: int, network: Any, without: fl
 
 @kernel
 def write_bargains(game: Game, menu: Any, network: Any, rises: Any) -> None:
-    """Write by how much each package raises the maker's share of the win if `expert/bargaining` just accepts it.
+    """Write by how much each package raises the maker's share of the win.
+
+    Its price is one that `expert/bargaining` just accepts.
 
     Args:
         game: An offer is open, and its goods are not picked.
@@ -98,12 +134,22 @@ def write_bargains(game: Game, menu: Any, network: Any, rises: Any) -> None:
     if not _can_judge(game):
         return
     maker, partner = int(game.offer_from), int(game.offer_to)
-    without, scratch, shares = share_without(game, maker, network), np.empty(1, GAME), np.empty(int(game.num_players))
+    without, scratch, shares = (
+        share_without(game, maker, network),
+        np.empty(1, GAME),
+        np.empty(int(game.num_players)),
+    )
     for place in range(len(menu)):
         ask, give = int(menu[place, ASKED]), int(menu[place, LENT])
-        price = bargainers_limit(game, maker, partner, ask, give) if menu[place, PROMISE] > 0.0 else np.inf
+        price = (
+            bargainers_limit(game, maker, partner, ask, give)
+            if menu[place, PROMISE] > 0.0
+            else np.inf
+        )
         if np.isfinite(price):
-            _write_shares_after(game, maker, partner, ask, give, int(price), network, scratch, shares)
+            _write_shares_after(
+                game, maker, partner, ask, give, int(price), network, scratch, shares
+            )
             rises[place] = shares[maker] - without
 
 
@@ -115,18 +161,30 @@ def write_rises(game: Game, prices: Any, network: Any, rises: Any) -> None:
         game: An offer is open, and its goods are picked.
         prices: (N,) dollars that the maker gives, or NO_PRICE.
         network: The row of the network of values.
-        rises: (N, 2) float64, filled: the maker's and the partner's; zeros where there is no price or the value is not asked.
+        rises: (N, 2) float64, filled: the maker's and the partner's; zeros where there is no price
+            or the value is not asked.
     """
     rises[:] = 0.0
     if not _can_judge(game):
         return
-    maker, partner, ask, give = int(game.offer_from), int(game.offer_to), int(game.offer_ask), int(game.offer_give)
-    scratch, before, after = np.empty(1, GAME), np.empty(int(game.num_players)), np.empty(int(game.num_players))
+    maker, partner, ask, give = (
+        int(game.offer_from),
+        int(game.offer_to),
+        int(game.offer_ask),
+        int(game.offer_give),
+    )
+    scratch, before, after = (
+        np.empty(1, GAME),
+        np.empty(int(game.num_players)),
+        np.empty(int(game.num_players)),
+    )
     _copy_before_offer(game, maker, scratch)
     _write_shares(scratch, network, before)
     for number in range(len(prices)):
         if prices[number] != NO_PRICE:
-            _write_shares_after(game, maker, partner, ask, give, int(prices[number]), network, scratch, after)
+            _write_shares_after(
+                game, maker, partner, ask, give, int(prices[number]), network, scratch, after
+            )
             rises[number, 0] = after[maker] - before[maker]
             rises[number, 1] = after[partner] - before[partner]
 
@@ -139,7 +197,10 @@ def _is_begun(game: Game) -> bool:
 
 @kernel
 def _copy_before_offer(game: Game, maker: int, scratch: Games) -> None:
-    """Copy the game to the window in which the maker began the open offer, or may begin one: the network tells its steps apart."""
+    """Copy the game to the window in which the maker began the open offer, or may begin one.
+
+    The network tells its steps apart.
+    """
     scratch[0] = game
     copy = scratch[0]
     if _is_begun(copy):
@@ -150,8 +211,16 @@ def _copy_before_offer(game: Game, maker: int, scratch: Games) -> None:
 
 @kernel
 def _write_shares_after(
-    game: Game, maker: int, partner: int, ask: int, give: int, price: int, network: Any, scratch: Games, shares: Any
-) -> None:  # fmt: skip
+    game: Game,
+    maker: int,
+    partner: int,
+    ask: int,
+    give: int,
+    price: int,
+    network: Any,
+    scratch: Games,
+    shares: Any,
+) -> None:
     """Value the state after an exchange."""
     _copy_before_offer(game, maker, scratch)
     offers.exchange(scratch[0], partner, ask, give, price)
@@ -160,5 +229,8 @@ def _write_shares_after(
 
 @kernel
 def _write_shares(games: Games, network: Any, shares: Any) -> None:
-    """Value the first of these games. A record does not keep its array alive, but the caller of this does."""
+    """Value the first of these games.
+
+    A record does not keep its array alive, but the caller of this does.
+    """
     write_by_network(games[0], network, shares)

@@ -1,7 +1,10 @@
-"""A policy of one network, an actor: it plays the open action of the highest score, or draws one by the probabilities.
+"""A policy of one network, an actor.
 
-The weights come from training (`python -m training.maskable_ppo`); playing needs no torch. A saved policy says what it was trained for:
-encoding, number of players, rules, heads. `agents.load` refuses a file whose features are not those of this version.
+It plays the open action of the highest score, or draws one by the probabilities.
+
+The weights come from training (`python -m training.maskable_ppo`); playing needs no torch. A saved
+policy says what it was trained for: encoding, number of players, rules, heads. `agents.load`
+refuses a file whose features are not those of this version.
 """
 
 from __future__ import annotations
@@ -27,7 +30,8 @@ class ActorPolicy(NetworkPolicy):
     """A network with ReLU that scores all 205 actions: their log-probabilities, up to a constant.
 
     Attributes:
-        sample: Whether to draw actions by their probabilities, with the decision's key; else the likeliest one is played.
+        sample: Whether to draw actions by their probabilities, with the decision's key; else the
+            likeliest one is played.
     """
 
     def __init__(
@@ -47,7 +51,8 @@ class ActorPolicy(NetworkPolicy):
         """Create a network of zeros; `sample` as above, all else as in `NetworkPolicy`."""
         self.sample = bool(sample)
         super().__init__(
-            heads, hidden, encoding=encoding, num_players=num_players, raise_freely=raise_freely, parent=parent, rules=rules,
+            heads, hidden, encoding=encoding, num_players=num_players, raise_freely=raise_freely,
+            parent=parent, rules=rules,
             features=features, name=name,
         )  # fmt: skip
 
@@ -61,9 +66,13 @@ class ActorPolicy(NetworkPolicy):
         return super().options() | {"sample": self.sample}
 
     def _networks(self) -> dict[str, Architecture]:
-        return {_ACTOR: Architecture(self._encoding.size, self._hidden, (("actions", NUM_ACTIONS),))}
+        return {
+            _ACTOR: Architecture(self._encoding.size, self._hidden, (("actions", NUM_ACTIONS),))
+        }
 
-    def choose(self, observation: NDArray[np.float32], choices: NDArray[np.bool_], key: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def choose(
+        self, observation: NDArray[np.float32], choices: NDArray[np.bool_], key: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
         """Choose the action of the highest score, or draw one."""
         open_ = np.where(choices, self.scores(observation), np.float32(-np.inf))
         if not self.sample:
@@ -82,8 +91,12 @@ class ActorPolicy(NetworkPolicy):
 
 
 @entry()
-def _draw(scores: NDArray[np.float32], share: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
-    """Find the action at which a share in [0, 1) of the sum of all probabilities is reached; scores may be minus infinity.
+def _draw(
+    scores: NDArray[np.float32], share: NDArray[np.float64], actions: NDArray[np.int64]
+) -> None:
+    """Find the action at which a share in [0, 1) of the sum of all probabilities is reached.
+
+    Scores may be minus infinity.
 
     Sums run in one order, so that a decision does not depend on its batch.
     """

@@ -1,14 +1,16 @@
 """The forward pass of a network, compiled: for one observation inside a kernel, or for a batch.
 
-A kernel calls `forward` (or `step`, where the network has a recurrent cell; or `step_marked`, where it knows which inputs are 1 and all
-others are 0) with the row of `agents.networks.layout`. Python calls `evaluate`.
+A kernel calls `forward` (or `step`, where the network has a recurrent cell; or `step_marked`, where
+it knows which inputs are 1 and all others are 0) with the row of `agents.networks.layout`. Python
+calls `evaluate`.
 
-Sums run in one fixed order: the bias first, then what each input adds, from the first input to the last. So a decision does not depend on
-the batch that it is in. Inputs that are zero are skipped: most features of an observation are, and half of what ReLU lets through.
-Four inputs are added in one go, in the same order.
+Sums run in one fixed order: the bias first, then what each input adds, from the first input to the
+last. So a decision does not depend on the batch that it is in. Inputs that are zero are skipped:
+most features of an observation are, and half of what ReLU lets through. Four inputs are added in
+one go, in the same order.
 
-All numbers in between have the type of `out`. With float32 this is fastest; with float64 (the networks of Ocnaru's thesis) only the
-weights are float32.
+All numbers in between have the type of `out`. With float32 this is fastest; with float64 (the
+networks of Ocnaru's thesis) only the weights are float32.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ from agents.networks.layout import (
 from monopoly_env.errors import ConfigurationError, check_array
 from monopoly_env.kernels import borrowed, entry, inlined, kernel, on_stack
 
-_FEW: Final = 1024  # a network whose layers take no more numbers than this needs nothing from the heap
+# A network whose layers take no more numbers than this needs nothing from the heap
+_FEW: Final = 1024
 _ROOM: Final = 3 * _FEW
 
 
@@ -61,7 +64,8 @@ def step(row: Any, seen: Any, state: Any, first: int, out: Any) -> None:
     Args:
         row: float32, its weights.
         seen: (inputs,) float, the observation.
-        state: (units,) of the type of `out`, replaced; zeros before the first observation; of any length without a cell.
+        state: (units,) of the type of `out`, replaced; zeros before the first observation; of any
+            length without a cell.
         first: The first output that is wanted.
         out: (N,) float32 or float64, filled: the outputs from that one on.
     """
@@ -74,7 +78,9 @@ def step(row: Any, seen: Any, state: Any, first: int, out: Any) -> None:
 
 @kernel
 def step_marked(row: Any, marked: Any, state: Any, first: int, out: Any) -> None:
-    """As `step`, for an observation that is 1 at some inputs and 0 at all others: nobody has to look for them.
+    """As `step`, for an observation that is 1 at some inputs and 0 at all others.
+
+    Nobody has to look for them.
 
     Args:
         row: float32, its weights.
@@ -92,7 +98,10 @@ def step_marked(row: Any, marked: Any, state: Any, first: int, out: Any) -> None
 
 @inlined
 def _scratch(row: Any, few: Any, places: Any) -> Any:
-    """Room for the numbers of three layers, (3, widest), and for their places: on the caller's stack, if a layer is no wider than that."""
+    """Room for the numbers of three layers, (3, widest), and for their places.
+
+    It is on the caller's stack, if a layer is no wider than that.
+    """
     widest = _widest(row)
     if widest <= _FEW:
         return few[: 3 * widest].reshape(3, widest), places
@@ -110,8 +119,17 @@ def _widest(row: Any) -> int:
 
 @inlined
 def _pass(row: Any, room: Any, index: Any, count: int, state: Any, first: int, out: Any) -> None:
-    """Compute all layers. `room[0]` begins with the inputs, `index` with the numbers of those `count` that are not 0."""
-    row, room, index, state, out = borrowed(row), borrowed(room), borrowed(index), borrowed(state), borrowed(out)
+    """Compute all layers.
+
+    `room[0]` begins with the inputs, `index` with the numbers of those `count` that are not 0.
+    """
+    row, room, index, state, out = (
+        borrowed(row),
+        borrowed(room),
+        borrowed(index),
+        borrowed(state),
+        borrowed(out),
+    )
     layers, cell = int(row[AT_LAYERS]), int(row[AT_CELL])
     signal = room[0, : int(row[SIZES])]
     at = -(-(SIZES + layers + 1) // BLOCK) * BLOCK
@@ -139,8 +157,13 @@ def _find(signal: Any, index: Any) -> int:
 
 
 @kernel
-def _dense(row: Any, at: int, signal: Any, width: int, first: int, index: Any, count: int, out: Any) -> int:
-    """Compute outputs of a dense layer of `width` outputs, whose weights begin at `at`; returns where the next layer begins."""
+def _dense(
+    row: Any, at: int, signal: Any, width: int, first: int, index: Any, count: int, out: Any
+) -> int:
+    """Compute outputs of a dense layer of `width` outputs, whose weights begin at `at`.
+
+    Returns where the next layer begins.
+    """
     end = at + len(signal) * width
     biases = _weights(row, end + first, len(out))
     for k in range(len(out)):
@@ -164,7 +187,10 @@ def _dense(row: Any, at: int, signal: Any, width: int, first: int, index: Any, c
 
 @kernel
 def _weights(row: Any, at: int, count: int) -> Any:
-    """What one input adds to `count` outputs, for each unit of the input; or what each begins with."""
+    """The weights of one input: what a unit of it adds to each of `count` outputs.
+
+    Or those of the bias: what each output begins with.
+    """
     return row[at : at + count]
 
 
@@ -181,8 +207,21 @@ def _activate(activation: int, out: Any) -> None:
 
 
 @inlined
-def _recur(row: Any, at: int, cell: int, signal: Any, state: Any, from_signal: Any, from_state: Any, index: Any, count: int) -> int:
-    """Replace the state of a cell whose weights begin at `at`; returns where the next layer begins. The other arrays are scratch."""
+def _recur(
+    row: Any,
+    at: int,
+    cell: int,
+    signal: Any,
+    state: Any,
+    from_signal: Any,
+    from_state: Any,
+    index: Any,
+    count: int,
+) -> int:
+    """Replace the state of a cell whose weights begin at `at`.
+
+    Returns where the next layer begins. The other arrays are scratch.
+    """
     units = len(state)
     width = GATES[cell] * units
     at = _dense(row, at, signal, width, 0, index, count, from_signal[:width])
@@ -193,7 +232,10 @@ def _recur(row: Any, at: int, cell: int, signal: Any, state: Any, from_signal: A
         elif cell == ELMAN:
             state[k] = math.tanh(np.float64(from_signal[k] + from_state[k]))
         else:
-            reset, update = _sigmoid(from_signal[k] + from_state[k]), _sigmoid(from_signal[units + k] + from_state[units + k])
+            reset, update = (
+                _sigmoid(from_signal[k] + from_state[k]),
+                _sigmoid(from_signal[units + k] + from_state[units + k]),
+            )
             new = math.tanh(from_signal[2 * units + k] + reset * from_state[2 * units + k])
             state[k] = (1 - update) * new + update * state[k]
     return at
@@ -206,11 +248,19 @@ def _sigmoid(value: Any) -> Any:
 
 @kernel
 def is_whole(row: Any) -> bool:
-    """Whether a row is as long as its header says: kernels read as much as that, and nothing checks it."""
+    """Whether a row is as long as its header says.
+
+    Kernels read as much as that, and nothing checks it.
+    """
     if len(row) <= SIZES:
         return False
     layers, units, cell = int(row[AT_LAYERS]), int(row[AT_UNITS]), int(row[AT_CELL])
-    if layers < 1 or len(row) < SIZES + layers + 1 or not NONE <= cell <= GRU or not 0 <= units <= MOST_UNITS:
+    if (
+        layers < 1
+        or len(row) < SIZES + layers + 1
+        or not NONE <= cell <= GRU
+        or not 0 <= units <= MOST_UNITS
+    ):
         return False
     gates, numbers = GATES[cell] * units, -(-(SIZES + layers + 1) // BLOCK) * BLOCK
     for layer in range(layers):
@@ -225,7 +275,10 @@ def is_whole(row: Any) -> bool:
 
 
 def evaluate(
-    row: NDArray[np.float32], observations: NDArray[np.float32], head: slice | None = None, states: NDArray[np.float32] | None = None
+    row: NDArray[np.float32],
+    observations: NDArray[np.float32],
+    head: slice | None = None,
+    states: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
     """Outputs of a network for a batch; what the kernels compute for one observation, to the bit.
 
@@ -233,25 +286,45 @@ def evaluate(
         row: Its weights.
         observations: (B, inputs) float32.
         head: The outputs that are wanted, from `Architecture.head`; by default all.
-        states: (B, units) float32 of a network with a cell, replaced by the next states; by default the cell begins with zeros.
+        states: (B, units) float32 of a network with a cell, replaced by the next states; by default
+            the cell begins with zeros.
 
     Returns:
         (B, outputs) float32, or (B, size of the head).
 
     Raises:
-        ConfigurationError: Observations or states are of another length, there is no such head, or the row is none.
+        ConfigurationError: Observations or states are of another length, there is no such head, or
+            the row is none.
     """
     check_array("row of weights", row, np.float32, SIZES)
     if not _is_whole(row):
-        raise ConfigurationError(f"The weights must be a row from Architecture.pack: {len(row)} numbers are not what its header says.")
-    inputs, outputs, units = int(row[SIZES]), int(row[SIZES + int(row[AT_LAYERS])]), int(row[AT_UNITS])
+        raise ConfigurationError(
+            f"The weights must be a row from Architecture.pack: {len(row)} numbers are not what its"
+            " header says."
+        )
+    inputs, outputs, units = (
+        int(row[SIZES]),
+        int(row[SIZES + int(row[AT_LAYERS])]),
+        int(row[AT_UNITS]),
+    )
     if observations.ndim != 2 or observations.shape[1] != inputs:
         raise ConfigurationError(f"Observations must be (B, {inputs}), not {observations.shape}.")
     states = np.zeros((len(observations), units), np.float32) if states is None else states
-    if states.shape != (len(observations), units) or states.dtype != np.float32 or not states.flags.c_contiguous:
-        raise ConfigurationError(f"States must be float32 of shape ({len(observations)}, {units}), not {states.dtype} {states.shape}.")
+    if (
+        states.shape != (len(observations), units)
+        or states.dtype != np.float32
+        or not states.flags.c_contiguous
+    ):
+        raise ConfigurationError(
+            f"States must be float32 of shape ({len(observations)}, {units}), not {states.dtype}"
+            f" {states.shape}."
+        )
     wanted = slice(0, outputs) if head is None else head
-    if wanted.start is None or wanted.stop is None or not 0 <= wanted.start <= wanted.stop <= outputs:
+    if (
+        wanted.start is None
+        or wanted.stop is None
+        or not 0 <= wanted.start <= wanted.stop <= outputs
+    ):
         raise ConfigurationError(f"The head must be a slice of {outputs} outputs, not {wanted}.")
     out = np.empty((len(observations), wanted.stop - wanted.start), np.float32)
     _evaluate(row, np.ascontiguousarray(observations), states, wanted.start, out)
@@ -265,6 +338,11 @@ def _is_whole(row: Any) -> bool:
 
 @entry()
 def _evaluate(row: Any, observations: Any, states: Any, first: int, out: Any) -> None:
-    row, observations, states, out = borrowed(row), borrowed(observations), borrowed(states), borrowed(out)
+    row, observations, states, out = (
+        borrowed(row),
+        borrowed(observations),
+        borrowed(states),
+        borrowed(out),
+    )
     for b in range(len(observations)):
         step(row, observations[b], states[b], first, out[b])

@@ -1,16 +1,19 @@
 """What a network is, and its weights as one row of float32 numbers.
 
     critic = Architecture(inputs=602, hidden=(256, 128), heads=(("state", 1), ("bid", 8)))
-    row = critic.pack(arrays)                       # from {"0.weight": (256, 602), "0.bias": (256,), ...}
+    row = critic.pack(arrays)  # from {"0.weight": (256, 602), "0.bias": (256,), ...}
     arrays = critic.unpack(row)
 
-A row begins with a header that says all that the compiled pass (`agents.networks.forward`) needs to know, so that a kernel takes the
-row alone. The header, in this order: the version of the layout, the activation, the cell, its units, the number of dense layers, then
-the inputs and the outputs of each dense layer; zeros fill it up to a multiple of 16 numbers. After it come the layers in the order in
-which they are computed: the weights as (in, out), so that what one input adds to all outputs lies side by side, then the bias (out,).
-Zeros at the end make the length a multiple of 16: rows can be put one after another, and viewed as float64.
+A row begins with a header that says all that the compiled pass (`agents.networks.forward`) needs to
+know, so that a kernel takes the row alone. The header, in this order: the version of the layout,
+the activation, the cell, its units, the number of dense layers, then the inputs and the outputs of
+each dense layer; zeros fill it up to a multiple of 16 numbers. After it come the layers in the
+order in which they are computed: the weights as (in, out), so that what one input adds to all
+outputs lies side by side, then the bias (out,). Zeros at the end make the length a multiple of 16:
+rows can be put one after another, and viewed as float64.
 
-Named arrays are those of torch's `state_dict`, weights as (out, in). `training.networks` makes the torch module of an architecture.
+Named arrays are those of torch's `state_dict`, weights as (out, in). `training.networks` makes the
+torch module of an architecture.
 """
 
 from __future__ import annotations
@@ -40,15 +43,17 @@ BLOCK: Final = 16  # float32 numbers in a cache line
 
 @dataclass(frozen=True)
 class Architecture:
-    """The description of a network: hidden layers, perhaps a recurrent cell, then one layer with the outputs of all heads.
+    """The description of a network.
+
+    It has hidden layers, perhaps a recurrent cell, then one layer with the outputs of all heads.
 
     Attributes:
         inputs: Length of an observation.
         hidden: Units of the hidden layers, from the input on; there may be none.
         heads: Names and sizes of the heads. Each is a slice of the outputs, in this order.
         activation: Of the hidden layers: `relu`, `tanh` or `logistic`.
-        cell: What follows them: `none`, `elman` (one layer with tanh, or with `logistic` if that is the activation) or `gru` (gated
-            recurrent unit, as in torch).
+        cell: What follows them: `none`, `elman` (one layer with tanh, or with `logistic` if that is
+            the activation) or `gru` (gated recurrent unit, as in torch).
         units: Length of the cell's state.
     """
 
@@ -63,21 +68,33 @@ class Architecture:
         """Check names and sizes.
 
         Raises:
-            ConfigurationError: An unknown activation or cell, a size below 1, no head or one twice, or units without a cell.
+            ConfigurationError: An unknown activation or cell, a size below 1, no head or one twice,
+                or units without a cell.
         """
         for given, known in ((self.activation, ACTIVATIONS), (self.cell, CELLS)):
             if given not in known:
-                raise ConfigurationError(f"Unknown part of a network: {given!r}. {nearest(given, known)}")
+                raise ConfigurationError(
+                    f"Unknown part of a network: {given!r}. {nearest(given, known)}"
+                )
         names = [name for name, _ in self.heads]
         if not names or len(set(names)) < len(names):
-            raise ConfigurationError(f"A network needs one head or more, each with its own name, not {names}.")
+            raise ConfigurationError(
+                f"A network needs one head or more, each with its own name, not {names}."
+            )
         sizes = (self.inputs, *self.hidden, *(size for _, size in self.heads))
-        if not all(isinstance(size, (int, np.integer)) and 1 <= size <= MOST_UNITS for size in sizes):
-            raise ConfigurationError(f"All sizes of a network must be whole numbers from 1 to {MOST_UNITS:,}, not {shortened(sizes)}.")
+        if not all(
+            isinstance(size, (int, np.integer)) and 1 <= size <= MOST_UNITS for size in sizes
+        ):
+            raise ConfigurationError(
+                f"All sizes of a network must be whole numbers from 1 to {MOST_UNITS:,}, not"
+                f" {shortened(sizes)}."
+            )
         if (self.units > 0) != (self.cell != "none"):
             raise ConfigurationError(f"A cell needs units, and units need a cell: {self}.")
         if self.length > MOST_NUMBERS:
-            raise ConfigurationError(f"A network of {self.length:,} numbers is too large; {MOST_NUMBERS:,} are the most.")
+            raise ConfigurationError(
+                f"A network of {self.length:,} numbers is too large; {MOST_NUMBERS:,} are the most."
+            )
 
     @property
     def outputs(self) -> int:
@@ -86,7 +103,10 @@ class Architecture:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The inputs, then the outputs of each dense layer. With a cell, the last layer reads its state."""
+        """The inputs, then the outputs of each dense layer.
+
+        With a cell, the last layer reads its state.
+        """
         return (self.inputs, *self.hidden, self.outputs)
 
     def head(self, name: str) -> slice:
@@ -96,32 +116,58 @@ class Architecture:
             if head == name:
                 return slice(start, start + size)
             start += size
-        raise ConfigurationError(f"No head {name!r}. {nearest(name, [head for head, _ in self.heads])}")
+        raise ConfigurationError(
+            f"No head {name!r}. {nearest(name, [head for head, _ in self.heads])}"
+        )
 
     def shapes(self, name: str = "") -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the arrays, in the order of the row. They begin with the name of the network, if it has one."""
+        """Names and shapes of the arrays, in the order of the row.
+
+        They begin with the name of the network, if it has one.
+        """
         prefix = f"{name}." if name else ""
-        hidden = [(f"{number}.", "", *pair) for number, pair in enumerate(itertools.pairwise(self.sizes[:-1]))]
+        hidden = [
+            (f"{number}.", "", *pair)
+            for number, pair in enumerate(itertools.pairwise(self.sizes[:-1]))
+        ]
         last, gates = self.sizes[-2], GATES[CELLS.index(self.cell)] * self.units
         cell = [("cell.", "_ih", last, gates), ("cell.", "_hh", self.units, gates)] if gates else []
         shapes: dict[str, tuple[int, ...]] = {}
-        for layer, part, before, after in (*hidden, *cell, (f"{len(self.hidden)}.", "", self.units or last, self.outputs)):
-            shapes |= {f"{prefix}{layer}weight{part}": (after, before), f"{prefix}{layer}bias{part}": (after,)}
+        for layer, part, before, after in (
+            *hidden,
+            *cell,
+            (f"{len(self.hidden)}.", "", self.units or last, self.outputs),
+        ):
+            shapes |= {
+                f"{prefix}{layer}weight{part}": (after, before),
+                f"{prefix}{layer}bias{part}": (after,),
+            }
         return shapes
 
     @property
     def header(self) -> NDArray[np.float32]:
         """What the row begins with."""
-        words = [VERSION, ACTIVATIONS.index(self.activation), CELLS.index(self.cell), self.units, len(self.hidden) + 1, *self.sizes]
+        words = [
+            VERSION,
+            ACTIVATIONS.index(self.activation),
+            CELLS.index(self.cell),
+            self.units,
+            len(self.hidden) + 1,
+            *self.sizes,
+        ]
         return _filled(np.array(words, np.float32))
 
     @property
     def length(self) -> int:
         """Numbers in the row."""
-        return _blocks(len(self.header) + sum(int(np.prod(shape)) for shape in self.shapes().values()))
+        return _blocks(
+            len(self.header) + sum(int(np.prod(shape)) for shape in self.shapes().values())
+        )
 
     def pack(self, arrays: Mapping[str, NDArray[Any]], name: str = "") -> NDArray[np.float32]:
-        """The row of a network, (length,) float32, from the arrays that `shapes(name)` names; others are ignored.
+        """The row of a network, (length,) float32, from the arrays that `shapes(name)` names.
+
+        Others are ignored.
 
         Raises:
             FormatError: An array is missing, or of another shape.
@@ -129,7 +175,9 @@ class Architecture:
         for array, shape in self.shapes(name).items():
             given = np.shape(arrays[array]) if array in arrays else "missing"
             if given != shape:
-                raise FormatError(f"Array {array!r} of the network must be of shape {shape}; it is {given}.")
+                raise FormatError(
+                    f"Array {array!r} of the network must be of shape {shape}; it is {given}."
+                )
         parts = [np.asarray(arrays[array], np.float32).T.ravel() for array in self.shapes(name)]
         return _filled(np.concatenate([self.header, *parts]))
 
@@ -137,32 +185,46 @@ class Architecture:
         """The arrays of a row, as `shapes(name)` names them; copies.
 
         Raises:
-            FormatError: It is the row of another architecture, or of another version of this layout.
+            FormatError: It is the row of another architecture, or of another version of this
+                layout.
         """
         at = len(self.header)
         if len(row) != self.length or not np.array_equal(row[:at], self.header):
-            raise FormatError(f"The row of {len(row)} numbers that begins with {row[:8].tolist()} is none of {self}.")
+            raise FormatError(
+                f"The row of {len(row)} numbers that begins with {row[:8].tolist()} is none of"
+                f" {self}."
+            )
         arrays = {}
         for array, shape in self.shapes(name).items():
             size = int(np.prod(shape))
-            arrays[array] = np.array(row[at : at + size].reshape(shape[::-1]).T, np.float32, order="C")
+            arrays[array] = np.array(
+                row[at : at + size].reshape(shape[::-1]).T, np.float32, order="C"
+            )
             at += size
         return arrays
 
 
 def zeros(architectures: Mapping[str, Architecture]) -> dict[str, NDArray[np.float32]]:
     """The arrays of named networks that know nothing."""
-    shapes = [shape for name, architecture in architectures.items() for shape in architecture.shapes(name).items()]
+    shapes = [
+        shape
+        for name, architecture in architectures.items()
+        for shape in architecture.shapes(name).items()
+    ]
     return {array: np.zeros(shape, np.float32) for array, shape in shapes}
 
 
-def pack_all(architectures: Mapping[str, Architecture], arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+def pack_all(
+    architectures: Mapping[str, Architecture], arrays: Mapping[str, NDArray[Any]]
+) -> NDArray[np.float32]:
     """The rows of named networks, one after another."""
-    return np.concatenate([architecture.pack(arrays, name) for name, architecture in architectures.items()])
+    return np.concatenate(
+        [architecture.pack(arrays, name) for name, architecture in architectures.items()]
+    )
 
 
 def starts(architectures: Mapping[str, Architecture]) -> NDArray[np.int64]:
-    """(N + 1,) where the row of each of N networks begins in `pack_all`, and where the last one ends."""
+    """(N + 1,) places where the rows of N networks begin in `pack_all`, and the last one ends."""
     return np.cumsum([0, *(architecture.length for architecture in architectures.values())])
 
 

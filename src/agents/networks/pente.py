@@ -1,15 +1,21 @@
-"""Networks that play Pente: a row of weights in the layout of `agents.networks.layout`, as a compiled player of `pente_env`.
+"""Networks that play Pente.
 
-    network = Architecture(147, (10,), (("points", 49),), "logistic")       # 7 x 7: three inputs and one output for each point
+Each is a row of weights in the layout of `agents.networks.layout`, as a compiled player of
+`pente_env`.
+
+    # 7 x 7: three inputs and one output for each point
+    network = Architecture(147, (10,), (("points", 49),), "logistic")
     me = player(network, network.pack(arrays))
-    table = Table.of_rows(rows(packed), like(network), [make("better")])     # a generation: one row each
+    # A generation: one row each
+    table = Table.of_rows(rows(packed), like(network), [make("better")])
 
-The input is the board as the player sees it (`pente_env.observation`, `schrum`); with `captures` also how many pairs each has taken, five
-inputs a seat, as many of them 1. An output says how good a stone is at that point, and
-the highest legal one is played; of equal ones the first, row by row (P10). Outputs are compared as they are, without a logistic, which
-would make the highest of them equal (P13). A point that makes five is played whatever the outputs say; of several the one with the
-highest output (P11). The state of a recurrent network begins with zeros. It makes a step whenever its player is to move, even if there
-is no choice, and with `watches` before every stone of anybody.
+The input is the board as the player sees it (`pente_env.observation`, `schrum`); with `captures`
+also how many pairs each has taken, five inputs a seat, as many of them 1. An output says how good a
+stone is at that point, and the highest legal one is played; of equal ones the first, row by row
+(P10). Outputs are compared as they are, without a logistic, which would make the highest of them
+equal (P13). A point that makes five is played whatever the outputs say; of several the one with the
+highest output (P11). The state of a recurrent network begins with zeros. It makes a step whenever
+its player is to move, even if there is no choice, and with `watches` before every stone of anybody.
 """
 
 from __future__ import annotations
@@ -31,24 +37,33 @@ from pente_env.observation import list_stones
 from pente_env.player import MEMORY, Player, Row, player_kernel
 from pente_env.rules import MAX_SIZE, MIN_SIZE, Rules, number
 
-# The row: whether a point that takes the last stones that are needed is played, too (P12), then the weights, as float32.
+# The row: whether a point that takes the last stones that are needed is played, too (P12), then the
+# weights, as float32.
 TAKES: Final = 0
 WEIGHTS: Final = 1
 PAIRS: Final = 5 * MAX_PLAYERS  # inputs of captured pairs
 MOST_UNITS: Final = 2 * MEMORY  # of a cell: the memory holds float32 numbers
 _POINTS: Final = MAX_SIZE * MAX_SIZE
 _BOARDS: Final = frozenset(side * side for side in range(MIN_SIZE, MAX_SIZE + 1))
-_INPUTS: Final = 3 * _POINTS + 3 + PAIRS  # and room for the numbers that are written beside those that stay
+# And room for the numbers that are written beside those that stay
+_INPUTS: Final = 3 * _POINTS + 3 + PAIRS
 _KERYO: Final = number("captures", "keryo")
 
 
 @player_kernel
 def play(game: Any, seat: int, params: Row, memory: Row) -> int:
-    """Play the legal point with the highest output; -1 if this is not its turn, not its board, or these are no weights."""
+    """Play the legal point with the highest output.
+
+    -1 if this is not its turn, not its board, or these are no weights.
+    """
     params, memory = borrowed(params), borrowed(memory)
     size = int(game.rules.side) * int(game.rules.side)
     weights = params[WEIGHTS:].view(np.float32)
-    if not is_whole(weights) or weights[SIZES + int(weights[AT_LAYERS])] != size or weights[AT_UNITS] > MOST_UNITS:
+    if (
+        not is_whole(weights)
+        or weights[SIZES + int(weights[AT_LAYERS])] != size
+        or weights[AT_UNITS] > MOST_UNITS
+    ):
         return -1  # a network for a board of another size, or none
     marked, outputs = on_stack(_INPUTS, np.int64), on_stack(_POINTS, np.float32)[:size]
     inputs = list_stones(game, seat, True, marked)
@@ -56,13 +71,18 @@ def play(game: Any, seat: int, params: Row, memory: Row) -> int:
         inputs = _list_pairs(game, seat, inputs, marked)
     to_move = seat == game.player
     wanted = outputs if to_move else outputs[:0]  # who only watches needs the next state alone
-    step_marked(weights, marked[:inputs], memory.view(np.float32)[: int(weights[AT_UNITS])], 0, wanted)
+    step_marked(
+        weights, marked[:inputs], memory.view(np.float32)[: int(weights[AT_UNITS])], 0, wanted
+    )
     return choose(game, seat, params[TAKES] != 0, outputs) if to_move else -1
 
 
 @kernel
 def choose(game: Game, seat: int, takes_last: bool, outputs: Any) -> int:
-    """The legal point with the highest output, but a point that wins comes first; `takes_last`: also one that wins by captures."""
+    """The legal point with the highest output, but a point that wins comes first.
+
+    `takes_last`: also one that wins by captures.
+    """
     point = _highest(game, seat, FIVES, outputs)
     if point < 0 and takes_last:
         point = _last_capture(game, seat, outputs)
@@ -71,7 +91,10 @@ def choose(game: Game, seat: int, takes_last: bool, outputs: Any) -> int:
 
 @kernel
 def _list_pairs(game: Game, seat: int, count: int, marked: Any) -> int:
-    """Write the inputs of the pairs that each seat has taken after `count` others; returns how many there are now."""
+    """Write the inputs of the pairs that each seat has taken after `count` others.
+
+    Returns how many there are now.
+    """
     players, each = int(game.num_players), PAIRS // MAX_PLAYERS
     for ahead in range(players):
         at = 3 * int(game.rules.side) * int(game.rules.side) + each * ahead
@@ -83,7 +106,10 @@ def _list_pairs(game: Game, seat: int, count: int, marked: Any) -> int:
 
 @kernel
 def _highest(game: Game, seat: int, what: int, outputs: Any) -> int:
-    """The point with the highest output among those at which a seat would do what is asked; -1 if there is none."""
+    """The point with the highest output among those at which a seat would do what is asked.
+
+    -1 if there is none.
+    """
     best = -1
     for block in range(blocks(game)):
         found = points(game, seat, what, block)
@@ -107,7 +133,12 @@ def _last_capture(game: Game, seat: int, outputs: Any) -> int:
 
 
 def architecture(
-    hidden: int, rules: Rules | str = "schrum", *, recurrent: bool = False, captures: bool = False, activation: str = "logistic"
+    hidden: int,
+    rules: Rules | str = "schrum",
+    *,
+    recurrent: bool = False,
+    captures: bool = False,
+    activation: str = "logistic",
 ) -> Architecture:
     """A network for a board: one hidden layer, or one cell that sees its own last state.
 
@@ -133,10 +164,14 @@ def rows(packed: NDArray[np.float32], takes_last: bool = False) -> NDArray[np.fl
 
     Args:
         packed: (N, length) float32, of `Architecture.pack`.
-        takes_last: Whether a point that wins by captures is played whatever the outputs say, too (P12).
+        takes_last: Whether a point that wins by captures is played whatever the outputs say, too
+            (P12).
     """
     if packed.ndim != 2 or packed.dtype != np.float32 or packed.shape[1] % BLOCK:
-        raise ConfigurationError(f"Weights must be rows of float32 numbers from Architecture.pack, not {packed.dtype} {packed.shape}.")
+        raise ConfigurationError(
+            f"Weights must be rows of float32 numbers from Architecture.pack, not {packed.dtype}"
+            f" {packed.shape}."
+        )
     out = np.zeros((len(packed), WEIGHTS + packed.shape[1] // 2))
     out[:, TAKES] = takes_last
     out[:, WEIGHTS:] = np.ascontiguousarray(packed).view(np.float64)
@@ -157,15 +192,25 @@ def like(network: Architecture, *, watches: bool = False, name: str = "network")
     points = network.outputs
     if network.inputs not in (3 * points, 3 * points + PAIRS) or points not in _BOARDS:
         raise ConfigurationError(
-            f"A network for Pente has three inputs and one output for each point of a board (7 x 7: 147 and 49), "
-            f"and perhaps {PAIRS} inputs of pairs, not {network.inputs} inputs and {points} outputs."
+            "A network for Pente has three inputs and one output for each point of a board (7 x 7:"
+            f" 147 and 49), and perhaps {PAIRS} inputs of pairs, not {network.inputs} inputs and"
+            f" {points} outputs."
         )
     if network.units > MOST_UNITS:
-        raise ConfigurationError(f"A cell of a network for Pente has {MOST_UNITS} units at the most, not {network.units}.")
+        raise ConfigurationError(
+            f"A cell of a network for Pente has {MOST_UNITS} units at the most, not"
+            f" {network.units}."
+        )
     return Player(name, play, watches=watches, size=math.isqrt(points))
 
 
-def player(network: Architecture, weights: NDArray[np.float32], *, watches: bool = False, name: str = "network") -> Player:
+def player(
+    network: Architecture,
+    weights: NDArray[np.float32],
+    *,
+    watches: bool = False,
+    name: str = "network",
+) -> Player:
     """A player with these weights.
 
     Args:

@@ -1,13 +1,17 @@
-"""Networks that play Pente on a board of any size: a small window is moved over it, and one output says how good its middle is.
+"""Networks that play Pente on a board of any size.
 
-    network = architecture(hidden=10, window=9)                             # four inputs for each of 9 x 9 points, one output
+A small window is moved over it, and one output says how good its middle is.
+
+    # Four inputs for each of 9 x 9 points, one output
+    network = architecture(hidden=10, window=9)
     me = player(network, network.pack(arrays))
     matches.play([me, "better"], rules=Rules(size=11))
 
-An input is 1 where a point of the window is an own stone, one of the player that moves next, one of the player after, or off the board:
-4 * point + 0 to 3. So a network of few weights, the same for every point, learns a pattern once for the whole board. It is asked about
-every legal point; the choice among them is that of `agents.networks.pente`. It sees neither beyond its window nor what was captured, and
-keeps no state.
+An input is 1 where a point of the window is an own stone, one of the player that moves next, one of
+the player after, or off the board: 4 * point + 0 to 3. So a network of few weights, the same for
+every point, learns a pattern once for the whole board. It is asked about every legal point; the
+choice among them is that of `agents.networks.pente`. It sees neither beyond its window nor what was
+captured, and keeps no state.
 """
 
 from __future__ import annotations
@@ -33,7 +37,10 @@ _KINDS: Final = 4  # own stone, the next player's, that of the one after, off th
 
 @player_kernel
 def play(game: Any, seat: int, params: Row, memory: Row) -> int:
-    """Play the legal point in the middle of the window with the highest output; -1 if these are no weights."""
+    """Play the legal point in the middle of the window with the highest output.
+
+    -1 if these are no weights.
+    """
     params = borrowed(params)
     side, weights = int(game.rules.side), params[WEIGHTS:].view(np.float32)
     window = int(np.sqrt(weights[SIZES] / _KINDS)) if is_whole(weights) else 0
@@ -57,7 +64,10 @@ def play(game: Any, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _write_kinds(game: Game, seat: int, margin: int, kinds: Any) -> None:
-    """Write what stands on every point of the board and of a margin around it, from the seat's side; _KINDS: nothing."""
+    """Write what stands on every point of the board and of a margin around it; _KINDS: nothing.
+
+    It is seen from the seat's side.
+    """
     side, players = int(game.rules.side), int(game.num_players)
     kinds[:] = _KINDS - 1
     for r in range(side):
@@ -92,8 +102,16 @@ def architecture(hidden: int, window: int, *, activation: str = "logistic") -> A
     Raises:
         ConfigurationError: An impossible size or activation.
     """
-    if isinstance(window, bool) or not isinstance(window, (int, np.integer)) or not SMALLEST <= window <= LARGEST or window % 2 == 0:
-        raise ConfigurationError(f"window={window!r} must be an odd number from {SMALLEST} to {LARGEST}: its middle is a point.")
+    if (
+        isinstance(window, bool)
+        or not isinstance(window, (int, np.integer))
+        or not SMALLEST <= window <= LARGEST
+        or window % 2 == 0
+    ):
+        raise ConfigurationError(
+            f"window={window!r} must be an odd number from {SMALLEST} to {LARGEST}: its middle is a"
+            " point."
+        )
     return Architecture(_KINDS * int(window) ** 2, (hidden,), (("point", 1),), activation)
 
 
@@ -103,10 +121,15 @@ def like(network: Architecture, *, name: str = "network") -> Player:
     Raises:
         ConfigurationError: The network does not fit a window.
     """
-    if network.units or network.outputs != 1 or network.inputs not in {_KINDS * side**2 for side in range(SMALLEST, LARGEST + 1, 2)}:
+    if (
+        network.units
+        or network.outputs != 1
+        or network.inputs not in {_KINDS * side**2 for side in range(SMALLEST, LARGEST + 1, 2)}
+    ):
         raise ConfigurationError(
-            f"A network for a window has {_KINDS} inputs for each of its points and one output (9 x 9: {_KINDS * 81} and 1) and no cell, "
-            f"not {network.inputs} inputs, {network.outputs} outputs and {network.units} units of a cell."
+            f"A network for a window has {_KINDS} inputs for each of its points and one output (9 x"
+            f" 9: {_KINDS * 81} and 1) and no cell, not {network.inputs} inputs, {network.outputs}"
+            f" outputs and {network.units} units of a cell."
         )
     return Player(name, play)
 

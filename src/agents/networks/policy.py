@@ -1,4 +1,7 @@
-"""The base of batched policies whose networks choose among the actions of a repertoire; a parent may play the rest."""
+"""The base of batched policies whose networks choose among the actions of a repertoire.
+
+A parent may play the rest.
+"""
 
 from __future__ import annotations
 
@@ -52,22 +55,30 @@ class NetworkPolicy(BatchedPolicy):
             num_players: The size of the tables that they play at.
             raise_freely: See `Repertoire`.
             parent: Name of the policy that plays the rest.
-            rules: The options in which the rules of training differ from the official ones; kept for the reader.
-            features: The digest of the encoding's features in a saved file; it is compared with this version's.
+            rules: The options in which the rules of training differ from the official ones; kept
+                for the reader.
+            features: The digest of the encoding's features in a saved file; it is compared with
+                this version's.
             name: What tables call it; by default its kind.
 
         Raises:
-            ConfigurationError: An unknown head, encoding or parent; or a head that must be played has neither network nor parent.
+            ConfigurationError: An unknown head, encoding or parent; or a head that must be played
+                has neither network nor parent.
             FormatError: The features are not those of this version.
         """
         self.name = name or self.kind
         self.repertoire = Repertoire(tuple(heads), raise_freely)
         missing = self.repertoire.needs_parent()
         if parent is None and missing:
-            raise ConfigurationError(f"No network plays the heads {', '.join(missing)}: name a parent that does.")
+            raise ConfigurationError(
+                f"No network plays the heads {', '.join(missing)}: name a parent that does."
+            )
         self._encoding = encodings.make(encoding, num_players)
         if features not in (None, features_digest(self._encoding)):
-            raise FormatError(f"it was trained on other features than this version's encoding {encoding!r} for {num_players} players")
+            raise FormatError(
+                f"it was trained on other features than this version's encoding {encoding!r} for"
+                f" {num_players} players"
+            )
         self.num_players: int = num_players
         self._rules = dict(rules or {})
         self._hidden = tuple(hidden)
@@ -78,14 +89,18 @@ class NetworkPolicy(BatchedPolicy):
 
     def _take(self, arrays: dict[str, NDArray[Any]]) -> None:
         self._arrays = arrays
-        self.rows = {name: network.pack(arrays, name) for name, network in self._architectures.items()}
+        self.rows = {
+            name: network.pack(arrays, name) for name, network in self._architectures.items()
+        }
 
     @abstractmethod
     def _networks(self) -> dict[str, Architecture]:
         """The networks by name."""
 
     @abstractmethod
-    def choose(self, observation: NDArray[np.float32], choices: NDArray[np.bool_], key: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def choose(
+        self, observation: NDArray[np.float32], choices: NDArray[np.bool_], key: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
         """Choose among open actions.
 
         Args:
@@ -140,6 +155,10 @@ class NetworkPolicy(BatchedPolicy):
         mine = np.flatnonzero(choices.any(1))
         if len(mine):
             every = len(mine) == len(actions)
-            seen = decisions.observation(self.encoding()) if every else encodings.observe_all(decisions.games[mine], self.encoding())
+            seen = (
+                decisions.observation(self.encoding())
+                if every
+                else encodings.observe_all(decisions.games[mine], self.encoding())
+            )
             actions[mine] = self.choose(seen, choices[mine], decisions.key[mine])
         return actions

@@ -34,19 +34,27 @@ class Repertoire:
         """Check the heads.
 
         Raises:
-            ConfigurationError: No head, an unknown one, or one twice; or only some of the heads that make an offer.
+            ConfigurationError: No head, an unknown one, or one twice; or only some of the heads
+                that make an offer.
         """
         for head in self.heads:
             if head not in HEADS:
                 raise ConfigurationError(f"Unknown head {head!r}. {nearest(head, HEAD_NAMES)}")
         if not self.heads or len(set(self.heads)) != len(self.heads):
-            raise ConfigurationError(f"Name each head that has a network once, not {', '.join(self.heads) or 'none'}.")
+            raise ConfigurationError(
+                f"Name each head that has a network once, not {', '.join(self.heads) or 'none'}."
+            )
         if 0 < len(set(self.heads) & set(OFFER_HEADS)) < len(OFFER_HEADS):
-            raise ConfigurationError(f"An offer is made by {', '.join(OFFER_HEADS)} together: learn all of them or none.")
+            raise ConfigurationError(
+                f"An offer is made by {', '.join(OFFER_HEADS)} together: learn all of them or none."
+            )
 
     @cached_property
     def actions(self) -> NDArray[np.bool_]:
-        """(205,) bool, the actions of these heads. Counter-offers are among them only if offers are."""
+        """(205,) bool, the actions of these heads.
+
+        Counter-offers are among them only if offers are.
+        """
         mine = np.isin(HEAD_OF, [HEAD_NAMES.index(head) for head in self.heads])
         if "trade" not in self.heads:
             mine[A_REPLY + COUNTER] = False
@@ -75,18 +83,25 @@ class Repertoire:
 
 
 def fall_back(legal: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """(B,) the last legal action of each row: where nothing of the repertoire is open, it cancels an offer that was begun."""
+    """(B,) the last legal action of each row.
+
+    Where nothing of the repertoire is open, it cancels an offer that was begun.
+    """
     return NUM_ACTIONS - 1 - legal[:, ::-1].argmax(1).astype(np.int64)
 
 
 def share_out(
-    repertoire: Repertoire, legal: NDArray[np.bool_], decision: NDArray[np.int16], by_parent: NDArray[np.int64] | None
+    repertoire: Repertoire,
+    legal: NDArray[np.bool_],
+    decision: NDArray[np.int16],
+    by_parent: NDArray[np.int64] | None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Split decisions between the networks and their parent.
 
-    With a parent, a decision is the networks' if the parent's own answer lies in one of their heads. They then choose among the
-    open actions of their heads, so they act only where the parent would have acted with one of these heads. A network of `build` that
-    should decide also *whether* to build needs the head `turn` as well.
+    With a parent, a decision is the networks' if the parent's own answer lies in one of their
+    heads. They then choose among the open actions of their heads, so they act only where the parent
+    would have acted with one of these heads. A network of `build` that should decide also *whether*
+    to build needs the head `turn` as well.
 
     Args:
         repertoire: What the networks choose among.
@@ -95,8 +110,8 @@ def share_out(
         by_parent: (B,) the parent's answers; None: there is no parent.
 
     Returns:
-        (B, 205) bool, what the networks choose among, with rows of fewer than two actions emptied; and (B,) int64, the answers to
-        the decisions in which they have no choice.
+        (B, 205) bool, what the networks choose among, with rows of fewer than two actions emptied;
+        and (B,) int64, the answers to the decisions in which they have no choice.
     """
     choices = repertoire.open(legal, decision)
     if by_parent is not None:

@@ -1,4 +1,7 @@
-"""Policies that keep networks, and what a saved one must match before it plays: features, and names and shapes of its arrays."""
+"""Policies that keep networks, and what a saved one must match before it plays.
+
+It must match in the features, and in names and shapes of its arrays.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ def features_digest(encoding: Encoding) -> str:
     return hashlib.sha256("\n".join(encoding.names).encode()).hexdigest()[:16]
 
 
-def check_arrays(policy: str, expected: Mapping[str, NDArray[Any]], given: Mapping[str, NDArray[Any]]) -> None:
+def check_arrays(
+    policy: str, expected: Mapping[str, NDArray[Any]], given: Mapping[str, NDArray[Any]]
+) -> None:
     """Check the arrays that a policy of this name is to take over.
 
     Raises:
@@ -30,13 +35,26 @@ def check_arrays(policy: str, expected: Mapping[str, NDArray[Any]], given: Mappi
         raise FormatError(f"Policy {policy!r}: {differences}.")
     for name, array in given.items():
         if not np.isfinite(array).all():
-            raise FormatError(f"Policy {policy!r}: array {name!r} holds a number that is not finite.")
+            raise FormatError(
+                f"Policy {policy!r}: array {name!r} holds a number that is not finite."
+            )
 
 
 class NetworksPolicy(CompiledPolicy, ABC):
-    """A compiled policy whose row is made of the weights of networks. Subclasses set what `_row` needs before they call `__init__`."""
+    """A compiled policy whose row is made of the weights of networks.
 
-    def __init__(self, name: str, kernel: Any, arrays: Mapping[str, NDArray[Any]], *, kind: str, watch: Any = None) -> None:
+    Subclasses set what `_row` needs before they call `__init__`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kernel: Any,
+        arrays: Mapping[str, NDArray[Any]],
+        *,
+        kind: str,
+        watch: Any = None,
+    ) -> None:
         """Start with these weights.
 
         Args:

@@ -9,7 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from agents.players import algorithmic, evolved, expert, fp, friedman, gcp, landlord, ocnaru, random, strategic, yasumura
+from agents.players import (
+    algorithmic,
+    evolved,
+    expert,
+    fp,
+    friedman,
+    gcp,
+    landlord,
+    ocnaru,
+    random,
+    strategic,
+    yasumura,
+)
 from monopoly_env.policy.protocol import CompiledPolicy
 
 _FAMILIES: Final = (

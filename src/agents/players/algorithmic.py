@@ -152,7 +152,9 @@ def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
 @inlined
 def may_offer(game: Game, seat: int, memory: Row) -> bool:
     """Whether it looks for an offer again."""
-    return game.turns >= memory[SLOT.next_offer] and game.offers[seat] == 0 and reading.may_trade(game)
+    return (
+        game.turns >= memory[SLOT.next_offer] and game.offers[seat] == 0 and reading.may_trade(game)
+    )
 
 
 @kernel
@@ -171,7 +173,9 @@ def offer(game: Game, seat: int, params: Row, memory: Row) -> int:
         give = _swap(game, seat, partner, group)
         cash = _fair_cash(game, seat, partner, ask, give, params)
         if cash >= 0:
-            return offers.begin(game, partner, missing, 0 if give == NO_LOT else 1 << give, cash, memory)
+            return offers.begin(
+                game, partner, missing, 0 if give == NO_LOT else 1 << give, cash, memory
+            )
     return A_TURN
 
 

@@ -17,12 +17,16 @@ from agents.players.strategic.parameters import Strategic
 from agents.players.vocabulary.parameters import Parameters, family
 from monopoly_env.policy.protocol import CompiledPolicy, PolicyKernel
 
-NUMBERS: Final[dict[str, dict[str, Any]]] = json.loads((Path(__file__).parent / "evolved.json").read_text())  # by preset
+# By preset
+NUMBERS: Final[dict[str, dict[str, Any]]] = json.loads(
+    (Path(__file__).parent / "evolved.json").read_text()
+)
 _FAMILIES: Final[dict[str, tuple[PolicyKernel, type[Parameters]]]] = {
     "expert": (expert.POLICIES["expert"]().kernel, Expert),
     "strategic": (strategic.POLICIES["strategic"]().kernel, Strategic),
 }
 
 POLICIES: Final[dict[str, Callable[..., CompiledPolicy]]] = {
-    name: family(name, *_FAMILIES[name.split("/")[0]], **numbers) for name, numbers in NUMBERS.items()
+    name: family(name, *_FAMILIES[name.split("/")[0]], **numbers)
+    for name, numbers in NUMBERS.items()
 }

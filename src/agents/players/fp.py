@@ -117,7 +117,10 @@ _FAVOURITES: Final = (
 _PURSES: Final = (0.7, 0.6)  # of a buyer's cash, asked by `aggressive` if the rest exceeds a salary
 # [edition, place] -> lot: mortgages are lifted in alphabetical order
 _ALPHABET: Final = np.array(
-    [sorted(range(board.NUM_LOTS), key=board.LOT_NAME[edition].__getitem__) for edition in range(board.NUM_EDITIONS)]
+    [
+        sorted(range(board.NUM_LOTS), key=board.LOT_NAME[edition].__getitem__)
+        for edition in range(board.NUM_EDITIONS)
+    ]
 )
 _ANY_PRICE: Final = 1 << 30  # dollars
 
@@ -224,7 +227,8 @@ def _building(game: Game, streets: int, params: Row) -> int:
         level, following = int(game.level[street]), building.next_level(game, street)
         if following > params[AT.most_houses]:
             continue
-        now = board.RENT[edition, street, level] * (2 if level == 0 else 1)  # a complete group doubles the base rent
+        # A complete group doubles the base rent
+        now = board.RENT[edition, street, level] * (2 if level == 0 else 1)
         gain = board.RENT[edition, street, following] - now - board.HOUSE_PRICE[edition, street]
         if best == NO_LOT or gain > most:
             best, most = street, gain
@@ -238,7 +242,10 @@ def _lift(game: Game, seat: int, params: Row) -> int:
     if lots and game.cash[seat] > params[AT.salary]:
         for place in range(board.NUM_LOTS):
             lot = int(_ALPHABET[game.rules.board, place])
-            if has(lots, lot) and int(game.cash[seat]) - mortgage.lifting_cost(game, lot) >= params[AT.salary]:
+            if (
+                has(lots, lot)
+                and int(game.cash[seat]) - mortgage.lifting_cost(game, lot) >= params[AT.salary]
+            ):
                 return A_UNMORTGAGE + lot
     return A_TURN
 
@@ -248,7 +255,9 @@ def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
     """The cheapest lot if mortgages suffice; else lots outside complete groups; else groups."""
     lots = reading.mortgageable(game)
     singles = habits.spare_lots(game, seat)
-    if lots and int(game.cash[seat]) + players.mortgage_values(game, lots) >= reading.amount_due(game):
+    if lots and int(game.cash[seat]) + players.mortgage_values(game, lots) >= reading.amount_due(
+        game
+    ):
         return A_MORTGAGE + cheapest(game, lots)
     if singles:
         return A_MORTGAGE + cheapest(game, singles)
@@ -289,7 +298,14 @@ def _propose(game: Game, seat: int, params: Row, memory: Row) -> int:
         if (ask != NO_LOT or give != NO_LOT) and _is_possible(game, seat, ask, give, cash, params):
             memory[SLOT.asked] = asked | 1 << partner
             cash = 0 if game.rules.trade == offers.ONE_FOR_ONE else cash
-            return offers.begin(game, partner, 0 if ask == NO_LOT else 1 << ask, 0 if give == NO_LOT else 1 << give, cash, memory)
+            return offers.begin(
+                game,
+                partner,
+                0 if ask == NO_LOT else 1 << ask,
+                0 if give == NO_LOT else 1 << give,
+                cash,
+                memory,
+            )
     memory[SLOT.asked] = -1
     return A_TURN
 
@@ -303,7 +319,9 @@ def _kinds_of_offer(game: Game, seat: int, params: Row) -> tuple[bool, bool, boo
             ask = _request(game, seat, partner, params)
             sells = sells or _sale(game, seat, partner, NO_LOT, params) != NO_LOT
             requests = requests or ask != NO_LOT
-            exchanges = exchanges or (ask != NO_LOT and _sale(game, seat, partner, ask, params) != NO_LOT)
+            exchanges = exchanges or (
+                ask != NO_LOT and _sale(game, seat, partner, ask, params) != NO_LOT
+            )
     return sells, requests, exchanges
 
 
@@ -320,7 +338,10 @@ def _sale(game: Game, seat: int, partner: int, ask: int, params: Row) -> int:
         if size(missing) != 1 or missing & mine == 0 or (ask != NO_LOT and has(members, ask)):
             continue
         lot = lowest(missing)
-        affordable = game.rules.trade == offers.ONE_FOR_ONE or params[AT.markup] * price(game, lot) <= game.cash[partner]
+        affordable = (
+            game.rules.trade == offers.ONE_FOR_ONE
+            or params[AT.markup] * price(game, lot) <= game.cash[partner]
+        )
         if affordable and price(game, lot) > most:
             best, most = lot, price(game, lot)
     return best
@@ -353,7 +374,9 @@ def _requests_wanted(mine: int, params: Row) -> bool:
     if wanted == 0:
         return False
     streets = wanted & ~_RAILROAD_LOTS
-    return mine & _RAILROAD_LOTS != 0 or (params[AT.wants_groups] != 0 and mine & streets != streets)
+    return mine & _RAILROAD_LOTS != 0 or (
+        params[AT.wants_groups] != 0 and mine & streets != streets
+    )
 
 
 @kernel
@@ -382,7 +405,9 @@ def _is_possible(game: Game, seat: int, ask: int, give: int, cash: int, params: 
         return False
     if give == NO_LOT:
         return int(game.cash[seat]) - cash > params[AT.floor]
-    return int(game.cash[seat]) - cash >= (params[AT.floor] if params[AT.guarded] and cash > 0 else 0)
+    return int(game.cash[seat]) - cash >= (
+        params[AT.floor] if params[AT.guarded] and cash > 0 else 0
+    )
 
 
 @kernel
@@ -397,7 +422,9 @@ def _accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
     if params[AT.refuses_utilities] and received & _UTILITY_LOTS:
         return False
     lots = int(game.lots[seat])
-    gain = groups.count_complete(lots & ~given | received & board.ALL_LOTS) - groups.count_complete(lots)
+    gain = groups.count_complete(lots & ~given | received & board.ALL_LOTS) - groups.count_complete(
+        lots
+    )
     if gain < 0:
         return False
     worth = _list_worth(game, received) - _list_worth(game, given) + cash
@@ -417,14 +444,18 @@ def _passes_guard(game: Game, gain: int, worth: int, left: int, params: Row) -> 
         return True
     given = int(game.offer_ask) & board.ALL_LOTS
     theirs = int(game.lots[game.offer_from])
-    completed = groups.count_complete(theirs & ~int(game.offer_give) | given) - groups.count_complete(theirs)
+    completed = groups.count_complete(
+        theirs & ~int(game.offer_give) | given
+    ) - groups.count_complete(theirs)
     return worth >= 0 and completed <= 0 and given & _wanted(params) == 0
 
 
 @kernel
 def _list_worth(game: Game, goods: int) -> int:
     """Printed prices of lots; a jail card counts as the fine."""
-    return int(game.rules.jail_fine) * size(goods & ~board.ALL_LOTS) + reading.total_price(game, goods & board.ALL_LOTS)
+    return int(game.rules.jail_fine) * size(goods & ~board.ALL_LOTS) + reading.total_price(
+        game, goods & board.ALL_LOTS
+    )
 
 
 @kernel
@@ -444,8 +475,17 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
 _TASTES: Final[dict[str, dict[str, bool | int]]] = {
     "fp/a": {},
     "fp/b": {"wants_dark_blue": True, "wants_railroads": True, "refuses_utilities": True},
-    "fp/c": {"wants_light_blue": True, "wants_orange": True, "wants_railroads": True, "wants_groups": True, "most_houses": 3},
+    "fp/c": {
+        "wants_light_blue": True,
+        "wants_orange": True,
+        "wants_railroads": True,
+        "wants_groups": True,
+        "most_houses": 3,
+    },
 }
-POLICIES: Final = {name: family(name, _play, FixedPolicy, **taste) for name, taste in _TASTES.items()} | {
-    f"{name}/guarded": family(f"{name}/guarded", _play, FixedPolicy, guarded=True, **taste) for name, taste in _TASTES.items()
+POLICIES: Final = {
+    name: family(name, _play, FixedPolicy, **taste) for name, taste in _TASTES.items()
+} | {
+    f"{name}/guarded": family(f"{name}/guarded", _play, FixedPolicy, guarded=True, **taste)
+    for name, taste in _TASTES.items()
 }

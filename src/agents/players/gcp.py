@@ -66,7 +66,9 @@ class Gcp(Parameters):
 AT: Final = Gcp.columns()
 
 SLOT: Final = memory_slots(next_offer=MAX_PLAYERS)  # by partner, a turn
-_PAIRS: Final = sum(board.GROUP_LOTS[group] for group in range(board.NUM_GROUPS) if board.GROUP_SIZE[group] == 2)
+_PAIRS: Final = sum(
+    board.GROUP_LOTS[group] for group in range(board.NUM_GROUPS) if board.GROUP_SIZE[group] == 2
+)
 
 
 @kernel
@@ -80,7 +82,9 @@ def _ignores(lot: int, params: Row) -> bool:
 @kernel
 def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     lot = asked_lot(game)
-    affordable = reading.may_buy(game) and int(game.cash[seat]) - price(game, lot) >= params[AT.kept]
+    affordable = (
+        reading.may_buy(game) and int(game.cash[seat]) - price(game, lot) >= params[AT.kept]
+    )
     return A_BUY + 1 if affordable and not _ignores(lot, params) else A_BUY
 
 
@@ -143,7 +147,9 @@ def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
         for street in range(board.NUM_STREETS):
             if has(streets, street) and game.level[street] < board.HOTEL:
                 houses |= 1 << street
-        return A_SELL + _sale(game, houses or streets, reading.amount_due(game) - int(game.cash[seat]))
+        return A_SELL + _sale(
+            game, houses or streets, reading.amount_due(game) - int(game.cash[seat])
+        )
     lots = reading.mortgageable(game)
     return A_MORTGAGE + cheapest(game, lots) if lots else A_TURN
 
@@ -153,7 +159,9 @@ def _sale(game: Game, streets: int, missing: int) -> int:
     """The street whose building brings the least that is enough, or the most if none is."""
     best, best_sum, whole = NO_LOT, 0, game.rules.even_build == building.WHOLE_GROUP
     for street in each(streets):
-        brings = building.refund(game, street, int(game.rules.sell_ratio)) * (board.GROUP_SIZE[board.GROUP_OF[street]] if whole else 1)
+        brings = building.refund(game, street, int(game.rules.sell_ratio)) * (
+            board.GROUP_SIZE[board.GROUP_OF[street]] if whole else 1
+        )
         nearer = brings < best_sum if best_sum >= missing else brings > best_sum
         if best == NO_LOT or (nearer and (brings >= missing or best_sum < missing)):
             best, best_sum = street, brings
@@ -236,13 +244,19 @@ def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Begin the next trade that both players would want, or go on."""
     for offset in range(1, int(game.num_players)):
         partner = (seat + offset) % int(game.num_players)
-        if game.turns < memory[SLOT.next_offer + partner] or not offers.may_offer_to(game, seat, partner):
+        if game.turns < memory[SLOT.next_offer + partner] or not offers.may_offer_to(
+            game, seat, partner
+        ):
             continue
         lots = _trade_with(game, seat, partner, params)
         if lots == 0:
             continue
         give, take = lots & int(game.lots[seat]), lots & int(game.lots[partner])
-        cash = 0 if game.rules.trade == offers.ONE_FOR_ONE else reading.total_price(game, take) - reading.total_price(game, give)
+        cash = (
+            0
+            if game.rules.trade == offers.ONE_FOR_ONE
+            else reading.total_price(game, take) - reading.total_price(game, give)
+        )
         payer = seat if cash > 0 else partner
         fees = mortgage.transfer_fees(game, take if payer == seat else give)
         if cash == 0 or int(game.cash[payer]) - abs(cash) - fees >= params[AT.kept]:

@@ -55,7 +55,9 @@ class Human(BatchedPolicy):
                 text = self.console.input(f"{PLAYERS[game.player]}> ").strip()
             except EOFError:
                 self.console.print()
-                raise QuitError("No more input: the game is left unfinished.", on_purpose=False) from None
+                raise QuitError(
+                    "No more input: the game is left unfinished.", on_purpose=False
+                ) from None
             try:
                 action = self._understand(text, game, legal)
             except QuitError:
@@ -70,7 +72,10 @@ class Human(BatchedPolicy):
         decision = actions.DECISION_NAMES[game.decision]
         cash = f"${game.cash[game.player]:,}"
         about = f" {words.subject(game, PLAYERS)}".rstrip()
-        self._say(f"{PLAYERS[game.player]} ({self.name}), {cash}: {actions.DECISIONS[decision]}.{about} ? for help.")
+        self._say(
+            f"{PLAYERS[game.player]} ({self.name}), {cash}: {actions.DECISIONS[decision]}.{about} ?"
+            " for help."
+        )
         for number, action in enumerate(legal, start=1):
             self._say(f"  {number:3} {actions.describe(action, game)}")
 
@@ -88,7 +93,9 @@ class Human(BatchedPolicy):
             core.save(game, Path(rest).expanduser())
             self._say(f"Saved to {rest}.")
         elif text == "b":
-            self.console.print(board(game, colour=self.console.is_terminal), markup=False, highlight=False)
+            self.console.print(
+                board(game, colour=self.console.is_terminal), markup=False, highlight=False
+            )
         elif text in ("?", ""):
             self._say(HELP)
         elif text.isdecimal():

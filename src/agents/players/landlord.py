@@ -162,11 +162,18 @@ def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Bid up to list price times weight, while a part of the reserve is kept."""
     lot, reserve = int(game.auction_lot), _reserve(game, seat, params)
     if lot >= building.HOUSE_LOT:
-        return habits.bid(game, min(params[AT.scarce] * groups.dearest_house(game, seat), int(game.cash[seat]) - reserve))
+        return habits.bid(
+            game,
+            min(
+                params[AT.scarce] * groups.dearest_house(game, seat), int(game.cash[seat]) - reserve
+            ),
+        )
     times = params[AT.unwanted]
     if _wanted(lot, params):
         times = params[AT.bid] * _weight(game, seat, lot, params)
-    return habits.bid(game, min(times * price(game, lot), int(game.cash[seat]) - params[AT.kept] * reserve))
+    return habits.bid(
+        game, min(times * price(game, lot), int(game.cash[seat]) - params[AT.kept] * reserve)
+    )
 
 
 # --- windows of the turn, jail --------------------------------------------------------------------
@@ -182,7 +189,9 @@ def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
     mortgaged = reading.liftable(game) & ~int(game.fresh_mortgages)
     if mortgaged:
         lot = habits.lift_first(game, seat, mortgaged)
-        if int(game.cash[seat]) - mortgage.lifting_cost(game, lot) >= params[AT.lifts] * _reserve(game, seat, params):
+        if int(game.cash[seat]) - mortgage.lifting_cost(game, lot) >= params[AT.lifts] * _reserve(
+            game, seat, params
+        ):
             return A_UNMORTGAGE + lot
     searches = memory[SLOT.nothing_found] != game.turns and game.offers[seat] < params[AT.offers]
     if searches and reading.may_trade(game):
@@ -216,7 +225,9 @@ def _build(game: Game, seat: int, reserve: float, params: Row) -> int:
     streets = reading.buildable(game)
     if streets:
         cash = int(game.cash[seat])
-        street = habits.best_building(game, _below(game, streets, params[AT.target]), cash - reserve)
+        street = habits.best_building(
+            game, _below(game, streets, params[AT.target]), cash - reserve
+        )
         if street == NO_LOT:
             street = habits.best_building(game, streets, cash - params[AT.past_target] * reserve)
         if street != NO_LOT:
@@ -231,7 +242,9 @@ def _mortgage_for_house(game: Game, seat: int, reserve: float, params: Row) -> i
     spare = habits.spare_lots(game, seat)
     if spare == 0:
         return NO_LOT
-    street = habits.best_building(game, _below(game, building.improvable(game, seat), params[AT.target]), np.inf)
+    street = habits.best_building(
+        game, _below(game, building.improvable(game, seat), params[AT.target]), np.inf
+    )
     if street == NO_LOT or building.in_bank(game, building.piece_for(game, street)) == 0:
         return NO_LOT
     missing = building.building_cost(game, street) + reserve - int(game.cash[seat])
@@ -283,7 +296,9 @@ def _worth(game: Game, lots: int, group: int, cash: int, landings: float, params
     house = board.HOUSE_PRICE[game.rules.board, board.GROUP_START[group]]
     cost = float(houses * house * board.GROUP_SIZE[group])
     funded = min(1.0, max(params[AT.funded], cash / cost))
-    return worth + funded * max(0.0, _rents(game, mine, group, houses) * landings - params[AT.houses_cost] * cost)
+    return worth + funded * max(
+        0.0, _rents(game, mine, group, houses) * landings - params[AT.houses_cost] * cost
+    )
 
 
 @kernel
@@ -295,7 +310,9 @@ def _gain(game: Game, seat: int, received: int, given: int, params: Row) -> floa
     then = (now & ~given) | (received & board.ALL_LOTS)
     for group in range(len(board.GROUP_LOTS)):
         if (received | given) & board.GROUP_LOTS[group]:
-            gain += _worth(game, then, group, cash, landings, params) - _worth(game, now, group, cash, landings, params)
+            gain += _worth(game, then, group, cash, landings, params) - _worth(
+                game, now, group, cash, landings, params
+            )
     return gain
 
 
@@ -310,13 +327,16 @@ def _fair_cash(game: Game, seat: int, partner: int, mine: float, theirs: float, 
     """The price with these gains: the middle of what both may agree to; or _NO_DEAL."""
     share, margin = _share(game, params), params[AT.margin]
     most = min(
-        (mine - share * theirs - margin) / (1 + share), max(0.0, int(game.cash[seat]) - params[AT.kept] * _reserve(game, seat, params))
+        (mine - share * theirs - margin) / (1 + share),
+        max(0.0, int(game.cash[seat]) - params[AT.kept] * _reserve(game, seat, params)),
     )
     least = (margin + share * mine - theirs) / (1 + share)
     if least > most:
         return _NO_DEAL
     # What the payer can spare.
-    least = max(least, min(0.0, params[AT.kept] * _reserve(game, partner, params) - int(game.cash[partner])))
+    least = max(
+        least, min(0.0, params[AT.kept] * _reserve(game, partner, params) - int(game.cash[partner]))
+    )
     high = int(np.floor(most / _ROUND_TO)) * _ROUND_TO
     low = int(np.ceil(least / _ROUND_TO)) * _ROUND_TO
     if low > high:
@@ -339,7 +359,11 @@ def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
         if missing == 0 or game.turns < memory[SLOT.next_offer + group]:
             continue
         owner = players.owner_of(game, lowest(missing))
-        if owner < 0 or not offers.may_offer_to(game, seat, owner) or missing & ~trade.tradable(game, owner):
+        if (
+            owner < 0
+            or not offers.may_offer_to(game, seat, owner)
+            or missing & ~trade.tradable(game, owner)
+        ):
             continue
         for other in range(board.RAILROADS):  # the group itself stands for an offer of cash alone
             swap = 0 if other == group else _lacks(game, owner, other)
@@ -401,10 +425,27 @@ _LEAVES: Final = 1e9
 POLICIES: Final = {
     "landlord/balanced": family("landlord/balanced", _play, Landlord),
     "landlord/aggressive": family(
-        "landlord/aggressive", _play, Landlord, reserve=50, worst=0.15, bid=1.5, jail=_LEAVES, margin=0, rival=0.3
+        "landlord/aggressive",
+        _play,
+        Landlord,
+        reserve=50,
+        worst=0.15,
+        bid=1.5,
+        jail=_LEAVES,
+        margin=0,
+        rival=0.3,
     ),
     "landlord/cautious": family(
-        "landlord/cautious", _play, Landlord, reserve=400, worst=1.0, bid=0.8, jail=_STAYS, margin=150, rival=0.8, leverage=False
+        "landlord/cautious",
+        _play,
+        Landlord,
+        reserve=400,
+        worst=1.0,
+        bid=0.8,
+        jail=_STAYS,
+        margin=150,
+        rival=0.8,
+        leverage=False,
     ),
     "landlord/darling": family("landlord/darling", _play, Landlord, utilities=False, target=3),
 }

@@ -25,7 +25,9 @@ def _words(*left_out: str) -> NDArray[np.int64]:
     """All actions except those of some heads, as bits of 32-bit words."""
     ruled_out = {a for name in left_out for a in range(HEADS[name].start, HEADS[name].stop)}
     actions = set(range(NUM_ACTIONS)) - ruled_out
-    return np.array([sum(1 << (a & 31) for a in actions if a >> 5 == word) for word in range(_WORDS)])
+    return np.array(
+        [sum(1 << (a & 31) for a in actions if a >> 5 == word) for word in range(_WORDS)]
+    )
 
 
 _ALL: Final = _words()

@@ -139,7 +139,18 @@ _CHANCE: Final = np.array([0, 0, 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]) / 36  # of ea
 _CASES: Final[dict[int, dict[tuple[int, int], int]]] = {
     2: {(1, 0): 1, (1, 1): 3, (2, 0): 4},
     3: {(1, 0): 1, (1, 1): 1, (1, 2): 1, (2, 0): 2, (2, 1): 3, (3, 0): 4},
-    4: {(1, 0): 1, (1, 1): 1, (1, 2): 1, (1, 3): 1, (2, 0): 2, (2, 1): 2, (2, 2): 3, (3, 0): 2, (3, 1): 3, (4, 0): 4},
+    4: {
+        (1, 0): 1,
+        (1, 1): 1,
+        (1, 2): 1,
+        (1, 3): 1,
+        (2, 0): 2,
+        (2, 1): 2,
+        (2, 2): 3,
+        (3, 0): 2,
+        (3, 1): 3,
+        (4, 0): 4,
+    },
 }
 _CASE: Final = np.zeros((5, 5, 5), np.int64)  # [size, s, o]
 for _size, _table in _CASES.items():
@@ -174,7 +185,9 @@ def _rent(game: Game, lot: int, houses: int, distance: int) -> int:
 def _hit_rent(game: Game, square: int, lot: int, houses: int) -> float:
     """p(i, l) R(l, n, d): the expected rent of a token's next throw on a lot (dollars)."""
     distance = (board.LOT_SQUARE[game.rules.board, lot] - square) % board.NUM_SQUARES
-    return _CHANCE[distance] * _rent(game, lot, houses, distance) if distance < len(_CHANCE) else 0.0
+    return (
+        _CHANCE[distance] * _rent(game, lot, houses, distance) if distance < len(_CHANCE) else 0.0
+    )
 
 
 @kernel
@@ -201,7 +214,11 @@ def _next_lap(game: Game, seat: int, group: int, cash: int) -> float:
     for other in range(game.num_players):
         if _pays(game, seat, other):
             payers += 1
-    return payers * _HIT[group] * _rent(game, board.GROUP_START[group], _planned(game, group, cash), reading.AVERAGE_THROW)
+    return (
+        payers
+        * _HIT[group]
+        * _rent(game, board.GROUP_START[group], _planned(game, group, cash), reading.AVERAGE_THROW)
+    )
 
 
 @kernel
@@ -212,7 +229,9 @@ def _value(game: Game, seat: int, group: int, mine: int, others: int, params: Ro
     case = int(_CASE[board.GROUP_SIZE[group], size(own), size(others & members)])
     if case == 0:
         return 0.0
-    counted = 1 << (board.GROUP_START[group] + board.GROUP_SIZE[group] - 1) if params[AT.legacy] else own
+    counted = (
+        1 << (board.GROUP_START[group] + board.GROUP_SIZE[group] - 1) if params[AT.legacy] else own
+    )
     count, cash = size(counted), int(game.cash[seat])
     value = count * _next_lap(game, seat, group, _REST_CASH)
     for lot in each(counted):
@@ -236,9 +255,13 @@ def utility_gain(game: Game, seat: int, received: int, given: int, params: Row) 
     dollars = 0.0
     for group in range(board.NUM_GROUPS):
         if (came | went) & board.GROUP_LOTS[group]:
-            dollars += _value(game, seat, group, (mine & ~went) | came, (others & ~came) | went, params)
+            dollars += _value(
+                game, seat, group, (mine & ~went) | came, (others & ~came) | went, params
+            )
             dollars -= _value(game, seat, group, mine, others, params)
-    dollars += int(game.rules.jail_fine) * (size(received & ~board.ALL_LOTS) - size(given & ~board.ALL_LOTS))
+    dollars += int(game.rules.jail_fine) * (
+        size(received & ~board.ALL_LOTS) - size(given & ~board.ALL_LOTS)
+    )
     dollars += reading.lifting_costs(game, went) - reading.lifting_costs(game, came)
     return params[AT.w1] * dollars + (1 - params[AT.w1]) * _risk(game, seat, came)
 
@@ -248,7 +271,9 @@ def _risk(game: Game, seat: int, lots: int) -> float:
     """STL + MTL: the rents without buildings on lots that a seat does not own, in dollars."""
     total, square = 0.0, int(game.position[seat])
     for lot in each(lots):
-        total += _hit_rent(game, square, lot, 0) + _HIT[board.GROUP_OF[lot]] * _rent(game, lot, 0, reading.AVERAGE_THROW)
+        total += _hit_rent(game, square, lot, 0) + _HIT[board.GROUP_OF[lot]] * _rent(
+            game, lot, 0, reading.AVERAGE_THROW
+        )
     return total
 
 
@@ -262,7 +287,11 @@ def minimum_cash(game: Game, seat: int, params: Row) -> float:
             worth += int(game.cash[other]) + players.lots_worth(game, other, 50) + houses
             buildings += houses
             opponents += 1
-    return params[AT.base] + (params[AT.of_total] + params[AT.of_average] / max(1, opponents)) * worth + params[AT.of_buildings] * buildings
+    return (
+        params[AT.base]
+        + (params[AT.of_total] + params[AT.of_average] / max(1, opponents)) * worth
+        + params[AT.of_buildings] * buildings
+    )
 
 
 # --- the negotiation ------------------------------------------------------------------------------
@@ -340,10 +369,19 @@ def _side_payment(game: Game, mine: float, theirs: float, params: Row) -> int:
 
 
 @kernel
-def _settles(game: Game, seat: int, other: int, gain: float, theirs: float, cash: int, params: Row) -> bool:
+def _settles(
+    game: Game, seat: int, other: int, gain: float, theirs: float, cash: int, params: Row
+) -> bool:
     """Whether a swap with this payment leaves both players enough gain and cash."""
-    enough = gain - params[AT.w1] * cash >= params[AT.threshold] and theirs + params[AT.w1] * cash >= params[AT.threshold]
-    if not enough or int(game.cash[seat]) <= 2 * cash or int(game.cash[seat]) - cash < minimum_cash(game, seat, params):
+    enough = (
+        gain - params[AT.w1] * cash >= params[AT.threshold]
+        and theirs + params[AT.w1] * cash >= params[AT.threshold]
+    )
+    if (
+        not enough
+        or int(game.cash[seat]) <= 2 * cash
+        or int(game.cash[seat]) - cash < minimum_cash(game, seat, params)
+    ):
         return False
     return int(game.cash[other]) + cash >= minimum_cash(game, other, params)
 
@@ -353,7 +391,9 @@ def accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
     """Accept what gains T and meets the rules of agreement."""
     proposer, cash = int(game.offer_from), int(game.offer_cash)
     received, given = int(game.offer_give), int(game.offer_ask)
-    if int(game.cash[seat]) + cash < minimum_cash(game, seat, params) or not _agrees(game, seat, proposer, received, given):
+    if int(game.cash[seat]) + cash < minimum_cash(game, seat, params) or not _agrees(
+        game, seat, proposer, received, given
+    ):
         return False
     gain = utility_gain(game, seat, received, given, params)
     return gain + params[AT.w1] * cash >= params[AT.threshold]
@@ -367,7 +407,11 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     lot = asked_lot(game)
     cost, cash = price(game, lot), int(game.cash[seat])
     if reading.may_buy(game):
-        wanted = groups.completes(game, seat, lot) or groups.blocks(game, seat, lot) or cash - cost >= minimum_cash(game, seat, params)
+        wanted = (
+            groups.completes(game, seat, lot)
+            or groups.blocks(game, seat, lot)
+            or cash - cost >= minimum_cash(game, seat, params)
+        )
         return A_BUY + 1 if wanted else A_BUY
     if groups.completes(game, seat, lot):  # worth mortgaging other lots for
         spare = habits.spare_lots(game, seat) & ~board.GROUP_LOTS[board.GROUP_OF[lot]]
@@ -379,7 +423,10 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
 @kernel
 def piece_limit(game: Game, seat: int, params: Row) -> float:
     """The highest bid for a scarce building, from the cash above the minimum."""
-    return min(params[AT.scarce] * groups.dearest_house(game, seat), int(game.cash[seat]) - minimum_cash(game, seat, params))
+    return min(
+        params[AT.scarce] * groups.dearest_house(game, seat),
+        int(game.cash[seat]) - minimum_cash(game, seat, params),
+    )
 
 
 @kernel
@@ -396,7 +443,9 @@ def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
         times = params[AT.blocks]
     elif groups.started(game, seat, lot):
         times = params[AT.starts]
-    return habits.bid(game, min(times * price(game, lot), int(game.cash[seat]) - params[AT.kept] * least))
+    return habits.bid(
+        game, min(times * price(game, lot), int(game.cash[seat]) - params[AT.kept] * least)
+    )
 
 
 @kernel

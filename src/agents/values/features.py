@@ -1,9 +1,13 @@
-"""What the network of values sees of a state: the tables `SHARED` and `EACH`, and the kernel that writes them.
+"""The features of a state that the network of values sees.
 
-Players come in turn order from the player on turn; those out of the game leave no trace, so a table of four with two players left looks
-like a table of two. Everything is seen as by an observer of the open state: no hidden cards, dice or sealed bids.
+They are in the tables `SHARED` and `EACH`, beside the kernel that writes them.
 
-Rents are ordinary rents of an average throw. Where a token lands is weighted by the odds of `agents.players.expert.odds`.
+Players come in turn order from the player on turn; those out of the game leave no trace, so a table
+of four with two players left looks like a table of two. Everything is seen as by an observer of the
+open state: no hidden cards, dice or sealed bids.
+
+Rents are ordinary rents of an average throw. Where a token lands is weighted by the odds of
+`agents.players.expert.odds`.
 """
 
 from __future__ import annotations
@@ -42,47 +46,94 @@ MOST_PLAYERS: Final = 4  # left in the game
 
 VERSION: Final = 1  # raised when a feature of the same name means something else
 _ONE: Final = ("",)
-Blocks: TypeAlias = dict[str, tuple[tuple[str, ...], str]]  # adjacent features: their names, what they say; "n to s" is n / (n + s)
+# Adjacent features: their names, what they say; "n to s" is n / (n + s)
+Blocks: TypeAlias = dict[str, tuple[tuple[str, ...], str]]
 
 SHARED: Final[Blocks] = {
     "decision": (DECISION_NAMES, "one-hot: the open decision"),
-    "window": (("before a throw", "after the last throw", "out of turn"), "one-hot: which window of the turn is open"),
+    "window": (
+        ("before a throw", "after the last throw", "out of turn"),
+        "one-hot: which window of the turn is open",
+    ),
     "to throw": (_ONE, "flag: the player on turn has a throw to come this turn"),
     "doubles": (_ONE, "thrown in a row this turn / 3"),
     "players": (("2", "3", "4"), "one-hot: left in the game"),
     "rounds": (("to 20", "to 100"), "completed"),
-    "cap": (("far", "near"), "turns left until the cap of the rules / 1,000, at most 1; 1 less those / 60; 0 without a cap"),
-    "rules": (("auctions", "unlimited buildings", "bankruptcy ends the game", "trades"), "flags: options that change the play most"),
+    "cap": (
+        ("far", "near"),
+        "turns left until the cap of the rules / 1,000, at most 1; 1 less those / 60; "
+        "0 without a cap",
+    ),
+    "rules": (
+        ("auctions", "unlimited buildings", "bankruptcy ends the game", "trades"),
+        "flags: options that change the play most",
+    ),
     "bank": (("houses", "hotels"), "left in the bank / the supply"),
     "unowned": (("all", *GROUPS), "share of lots without an owner"),
-    "at stake": (GROUPS, "one-hot: group of the lot for sale, under auction, won but not yet paid for, or taken over"),
-    "price": (("printed", "bid", "ratio"), "of the lot at stake / 400; the standing bid / 1,000; the bid as a multiple of the price / 4"),
-}  # fmt: skip
+    "at stake": (
+        GROUPS,
+        "one-hot: group of the lot for sale, under auction, won but not yet paid for, "
+        "or taken over",
+    ),
+    "price": (
+        ("printed", "bid", "ratio"),
+        "of the lot at stake / 400; the standing bid / 1,000; "
+        "the bid as a multiple of the price / 4",
+    ),
+}
 EACH: Final[Blocks] = {
     "in the game": (_ONE, "flag"),
     "decides": (_ONE, "flag"),
     "cash": (("by 200", "by 1000", "by 5000", "to 500"), "dollars, clipped where they are divided"),
-    "raisable": (("by 1000", "by 5000", "to 1500"), "dollars: cash and all that selling and mortgaging would bring"),
+    "raisable": (
+        ("by 1000", "by 5000", "to 1500"),
+        "dollars: cash and all that selling and mortgaging would bring",
+    ),
     "worth": (("share", "to 3000"), "share of everybody's worth; dollars"),
     "jail": (("in", "failed throws", "cards"), "flag; failed throws / 3; cards to leave it / 2"),
-    "income": (("by 100", "root", "share"), "dollars of rent from a turn of one opponent in the long run; its root / 10; share of all"),
-    "prospects": (("by 100", "root", "share"), "income if the player's cash were in houses of its complete groups"),
-    "next rent": (("by 200", "of cash", "above cash", "above all"), "dollars expected in its next turn; as a share of its cash; the odds "
-                  "of a rent that it can't pay at once, and of one that it can't pay at all"),
-    "later rent": (("by 200", "of cash", "above cash", "above all"), "the same for a turn in the long run"),
+    "income": (
+        ("by 100", "root", "share"),
+        "dollars of rent from a turn of one opponent in the long run; its root / 10; share of all",
+    ),
+    "prospects": (
+        ("by 100", "root", "share"),
+        "income if the player's cash were in houses of its complete groups",
+    ),
+    "next rent": (
+        ("by 200", "of cash", "above cash", "above all"),
+        "dollars expected in its next turn; as a share of its cash; the odds "
+        "of a rent that it can't pay at once, and of one that it can't pay at all",
+    ),
+    "later rent": (
+        ("by 200", "of cash", "above cash", "above all"),
+        "the same for a turn in the long run",
+    ),
     "collects": (_ONE, "dollars that the others' next turns are expected to bring / 200"),
-    "debt": (("to 300", "of all", "gets"), "dollars of the open debt; as a share of what can be raised; flag: is paid"),
-    "offer": (("cash", "lots", "groups"), "what the open offer would bring: dollars / 1,000, list prices / 500, complete groups"),
-    "bids": (("in", "leads", "share", "completes"), "flags: has not folded, leads; owned share of the group; flag: lacks only that lot"),
+    "debt": (
+        ("to 300", "of all", "gets"),
+        "dollars of the open debt; as a share of what can be raised; flag: is paid",
+    ),
+    "offer": (
+        ("cash", "lots", "groups"),
+        "what the open offer would bring: dollars / 1,000, list prices / 500, complete groups",
+    ),
+    "bids": (
+        ("in", "leads", "share", "completes"),
+        "flags: has not folded, leads; owned share of the group; flag: lacks only that lot",
+    ),
     "owns": (GROUPS, "share of the group"),
     "mortgaged": (GROUPS, "share of the group: its own mortgaged lots"),
     "complete": (GROUPS[:RAILROADS], "flag: owns the whole group, with no lot mortgaged"),
     "level": (GROUPS[:RAILROADS], "mean level of the group / 5"),
-}  # fmt: skip
+}
 
 
 def _names(blocks: Blocks) -> list[str]:
-    return [f"{block}: {name}" if name else block for block, (features, _) in blocks.items() for name in features]
+    return [
+        f"{block}: {name}" if name else block
+        for block, (features, _) in blocks.items()
+        for name in features
+    ]
 
 
 def _offsets(blocks: Blocks) -> dict[str, int]:
@@ -91,29 +142,55 @@ def _offsets(blocks: Blocks) -> dict[str, int]:
     return dict(zip(blocks, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
 
 
-NAMES: Final = (*_names(SHARED), *(f"{place}: {name}" for place in range(MOST_PLAYERS) for name in _names(EACH)))
+NAMES: Final = (
+    *_names(SHARED),
+    *(f"{place}: {name}" for place in range(MOST_PLAYERS) for name in _names(EACH)),
+)
 FEATURES: Final = len(NAMES)
 SHARED_SIZE: Final = len(_names(SHARED))
 EACH_SIZE: Final = len(_names(EACH))
-DIGEST: Final = hashlib.sha256("\n".join((str(VERSION), *NAMES)).encode()).hexdigest()[:16]  # stands for the features in a saved network
+# Stands for the features in a saved network
+DIGEST: Final = hashlib.sha256("\n".join((str(VERSION), *NAMES)).encode()).hexdigest()[:16]
 
 _S: Final = _offsets(SHARED)
 _E: Final = _offsets(EACH)
-_DECISION, _WINDOW, _THROWS, _DOUBLES, _PLAYERS = _S["decision"], _S["window"], _S["to throw"], _S["doubles"], _S["players"]
-_ROUNDS, _CAP, _RULES, _BANK, _UNOWNED = _S["rounds"], _S["cap"], _S["rules"], _S["bank"], _S["unowned"]
+_DECISION, _WINDOW, _THROWS, _DOUBLES, _PLAYERS = (
+    _S["decision"],
+    _S["window"],
+    _S["to throw"],
+    _S["doubles"],
+    _S["players"],
+)
+_ROUNDS, _CAP, _RULES, _BANK, _UNOWNED = (
+    _S["rounds"],
+    _S["cap"],
+    _S["rules"],
+    _S["bank"],
+    _S["unowned"],
+)
 _STAKE, _PRICE = _S["at stake"], _S["price"]
 _IN_GAME, _DECIDES, _CASH, _RAISABLE, _WORTH, _JAIL = (
     _E[name] for name in ("in the game", "decides", "cash", "raisable", "worth", "jail")
 )  # fmt: skip
-_INCOME, _PROSPECTS, _NEXT, _LATER, _COLLECTS = (_E[name] for name in ("income", "prospects", "next rent", "later rent", "collects"))
-_DEBT, _OFFER, _BIDS, _OWNS, _MORTGAGED = _E["debt"], _E["offer"], _E["bids"], _E["owns"], _E["mortgaged"]
+_INCOME, _PROSPECTS, _NEXT, _LATER, _COLLECTS = (
+    _E[name] for name in ("income", "prospects", "next rent", "later rent", "collects")
+)
+_DEBT, _OFFER, _BIDS, _OWNS, _MORTGAGED = (
+    _E["debt"],
+    _E["offer"],
+    _E["bids"],
+    _E["owns"],
+    _E["mortgaged"],
+)
 _COMPLETE, _LEVEL = _E["complete"], _E["level"]
 
 _NO_AUCTION: Final = number("auction", "none")
 _UNLIMITED: Final = number("building_limit", "unlimited")
 _GAME_OVER: Final = number("bank_bankruptcy", "game_over")
 _NO_TRADE: Final = number("trade", "none")
-_SETTLED_BY_THROW: Final = np.isin(np.arange(agenda.LAST_TASK + 1), [agenda.BEFORE_THROW_TASK, agenda.THROW, agenda.LEAVE_JAIL])
+_SETTLED_BY_THROW: Final = np.isin(
+    np.arange(agenda.LAST_TASK + 1), [agenda.BEFORE_THROW_TASK, agenda.THROW, agenda.LEAVE_JAIL]
+)
 _KEEP: Final = 100.0  # dollars that are not put into houses
 
 
@@ -167,7 +244,9 @@ def write(game: Game, out: Any, seats: Any) -> int:
 
 @kernel
 def order(game: Game, seats: Any) -> int:
-    """Write the seats still in the game in turn order, from the one on turn on, -1 in the places left; returns their number.
+    """Write the seats still in the game in turn order; return their number.
+
+    The seat on turn comes first. The places left are -1.
 
     More than four are cut off.
     """
@@ -182,7 +261,7 @@ def order(game: Game, seats: Any) -> int:
     return count
 
 
-# --- shared facts -------------------------------------------------------------------------------------------------------
+# --- shared facts
 
 
 @kernel
@@ -218,7 +297,7 @@ def _write_shared(game: Game, count: int, out: Any) -> None:
         out[_UNOWNED + 1 + group] = size(lots & int(GROUP_LOTS[group])) / GROUP_SIZE[group]
 
 
-# --- facts of each player -----------------------------------------------------------------------------------------------
+# --- facts of each player
 
 
 @kernel
@@ -243,7 +322,9 @@ def _write_money(game: Game, seat: int, funds: float, row: Any) -> None:
 
 
 @kernel
-def _write_rents(game: Game, seat: int, place: int, rents: Any, owners: Any, funds: float, out: Any, row: Any) -> None:
+def _write_rents(
+    game: Game, seat: int, place: int, rents: Any, owners: Any, funds: float, out: Any, row: Any
+) -> None:
     """Write what a player earns, and what it has to pay in its next turn and in later ones."""
     edition = int(game.rules.board)
     square = odds.IN_JAIL if game.jail[seat] > 0 else int(game.position[seat])
@@ -279,7 +360,10 @@ def _add_rent(row: Any, at: int, chance: float, rent: float, cash: float, funds:
 
 @kernel
 def _growth(game: Game, seat: int) -> float:
-    """How much a player's long-run rent would grow if its cash went into houses of its complete groups, in equal parts."""
+    """The growth of a player's long-run rent if its cash went into houses of its complete groups.
+
+    All groups get equal parts.
+    """
     edition, complete, grown = int(game.rules.board), 0, 0.0
     for group in range(RAILROADS):
         complete += _may_build(game, seat, group)
@@ -290,7 +374,9 @@ def _growth(game: Game, seat: int) -> float:
         if _may_build(game, seat, group):
             level = _level(game, group)
             price = float(HOUSE_PRICE[edition, GROUP_START[group]]) * GROUP_SIZE[group]
-            grown += _income(edition, group, min(float(HOTEL), level + funds / price)) - _income(edition, group, level)
+            grown += _income(edition, group, min(float(HOTEL), level + funds / price)) - _income(
+                edition, group, level
+            )
     return grown
 
 
@@ -299,7 +385,9 @@ def _income(edition: int, group: int, level: float) -> float:
     """Rent per turn of one opponent from a complete group, between whole levels."""
     lower = min(int(level), HOTEL - 1)
     part = level - lower
-    return (1.0 - part) * odds.SET_INCOME[edition, group, lower] + part * odds.SET_INCOME[edition, group, lower + 1]
+    return (1.0 - part) * odds.SET_INCOME[edition, group, lower] + part * odds.SET_INCOME[
+        edition, group, lower + 1
+    ]
 
 
 @kernel
@@ -332,12 +420,15 @@ def _write_groups(game: Game, seat: int, row: Any) -> None:
             row[_LEVEL + group] = _level(game, group) / HOTEL
 
 
-# --- what is open -------------------------------------------------------------------------------------------------------
+# --- what is open
 
 
 @kernel
 def _write_stake(game: Game, count: int, seats: Any, out: Any) -> None:
-    """Write the lot for sale, under auction, won but not yet paid for, or taken over, and everybody's part in it."""
+    """Write the lot at stake, and everybody's part in it.
+
+    It is for sale, under auction, won but not yet paid for, or taken over.
+    """
     lot, top = int(game.auction_lot), int(game.depth) - 1
     auction = lot >= 0
     if top >= 0 and (game.decision == agenda.BUY or game.decision == agenda.TAKEOVER):
@@ -367,7 +458,10 @@ def _write_stake(game: Game, count: int, seats: Any, out: Any) -> None:
 def _write_debt(game: Game, count: int, seats: Any, out: Any) -> None:
     if game.decision != agenda.DEBT:
         return
-    due, creditor = float(game.agenda[int(game.depth) - 1, 2]), int(game.agenda[int(game.depth) - 1, 3])
+    due, creditor = (
+        float(game.agenda[int(game.depth) - 1, 2]),
+        int(game.agenda[int(game.depth) - 1, 3]),
+    )
     for place in range(count):
         at, seat = SHARED_SIZE + place * EACH_SIZE + _DEBT, int(seats[place])
         if seat == game.player:

@@ -1,4 +1,7 @@
-"""The network: features of a state in, the share of the win of each place at the table out, as one compiled pass."""
+"""The network: features of a state in, shares of the win out, as one compiled pass.
+
+There is a share for each place at the table.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ ARCHITECTURE: Final = Architecture(FEATURES, HIDDEN, (("places", MOST_PLAYERS),)
 
 @kernel
 def softmax(logits: Any, count: int, seats: Any, shares: Any) -> None:
-    """Write the shares of the win of all seats: those of the first `count` places by softmax, exactly 0 for the others.
+    """Write the shares of the win of all seats.
+
+    Those of the first `count` places are by softmax, those of the others exactly 0.
 
     Args:
         logits: (4,) float32, of the places.
@@ -47,9 +52,16 @@ def by_network(game: Game, params: Any, shares: Any) -> None:
 
 @kernel
 def write_by_network(game: Game, params: Any, shares: Any) -> None:
-    """Write the value of a running game, as `by_network` does, for kernels that know which value they ask."""
+    """Write the value of a running game, as `by_network` does.
+
+    It is for kernels that know which value they ask.
+    """
     params, shares = borrowed(params), borrowed(shares)
-    seen, seats, logits = on_stack(FEATURES, np.float32), on_stack(MOST_PLAYERS, np.int64), on_stack(MOST_PLAYERS, np.float32)
+    seen, seats, logits = (
+        on_stack(FEATURES, np.float32),
+        on_stack(MOST_PLAYERS, np.int64),
+        on_stack(MOST_PLAYERS, np.float32),
+    )
     count = write(game, seen, seats)
     forward(params, seen, 0, logits)
     softmax(logits, count, seats, shares)

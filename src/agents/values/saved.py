@@ -1,4 +1,8 @@
-"""Saved networks of values: one safetensors file with the weights, and a line of JSON that says what they were taught from."""
+"""Saved networks of values.
+
+Each is one safetensors file with the weights, and a line of JSON that says what they were taught
+from.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,12 @@ _KEY: Final = "value"
 
 def _versions() -> dict[str, Any]:
     """What a file must match. If it differs, the weights mean something else."""
-    return {"format": FORMAT, "format_version": FORMAT_VERSION, "rules_version": RULES_VERSION, "features": DIGEST}
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "rules_version": RULES_VERSION,
+        "features": DIGEST,
+    }
 
 
 def names() -> tuple[str, ...]:
@@ -50,7 +59,10 @@ def make(name: str | Path = "best") -> Value:
     if isinstance(name, str) and name in SHIPPED:
         return load(SHIPPED[name], name)
     if not isinstance(name, (str, Path)) or Path(name).suffix != files.SUFFIX:
-        raise ConfigurationError(f"Unknown value {shortened(name)}: give a {files.SUFFIX} file, or a name. {nearest(name, names())}")
+        raise ConfigurationError(
+            f"Unknown value {shortened(name)}: give a {files.SUFFIX} file, or a name."
+            f" {nearest(name, names())}"
+        )
     return load(name)
 
 
@@ -68,10 +80,14 @@ def save(path: str | Path, arrays: Mapping[str, NDArray[Any]], taught: Mapping[s
     """
     target = Path(path)
     if target.suffix != files.SUFFIX:
-        raise ConfigurationError(f"A value must be saved to a {files.SUFFIX} file, not to {str(path)!r}.")
+        raise ConfigurationError(
+            f"A value must be saved to a {files.SUFFIX} file, not to {str(path)!r}."
+        )
     _check(path, arrays)
     written = {name: np.ascontiguousarray(array, np.float32) for name, array in arrays.items()}
-    write_atomically(target, packed(written, {_KEY: json.dumps(_versions() | {"taught": dict(taught)})}))
+    write_atomically(
+        target, packed(written, {_KEY: json.dumps(_versions() | {"taught": dict(taught)})})
+    )
 
 
 def load(path: str | Path, name: str | None = None) -> Value:
@@ -82,20 +98,30 @@ def load(path: str | Path, name: str | None = None) -> Value:
         name: What messages call it; by default its path.
 
     Raises:
-        FormatError: The file is missing, corrupt, of another kind or of another version. The message says what differs.
+        FormatError: The file is missing, corrupt, of another kind or of another version. The
+            message says what differs.
     """
     about, arrays = read(path)
-    return Value(name or str(path), by_network, ARCHITECTURE.pack(arrays), MOST_PLAYERS, about["taught"])
+    return Value(
+        name or str(path), by_network, ARCHITECTURE.pack(arrays), MOST_PLAYERS, about["taught"]
+    )
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
     """Read the JSON and the arrays of a file; raises as `load` does."""
     about, arrays = files.open_file(path, _KEY, "a saved network of values")
-    wanted = _versions() | {"taught": about.get("taught") if isinstance(about.get("taught"), dict) else {}}
-    differences = [f"{key} is {shortened(about.get(key))}, expected {value!r}" for key, value in wanted.items() if about.get(key) != value]
+    wanted = _versions() | {
+        "taught": about.get("taught") if isinstance(about.get("taught"), dict) else {}
+    }
+    differences = [
+        f"{key} is {shortened(about.get(key))}, expected {value!r}"
+        for key, value in wanted.items()
+        if about.get(key) != value
+    ]
     if differences:
         raise FormatError(
-            f"{str(path)!r} does not match this version: {'; '.join(differences)}. `python -m training.values` trains another."
+            f"{str(path)!r} does not match this version: {'; '.join(differences)}. `python -m"
+            " training.values` trains another."
         )
     _check(path, arrays)
     return about, arrays

@@ -1,7 +1,10 @@
-"""Finding puzzles: games between policies, and in them the decisions on which the policies disagree and one answer is clearly the best.
+"""Finding puzzles in games between policies.
 
-A decision is first compared over few playouts, then over more, all cut off after some rounds and ended by a value of states. Most are
-dropped there. The numbers of a puzzle come from whole playouts over other luck: those that chose it would flatter its best answer.
+A puzzle is a decision on which the policies disagree and one answer is clearly the best.
+
+A decision is first compared over few playouts, then over more, all cut off after some rounds and
+ended by a value of states. Most are dropped there. The numbers of a puzzle come from whole playouts
+over other luck: those that chose it would flatter its best answer.
 """
 
 from __future__ import annotations
@@ -28,8 +31,17 @@ from monopoly_env.policy.resolve import resolve
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
 
-PLAYERS: Final = ("expert", "algorithmic", "gcp", "fp/a", "strategic", "landlord/balanced", "yasumura")
-_SCREENING: Final = ((32, 0.5), (128, 1.0))  # playouts of an answer, and the part of the interval by which the best must lead
+PLAYERS: Final = (
+    "expert",
+    "algorithmic",
+    "gcp",
+    "fp/a",
+    "strategic",
+    "landlord/balanced",
+    "yasumura",
+)
+# Playouts of an answer, and the part of the interval by which the best must lead
+_SCREENING: Final = ((32, 0.5), (128, 1.0))
 _LOOKS: Final = 12  # questions of a kind that are looked at in a game
 _ROUNDS: Final = 5  # after which those playouts are valued
 _VALUE: Final = "best"
@@ -40,7 +52,11 @@ _ASKED: Final[dict[str, Sequence[tuple[str, tuple[str, ...]]]]] = {
     "buy": [("buy", ("buy",))],
     "bid": [("bid", ("bid",))],
     "sealed_bid": [("bid", ("bid",))],
-    "turn": [("build", ("build", "turn")), ("jail", ("jail", "turn")), ("money", ("unmortgage", "turn"))],
+    "turn": [
+        ("build", ("build", "turn")),
+        ("jail", ("jail", "turn")),
+        ("money", ("unmortgage", "turn")),
+    ],
     "jail": [("jail", ("jail", "turn"))],
     "reply": [("trade", ("reply",))],
     "debt": [("money", ("sell", "mortgage"))],
@@ -81,12 +97,14 @@ def mine(  # noqa: PLR0913 - the options of a search
         seed: The seed of games and playouts: the same seed finds the same puzzles.
         players: Names of policies. Each game is played by two to four of them.
         policy: Who plays on, in every seat, when answers are compared.
-        also: Another policy by whose playouts the same answer must be clearly the best too. Such solutions depend less on who plays on,
-            and are rarer.
+        also: Another policy by whose playouts the same answer must be clearly the best too. Such
+            solutions depend less on who plays on, and are rarer.
         rules: Rules, or the name of a preset.
         playouts: Playouts of the best answers.
-        lead: By how much the best answer must lead every other one at least, at the near end of the interval.
-        kind_share: Of the puzzles that may be of one kind; half of those may have the same solution.
+        lead: By how much the best answer must lead every other one at least, at the near end of the
+            interval.
+        kind_share: Of the puzzles that may be of one kind; half of those may have the same
+            solution.
         games: Stop after so many games, even if puzzles are missing.
         progress: Called after every game.
 
@@ -98,7 +116,11 @@ def mine(  # noqa: PLR0913 - the options of a search
     """
     _check(count, players, playouts, lead, kind_share, games)
     whole_number("seed", seed, 0)
-    rules, generator, known = Rules.coerce(rules), np.random.default_rng(seed), {name: resolve(name) for name in players}
+    rules, generator, known = (
+        Rules.coerce(rules),
+        np.random.default_rng(seed),
+        {name: resolve(name) for name in players},
+    )
     judges = (also, policy) if also else (policy,)
     for judge in judges:
         resolve(judge)  # a wrong name is refused before anything is played
@@ -108,10 +130,17 @@ def mine(  # noqa: PLR0913 - the options of a search
     for _ in range(games):
         if kinds.total() >= count:
             return
-        names = [str(name) for name in generator.choice(players, int(generator.integers(2, min(4, len(players)) + 1)), replace=False)]
+        names = [
+            str(name)
+            for name in generator.choice(
+                players, int(generator.integers(2, min(4, len(players)) + 1)), replace=False
+            )
+        ]
         start = core.new_game(len(names), rules, int(generator.integers(1 << 32)))
         questions, actions = _play(core.clone(start), [known[name] for name in names])
-        for question in _choice(questions, generator, {kind: kinds[kind] for kind in KINDS if kinds[kind] < most}):
+        for question in _choice(
+            questions, generator, {kind: kinds[kind] for kind in KINDS if kinds[kind] < most}
+        ):
             luck = int(generator.integers(1 << 31))
             solution = _likely(question, judges, luck, lead)
             if solution is None or 2 * solutions[question.kind, solution] >= most:
@@ -119,23 +148,43 @@ def mine(  # noqa: PLR0913 - the options of a search
             compared = _solve(question, solution, judges, playouts, luck, lead)
             if compared is None:
                 continue
-            replay = Replay(rules, _seed(start), len(names), tuple(names), np.array(actions[: question.number], np.uint8))
+            replay = Replay(
+                rules,
+                _seed(start),
+                len(names),
+                tuple(names),
+                np.array(actions[: question.number], np.uint8),
+            )
             kinds[question.kind] += 1
             solutions[question.kind, solution] += 1
-            yield Puzzle(question.kind, replay, tuple(_rounded(one) for one in compared.candidates), (policy,), luck)
+            yield Puzzle(
+                question.kind,
+                replay,
+                tuple(_rounded(one) for one in compared.candidates),
+                (policy,),
+                luck,
+            )
             break
         progress()
 
 
-def _check(count: int, players: Sequence[str], playouts: int, lead: float, kind_share: float, games: int) -> None:
+def _check(
+    count: int, players: Sequence[str], playouts: int, lead: float, kind_share: float, games: int
+) -> None:
     for name, given in (("count", count), ("playouts", playouts), ("games", games)):
         whole_number(name, given, 1)
     if len(set(players)) < 2 or len(set(players)) < len(players):
-        raise ConfigurationError(f"players={list(players)!r} must be two policies or more, each once: puzzles are where they disagree.")
+        raise ConfigurationError(
+            f"players={list(players)!r} must be two policies or more, each once: puzzles are where"
+            " they disagree."
+        )
     if not 0 <= lead < 1:
         raise ConfigurationError(f"lead={lead!r} must be a share of the win, from 0 to below 1.")
     if not 1 / len(KINDS) <= kind_share <= 1:
-        raise ConfigurationError(f"kind_share={kind_share!r} must be from 1/{len(KINDS)} to 1: there are {len(KINDS)} kinds.")
+        raise ConfigurationError(
+            f"kind_share={kind_share!r} must be from 1/{len(KINDS)} to 1: there are {len(KINDS)}"
+            " kinds."
+        )
 
 
 def _seed(game: Game) -> int:
@@ -168,11 +217,19 @@ def _opinions(batch: Games, policies: Sequence[Policy]) -> set[tuple[str, int]]:
 
 
 def asked(game: Game) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """The kinds of puzzle that a decision can be, each with its answers: two or more of the legal actions."""
+    """The kinds of puzzle that a decision can be, each with its answers.
+
+    The answers are two or more of the legal actions.
+    """
     legal = core.action_mask(game)
     for kind, heads in _ASKED.get(DECISION_NAMES[game.decision], ()):
         if legal[HEADS[heads[0]].slice].any():
-            found = [action for head in heads for action in range(HEADS[head].start, HEADS[head].stop) if legal[action]]
+            found = [
+                action
+                for head in heads
+                for action in range(HEADS[head].start, HEADS[head].stop)
+                if legal[action]
+            ]
             candidates: dict[tuple[str, int], int] = {}
             for action in found:
                 candidates.setdefault(_alike(action), action)
@@ -183,8 +240,8 @@ def asked(game: Game) -> Iterator[tuple[str, tuple[int, ...]]]:
 def _alike(action: int) -> tuple[str, int]:
     """The same for actions that a puzzle doesn't tell apart: the first of them stands for all.
 
-    The streets of a group that is built on or sold from differ too little. Whoever raises a bid by little may raise it again, so the
-    question is only whether to stay in.
+    The streets of a group that is built on or sold from differ too little. Whoever raises a bid by
+    little may raise it again, so the question is only whether to stay in.
     """
     head = HEAD_NAMES[HEAD_OF[action]]
     index = action - HEADS[head].start
@@ -193,8 +250,10 @@ def _alike(action: int) -> tuple[str, int]:
     return head, min(index, 1) if head == "bid" else index
 
 
-def _choice(questions: Sequence[Question], generator: Generator, found: dict[str, int]) -> Iterator[Question]:
-    """Some questions of each kind that is still wanted, the kinds of which least was found first."""
+def _choice(
+    questions: Sequence[Question], generator: Generator, found: dict[str, int]
+) -> Iterator[Question]:
+    """Some questions of each kind that is still wanted, the kinds found least often first."""
     for kind in sorted(found, key=lambda kind: found[kind]):
         of_kind = [question for question in questions if question.kind == kind]
         yield from (of_kind[number] for number in generator.permutation(len(of_kind))[:_LOOKS])
@@ -205,29 +264,51 @@ def _likely(question: Question, judges: Sequence[str], luck: int, lead: float) -
     best: set[str] = set()
     for look, (number, part) in enumerate(_SCREENING, 1):
         for judge in judges:
-            compared = compare_actions(question.game, question.candidates, judge, number, seed=luck + look, turns=_ROUNDS, value=_VALUE)
+            compared = compare_actions(
+                question.game,
+                question.candidates,
+                judge,
+                number,
+                seed=luck + look,
+                turns=_ROUNDS,
+                value=_VALUE,
+            )
             best.add(compared.best.text)
             if len(best) > 1 or not _leads(compared, part, lead):
                 return None
     return best.pop()
 
 
-def _solve(question: Question, solution: str, judges: Sequence[str], playouts: int, luck: int, lead: float) -> Comparison | None:
-    """What the answers are worth by the last judge, if the solution is clearly the best to all of them."""
+def _solve(
+    question: Question, solution: str, judges: Sequence[str], playouts: int, luck: int, lead: float
+) -> Comparison | None:
+    """The worth of the answers by the last judge, if the solution is clearly the best to all."""
     for judge in judges:
         compared = compare_actions(question.game, question.candidates, judge, playouts, seed=luck)
-        if compared.best.text != solution or not _leads(compared, least=lead if judge == judges[-1] else 0.0):
+        if compared.best.text != solution or not _leads(
+            compared, least=lead if judge == judges[-1] else 0.0
+        ):
             return None
     return compared
 
 
 def _leads(compared: Comparison, part: float = 1.0, least: float = 0.0) -> bool:
-    """Whether the best answer leads every other one by more than a part of its 95% interval, and by so much more."""
-    return all(other.difference + part * (other.difference_high - other.difference) < -least for other in compared.candidates[1:])
+    """Whether the best answer leads every other one by enough.
+
+    That is by more than a part of its 95% interval, and by so much more.
+    """
+    return all(
+        other.difference + part * (other.difference_high - other.difference) < -least
+        for other in compared.candidates[1:]
+    )
 
 
 def _rounded(candidate: Candidate) -> Candidate:
     """A candidate with the digits that are kept in a file."""
     numbers = ("share", "low", "high", "difference", "difference_low", "difference_high")
     shares = tuple(round(share, DIGITS) for share in candidate.shares)
-    return replace(candidate, shares=shares, **{name: round(getattr(candidate, name), DIGITS) for name in numbers})
+    return replace(
+        candidate,
+        shares=shares,
+        **{name: round(getattr(candidate, name), DIGITS) for name in numbers},
+    )

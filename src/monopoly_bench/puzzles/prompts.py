@@ -1,7 +1,8 @@
 """Puzzles as a file of prompts for language models, and the score of their answers.
 
-A line of the file is a JSON object: `id`, `kind`, `prompt`, and `answers`, which holds the number, the text and the regret of each answer.
-Regret is the share of the win that an answer gives away: 0 for the solution. Send `prompt` alone, or the labels leak.
+A line of the file is a JSON object: `id`, `kind`, `prompt`, and `answers`, which holds the number,
+the text and the regret of each answer. Regret is the share of the win that an answer gives away: 0
+for the solution. Send `prompt` alone, or the labels leak.
 """
 
 from __future__ import annotations
@@ -25,23 +26,32 @@ _MOST_BYTES: Final = 1 << 26
 
 
 def entries(puzzles: Sequence[Puzzle]) -> list[dict[str, Any]]:
-    """Each puzzle as a prompt with the regret of each answer, which are in order of their numbers."""
+    """Each puzzle as a prompt with the regret of each answer, in order of the answers' numbers."""
     return [
         {
-            "id": number, "kind": puzzle.kind, "prompt": f"{prompts.SYSTEM}\n\n{_question(puzzle)}",
+            "id": number,
+            "kind": puzzle.kind,
+            "prompt": f"{prompts.SYSTEM}\n\n{_question(puzzle)}",
             "answers": [
-                {"action": candidate.action, "text": candidate.text, "regret": round(-candidate.difference, DIGITS)}
+                {
+                    "action": candidate.action,
+                    "text": candidate.text,
+                    "regret": round(-candidate.difference, DIGITS),
+                }
                 for candidate in sorted(puzzle.candidates, key=lambda candidate: candidate.action)
             ],
         }
         for number, puzzle in enumerate(puzzles, 1)
-    ]  # fmt: skip
+    ]
 
 
 def _question(puzzle: Puzzle) -> str:
     """The position with a menu of the puzzle's answers alone."""
     position = prompts.prompt(puzzle.game).partition("\nLegal actions:")[0]
-    menu = [f"{candidate.action}: {candidate.text}" for candidate in sorted(puzzle.candidates, key=lambda candidate: candidate.action)]
+    menu = [
+        f"{candidate.action}: {candidate.text}"
+        for candidate in sorted(puzzle.candidates, key=lambda candidate: candidate.action)
+    ]
     return "\n".join([position, "Choose one of these actions:", *menu])
 
 
@@ -63,12 +73,14 @@ def score(puzzles: Sequence[Puzzle], answers: Mapping[int, str]) -> dict[str, An
 
     Args:
         puzzles: As they were written.
-        answers: By `id`, what the model wrote: its last line is `ACTION: <number or text>`. An answer that is missing, unreadable or not in
-            the menu has the regret of the worst answer.
+        answers: By `id`, what the model wrote: its last line is `ACTION: <number or text>`. An
+            answer that is missing, unreadable or not in the menu has the regret of the worst
+            answer.
 
     Returns:
-        `regret` with its 95% interval `low` and `high`, `solved` (the share of puzzles whose solution was found), `unreadable` (the share
-        without a valid answer), and `kinds`: the mean regret by kind.
+        `regret` with its 95% interval `low` and `high`, `solved` (the share of puzzles whose
+        solution was found), `unreadable` (the share without a valid answer), and `kinds`: the mean
+        regret by kind.
 
     Raises:
         FormatError: There is an answer to a puzzle that does not exist, or there are no puzzles.
@@ -76,7 +88,9 @@ def score(puzzles: Sequence[Puzzle], answers: Mapping[int, str]) -> dict[str, An
     unknown = sorted(set(answers) - set(range(1, len(puzzles) + 1)))
     if unknown or not puzzles:
         raise FormatError(
-            f"There are {len(puzzles)} puzzles; {unknown[:3]} are none of their numbers." if puzzles else "There are no puzzles."
+            f"There are {len(puzzles)} puzzles; {unknown[:3]} are none of their numbers."
+            if puzzles
+            else "There are no puzzles."
         )
     regrets, kinds, unreadable = [], defaultdict(list), 0
     for number, puzzle in enumerate(puzzles, 1):
@@ -90,7 +104,8 @@ def score(puzzles: Sequence[Puzzle], answers: Mapping[int, str]) -> dict[str, An
     mean, low, high = mean_interval(np.array(regrets))
     return {
         "puzzles": len(puzzles), "regret": mean, "low": low, "high": high,
-        "solved": sum(regret <= 0 for regret in regrets) / len(regrets), "unreadable": unreadable / len(regrets),
+        "solved": sum(regret <= 0 for regret in regrets) / len(regrets),
+        "unreadable": unreadable / len(regrets),
         "kinds": {kind: sum(found) / len(found) for kind, found in sorted(kinds.items())},
     }  # fmt: skip
 
@@ -99,17 +114,23 @@ def read(path: str | os.PathLike[str]) -> dict[int, str]:
     """The answers of a file: a JSON object a line, with `id` and `answer`.
 
     Raises:
-        ConfigurationError: The file does not exist. FormatError: A line is something else, or answers a puzzle again.
+        ConfigurationError: The file does not exist. FormatError: A line is something else, or
+            answers a puzzle again.
     """
     answers: dict[int, str] = {}
     for line in read_file(path, _MOST_BYTES).decode(errors="replace").splitlines():
         if not line.strip():
             continue
         data = read_json(line.encode())
-        valid = isinstance(data, dict) and isinstance(data.get("id"), int) and isinstance(data.get("answer"), str)
+        valid = (
+            isinstance(data, dict)
+            and isinstance(data.get("id"), int)
+            and isinstance(data.get("answer"), str)
+        )
         if not valid or data["id"] in answers:
             raise FormatError(
-                f'{os.fspath(path)!r}: a line must be like {{"id": 1, "answer": "ACTION: buy"}}, each id once, not {shortened(line)}.'
+                f'{os.fspath(path)!r}: a line must be like {{"id": 1, "answer": "ACTION: buy"}},'
+                f" each id once, not {shortened(line)}."
             )
         answers[data["id"]] = data["answer"]
     return answers

@@ -1,7 +1,8 @@
 """A puzzle and its file.
 
-The file is JSON: versions, then for each puzzle the recorded game up to the question and what each answer is worth. A puzzle is played
-back when it is loaded, so its position is always one that the rules allow.
+The file is JSON: versions, then for each puzzle the recorded game up to the question and what each
+answer is worth. A puzzle is played back when it is loaded, so its position is always one that the
+rules allow.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ from typing import Any, Final
 from monopoly_env import core, replays
 from monopoly_env.actions import describe
 from monopoly_env.analyse import Candidate
-from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, shortened, whole_number
+from monopoly_env.errors import (
+    ConfigurationError,
+    FormatError,
+    MonopolyError,
+    nearest,
+    shortened,
+    whole_number,
+)
 from monopoly_env.files import differing, read_file, read_json, write_atomically
 from monopoly_env.game import Game
 from monopoly_env.philox import MAX_SEED
@@ -50,7 +58,8 @@ class Puzzle:
         kind: One of `KINDS`.
         replay: The game up to the question.
         candidates: The answers, the best first. All others are worse by more than the interval.
-        policies: Who plays on in the playouts by which they were compared: one for every seat, or one for each seat.
+        policies: Who plays on in the playouts by which they were compared: one for every seat, or
+            one for each seat.
         seed: The seed of the playouts.
     """
 
@@ -72,7 +81,10 @@ class Puzzle:
 
     @property
     def lead(self) -> float:
-        """By how much the best answer leads at least: the bound of its interval that is nearest to another answer."""
+        """The least lead of the best answer.
+
+        It is the bound of its interval that is nearest to another answer.
+        """
         return -max(candidate.difference_high for candidate in self.candidates[1:])
 
     def of(self, action: int) -> Candidate:
@@ -84,7 +96,10 @@ class Puzzle:
         for candidate in self.candidates:
             if candidate.action == action:
                 return candidate
-        raise ConfigurationError(f"Action {action!r} is no answer of this puzzle. {nearest(action, [c.action for c in self.candidates])}")
+        raise ConfigurationError(
+            f"Action {action!r} is no answer of this puzzle."
+            f" {nearest(action, [c.action for c in self.candidates])}"
+        )
 
     def __str__(self) -> str:
         answers = sorted(f"{candidate.action} {candidate.text}" for candidate in self.candidates)
@@ -111,7 +126,8 @@ def load(path: str | os.PathLike[str] = SHIPPED) -> tuple[Puzzle, ...]:
 
     Raises:
         ConfigurationError: The file does not exist.
-        FormatError: It holds no puzzles, is corrupt, or has other versions; the message says what differs.
+        FormatError: It holds no puzzles, is corrupt, or has other versions; the message says what
+            differs.
     """
     name, data = os.fspath(path), read_json(read_file(path, _MOST_BYTES))
     if not isinstance(data, dict) or data.get("format") != FORMAT:
@@ -127,20 +143,36 @@ def load(path: str | os.PathLike[str] = SHIPPED) -> tuple[Puzzle, ...]:
         try:
             puzzles.append(_from_dict(entry))
         except Exception as error:  # whatever content leads to
-            reason = error if isinstance(error, MonopolyError) else f"{type(error).__name__}: {error}."
-            raise FormatError(f"Puzzle {number} of {len(entries)} in {name!r} is corrupt. {reason}") from error
+            reason = (
+                error if isinstance(error, MonopolyError) else f"{type(error).__name__}: {error}."
+            )
+            raise FormatError(
+                f"Puzzle {number} of {len(entries)} in {name!r} is corrupt. {reason}"
+            ) from error
     return tuple(puzzles)
 
 
 def _versions() -> dict[str, Any]:
-    """The versions that a file must have. Of a replay's versions, those of rules, record and actions matter here too."""
+    """The versions that a file must have.
+
+    Of a replay's versions, those of rules, record and actions matter here too.
+    """
     return replays.versions() | {"format": FORMAT, "format_version": PUZZLES_VERSION}
 
 
 def _to_dict(puzzle: Puzzle) -> dict[str, Any]:
-    candidates = [{key: value for key, value in asdict(candidate).items() if key != "text"} for candidate in puzzle.candidates]
+    candidates = [
+        {key: value for key, value in asdict(candidate).items() if key != "text"}
+        for candidate in puzzle.candidates
+    ]
     replay = replays.to_dict(puzzle.replay)
-    return {"kind": puzzle.kind, "policies": puzzle.policies, "seed": puzzle.seed, "candidates": candidates, "replay": replay}
+    return {
+        "kind": puzzle.kind,
+        "policies": puzzle.policies,
+        "seed": puzzle.seed,
+        "candidates": candidates,
+        "replay": replay,
+    }
 
 
 def _from_dict(data: Mapping[str, Any]) -> Puzzle:
@@ -149,8 +181,13 @@ def _from_dict(data: Mapping[str, Any]) -> Puzzle:
         raise FormatError(f"Unknown kind {shortened(data['kind'])}. {nearest(data['kind'], KINDS)}")
     replay = replays.from_dict(data["replay"])
     policies = tuple(data["policies"])
-    if len(policies) not in (1, replay.num_players) or not all(isinstance(policy, str) for policy in policies):
-        raise FormatError(f"policies {shortened(policies)} must be one name, or one for each of {replay.num_players} seats.")
+    if len(policies) not in (1, replay.num_players) or not all(
+        isinstance(policy, str) for policy in policies
+    ):
+        raise FormatError(
+            f"policies {shortened(policies)} must be one name, or one for each of"
+            f" {replay.num_players} seats."
+        )
     whole_number("seed", data["seed"], 0, MAX_SEED)
     game = replays.final(replay)
     legal = set(core.legal_actions(game).tolist())
@@ -168,11 +205,24 @@ def _candidate(data: Mapping[str, Any], game: Game, legal: set[int]) -> Candidat
     candidate = Candidate(**{**data, "shares": shares, "text": describe(data["action"], game)})
     numbers = (candidate.share, candidate.low, candidate.high, *shares)
     if len(shares) != game.num_players or not all(0 <= share <= 1 for share in numbers):
-        raise FormatError(f"The shares of {candidate.text!r} must be {game.num_players} numbers from 0 to 1.")
-    if not math.isclose(sum(shares), 1, abs_tol=0.001) or not candidate.low <= candidate.share <= candidate.high:
-        raise FormatError(f"The shares of {candidate.text!r} must add up to 1 and lie in their interval.")
-    if not candidate.difference_low <= candidate.difference <= candidate.difference_high or not 0 < playouts < math.inf:
-        raise FormatError(f"The difference of {candidate.text!r} must lie in its interval and stand on one playout or more.")
+        raise FormatError(
+            f"The shares of {candidate.text!r} must be {game.num_players} numbers from 0 to 1."
+        )
+    if (
+        not math.isclose(sum(shares), 1, abs_tol=0.001)
+        or not candidate.low <= candidate.share <= candidate.high
+    ):
+        raise FormatError(
+            f"The shares of {candidate.text!r} must add up to 1 and lie in their interval."
+        )
+    if (
+        not candidate.difference_low <= candidate.difference <= candidate.difference_high
+        or not 0 < playouts < math.inf
+    ):
+        raise FormatError(
+            f"The difference of {candidate.text!r} must lie in its interval and stand on one"
+            " playout or more."
+        )
     return candidate
 
 
@@ -182,4 +232,6 @@ def _check_order(candidates: Sequence[Candidate]) -> None:
         raise FormatError("It must have two answers or more, each once.")
     for candidate in candidates[1:]:
         if candidate.difference_high >= 0:
-            raise FormatError(f"{candidate.text!r} is not clearly worse than {candidates[0].text!r}.")
+            raise FormatError(
+                f"{candidate.text!r} is not clearly worse than {candidates[0].text!r}."
+            )

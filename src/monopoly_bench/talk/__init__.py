@@ -5,8 +5,9 @@ r"""Table talk: messages and promises between players, beside a game and not in 
     talk.step(game, action)  # before the action is carried out
     print(*talk.lines(game), sep="\n")
 
-The rules know nothing of it. A message goes with an action of its player, so a recorded game needs only the number of that action.
-Promises bind nobody; whether they are kept follows from the records and actions of the game alone.
+The rules know nothing of it. A message goes with an action of its player, so a recorded game needs
+only the number of that action. Promises bind nobody; whether they are kept follows from the records
+and actions of the game alone.
 """
 
 from monopoly_bench.talk.conversation import BROKEN, KEPT, Given, Spoken, Talk, conversation

@@ -9,7 +9,8 @@ from monopoly_bench.tasks import deal, duel, exploit, kingmaker, other_rules, pu
 from monopoly_env.policy.names import check_ours
 
 TASKS: Final[dict[str, Task]] = {
-    module.TASK.name: module.TASK for module in (duel, strangers, other_rules, deal, exploit, kingmaker, puzzles)
+    module.TASK.name: module.TASK
+    for module in (duel, strangers, other_rules, deal, exploit, kingmaker, puzzles)
 }
 
 check_ours("training")  # before a command imports from another package of that name

@@ -1,7 +1,9 @@
-"""The time of a decision: how long an agent takes for each, and who decides where it takes too long.
+"""The time of a decision: a limit for each.
 
-Code can't be stopped in the middle of a decision without ending its process. So an agent that is too slow takes its time; its answer is
-then thrown away, and the fallback's is taken.
+It is measured how long an agent takes; where it takes too long, another policy decides.
+
+Code can't be stopped in the middle of a decision without ending its process. So an agent that is
+too slow takes its time; its answer is then thrown away, and the fallback's is taken.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ FALLBACK: Final = "random/no_trades"
 
 
 class Timed(BatchedPolicy):
-    """An agent that is asked one decision at a time, against the clock. In tables and hashes it is the agent itself.
+    """An agent that is asked one decision at a time, against the clock.
+
+    In tables and hashes it is the agent itself.
 
     Attributes:
         seconds: What each decision took.
@@ -77,22 +81,28 @@ class Timed(BatchedPolicy):
         for number in range(len(decisions)):
             one = slice(number, number + 1)
             history = None if decisions.history is None else decisions.history[one]
-            alone = Decisions(decisions.games[one], decisions.memory[one], decisions.key[one], history)
+            alone = Decisions(
+                decisions.games[one], decisions.memory[one], decisions.key[one], history
+            )
             began = time.perf_counter()
             action = answers(self.agent, alone)[0]
             self.seconds.append(time.perf_counter() - began)
             if self.seconds[-1] > self._most:
                 self.late += 1
-                action = answers(self.fallback, Decisions(decisions.games[one].copy(), key=decisions.key[one]))[0]
+                action = answers(
+                    self.fallback, Decisions(decisions.games[one].copy(), key=decisions.key[one])
+                )[0]
             chosen[number] = action
         return chosen
 
 
-def timed(agent: Policy, milliseconds: float, fallback: str, positions: Sequence[Game]) -> tuple[Policy, Timed]:
+def timed(
+    agent: Policy, milliseconds: float, fallback: str, positions: Sequence[Game]
+) -> tuple[Policy, Timed]:
     """An agent within a budget: who is to play, and the watch that its time is read from.
 
-    A compiled agent that decides every one of the positions in time plays on in compiled code, where no clock is. All others are asked
-    one decision at a time.
+    A compiled agent that decides every one of the positions in time plays on in compiled code,
+    where no clock is. All others are asked one decision at a time.
 
     Args:
         agent: The agent.
@@ -124,7 +134,9 @@ def about(player: Policy, watch: Timed, milliseconds: float) -> dict[str, Any]:
     seconds = np.array(watch.seconds or [0.0])
     every = player is watch
     return {
-        "ms": milliseconds, "within": watch.late == 0, "late": watch.late, "decisions": len(watch.seconds),
-        "measured": "every decision" if every else "the suite's puzzles; it plays in compiled code", "fallback": watch.fallback.name,
+        "ms": milliseconds, "within": watch.late == 0, "late": watch.late,
+        "decisions": len(watch.seconds),
+        "measured": "every decision" if every else "the suite's puzzles; it plays in compiled code",
+        "fallback": watch.fallback.name,
         "mean_ms": 1000 * float(seconds.mean()), "slowest_ms": 1000 * float(seconds.max()),
     }  # fmt: skip

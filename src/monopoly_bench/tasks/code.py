@@ -1,7 +1,9 @@
-"""Task 8, code: a policy kernel is written in at most ten submissions, each scored, and the best is measured with fresh seeds.
+"""Task 8, code: a policy kernel is written in at most ten submissions.
 
-A submission is a program: it is run only if the user says so. Everything about a series lies in one folder: the submitted files, 01.py
-to 10.py, and what became of them, a line of JSON each.
+Each is scored, and the best is measured with fresh seeds.
+
+A submission is a program: it is run only if the user says so. Everything about a series lies in one
+folder: the submitted files, 01.py to 10.py, and what became of them, a line of JSON each.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ FINAL_SEEDS: Final = (200, 4)
 TURN_LIMIT: Final = 500
 FINAL: Final = "final.json"
 _LOG: Final = "log.jsonl"
-_STREAMS: Final = {"submission": 81, "final": 82}  # of the suite's random numbers: no seed of a submission is one of the final measure
+# Of the suite's random numbers: no seed of a submission is one of the final measure
+_STREAMS: Final = {"submission": 81, "final": 82}
 _MOST_BYTES: Final = 1 << 20
 
 
@@ -41,9 +44,10 @@ _MOST_BYTES: Final = 1 << 20
 class Options:
     """Score a policy kernel that is written in at most ten submissions.
 
-    The file has a function `play(game, mask, params, memory)` as docs/tutorials/policy.md describes it, and perhaps a list of numbers
-    `PARAMS`. IT IS A PROGRAM: it is run on this machine with all your rights, and nothing shields you from it. So read it first; it is run
-    only with --run-code. Without a file, --final measures the best submission with fresh seeds, and ends the series.
+    The file has a function `play(game, mask, params, memory)` as docs/tutorials/policy.md describes
+    it, and perhaps a list of numbers `PARAMS`. IT IS A PROGRAM: it is run on this machine with all
+    your rights, and nothing shields you from it. So read it first; it is run only with --run-code.
+    Without a file, --final measures the best submission with fresh seeds, and ends the series.
     """
 
     file: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")] = None
@@ -76,14 +80,23 @@ def run(options: Options, told: Callable[[str], None]) -> dict[str, Any]:
         FormatError: The log of the series is damaged.
     """
     if options.final == (options.file is not None):
-        raise ConfigurationError("Name a file to submit it, or give --final to measure the best submission: one of the two.")
+        raise ConfigurationError(
+            "Name a file to submit it, or give --final to measure the best submission: one of the"
+            " two."
+        )
     if not options.seconds > 0:
         raise ConfigurationError(f"seconds={options.seconds} must be positive.")
     whole_number("threads", options.threads or 1, 1)
     if not options.run_code:
-        raise ConfigurationError("A submission is a program, and it would be run with all your rights. Read it; then add --run-code.")
+        raise ConfigurationError(
+            "A submission is a program, and it would be run with all your rights. Read it; then add"
+            " --run-code."
+        )
     if (options.folder / FINAL).exists():
-        raise ConfigurationError(f"The series in {str(options.folder)!r} is over: its final score is in {FINAL}. Begin another --folder.")
+        raise ConfigurationError(
+            f"The series in {str(options.folder)!r} is over: its final score is in {FINAL}. Begin"
+            " another --folder."
+        )
     log = read_log(options.folder)
     found = _final(log, options) if options.final else _submitted(log, options, told)
     if options.final:
@@ -104,16 +117,23 @@ def read_log(folder: Path) -> list[dict[str, Any]]:
     with understood(path):
         for number, entry in enumerate(log, 1):
             file = folder / _file(number)
-            if (entry["submission"], entry["file"]) != (number, file.name) or entry["sha256"] != _sha256(file):
+            if (entry["submission"], entry["file"]) != (number, file.name) or entry[
+                "sha256"
+            ] != _sha256(file):
                 raise FormatError(f"{str(file)!r} is not submission {number} as it was scored.")
             float(entry.get("score", 0))
     return log
 
 
-def _submitted(log: list[dict[str, Any]], options: Options, told: Callable[[str], None]) -> dict[str, Any]:
+def _submitted(
+    log: list[dict[str, Any]], options: Options, told: Callable[[str], None]
+) -> dict[str, Any]:
     number = len(log) + 1
     if number > SUBMISSIONS:
-        raise ConfigurationError(f"The series in {str(options.folder)!r} has its {SUBMISSIONS} submissions. Measure the best with --final.")
+        raise ConfigurationError(
+            f"The series in {str(options.folder)!r} has its {SUBMISSIONS} submissions. Measure the"
+            " best with --final."
+        )
     assert options.file is not None
     data = read_file(options.file, _MOST_BYTES)
     kept = options.folder / _file(number)
@@ -121,8 +141,18 @@ def _submitted(log: list[dict[str, Any]], options: Options, told: Callable[[str]
     write_atomically(kept, data)
     began = time.monotonic()
     outcome = _measured(kept, "submission", SEEDS[options.quick], options)
-    log.append({"submission": number, "file": kept.name, "sha256": _sha256(kept), "quick": options.quick, **outcome})
-    write_atomically(options.folder / _LOG, "".join(json.dumps(entry) + "\n" for entry in log).encode())
+    log.append(
+        {
+            "submission": number,
+            "file": kept.name,
+            "sha256": _sha256(kept),
+            "quick": options.quick,
+            **outcome,
+        }
+    )
+    write_atomically(
+        options.folder / _LOG, "".join(json.dumps(entry) + "\n" for entry in log).encode()
+    )
     told(f"submission {number} of {SUBMISSIONS}: {outcome.get('error') or outcome['score']}")
     return _document(log, log[-1], "share of the win, seeds of submissions", options, began)
 
@@ -130,34 +160,58 @@ def _submitted(log: list[dict[str, Any]], options: Options, told: Callable[[str]
 def _final(log: list[dict[str, Any]], options: Options) -> dict[str, Any]:
     scored = [entry for entry in log if "score" in entry]
     if not scored:
-        raise ConfigurationError(f"The series in {str(options.folder)!r} has no submission that was scored.")
+        raise ConfigurationError(
+            f"The series in {str(options.folder)!r} has no submission that was scored."
+        )
     best, began = max(scored, key=lambda entry: entry["score"]), time.monotonic()
     outcome = _measured(options.folder / best["file"], "final", FINAL_SEEDS[options.quick], options)
     if "error" in outcome:
-        raise ConfigurationError(f"Submission {best['submission']} failed in the final measure: {outcome['error']}")
+        raise ConfigurationError(
+            f"Submission {best['submission']} failed in the final measure: {outcome['error']}"
+        )
     return _document(log, {**best, **outcome}, METRIC, options, began)
 
 
-def _document(log: list[dict[str, Any]], entry: dict[str, Any], metric: str, options: Options, began: float) -> dict[str, Any]:
+def _document(
+    log: list[dict[str, Any]], entry: dict[str, Any], metric: str, options: Options, began: float
+) -> dict[str, Any]:
     """The result of one submission, with the scores of all."""
-    told = [{name: one[name] for name in ("submission", "sha256", "score", "error") if name in one} for one in log]
+    told = [
+        {name: one[name] for name in ("submission", "sha256", "score", "error") if name in one}
+        for one in log
+    ]
     details = {"submission": entry["submission"], "submissions": told}
     if "error" in entry:
         tasks: dict[str, Any] = {
-            "task": 8, "name": NAME, "metric": metric, "higher_is_better": True, "absent": entry["error"], "details": details,
+            "task": 8, "name": NAME, "metric": metric, "higher_is_better": True,
+            "absent": entry["error"], "details": details,
         }  # fmt: skip
     else:
-        score = Score(entry["score"], entry["low"], entry["high"], entry["count"], {**entry["details"], **details})
+        score = Score(
+            entry["score"],
+            entry["low"],
+            entry["high"],
+            entry["count"],
+            {**entry["details"], **details},
+        )
         tasks = result.row(NAME, metric, score, time.monotonic() - began)
-    agent = {"name": f"submission {entry['submission']}", "sha256": entry["sha256"], "tasks": [tasks]}
+    agent = {
+        "name": f"submission {entry['submission']}",
+        "sha256": entry["sha256"],
+        "tasks": [tasks],
+    }
     return result.document(suite.load(options.suite), [agent], quick=options.quick)
 
 
 def _measured(file: Path, stream: str, seeds: int, options: Options) -> dict[str, Any]:
-    """The score of a file, or why it has none. It runs in a process of its own, which ends when its time is up."""
+    """The score of a file, or why it has none.
+
+    It runs in a process of its own, which ends when its time is up.
+    """
     seed = suite.load(options.suite).game_seed(_STREAMS[stream])
     order = {
-        "file": str(file.resolve()), "opponents": OPPONENTS, "seeds": seeds, "seed": seed, "turn_limit": TURN_LIMIT,
+        "file": str(file.resolve()), "opponents": OPPONENTS, "seeds": seeds, "seed": seed,
+        "turn_limit": TURN_LIMIT,
         "threads": options.threads,
     }  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
@@ -165,7 +219,14 @@ def _measured(file: Path, stream: str, seeds: int, options: Options) -> dict[str
         asked.write_text(json.dumps(order), encoding="utf-8")
         words = [sys.executable, "-m", "monopoly_bench.kernel", str(asked), str(answer)]
         try:
-            done = subprocess.run(words, timeout=options.seconds, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+            done = subprocess.run(
+                words,
+                timeout=options.seconds,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
         except subprocess.TimeoutExpired:
             return {"error": f"it took longer than {options.seconds:g} seconds"}
         if not answer.exists():

@@ -1,7 +1,10 @@
-"""Task 4: Deal. One trade window, partners of four kinds: what does the agent gain, what do its partners, and who pays for it?
+"""Task 4: Deal. One trade window, partners of four kinds.
 
-The agent is on turn in a game of three and may make offers, until it does anything else. A position is worth what `expert` in every seat
-makes of it if nobody trades any more, so the difference between after and before is what the deals were worth.
+What does the agent gain, what do its partners, and who pays for it?
+
+The agent is on turn in a game of three and may make offers, until it does anything else. A position
+is worth what `expert` in every seat makes of it if nobody trades any more, so the difference
+between after and before is what the deals were worth.
 """
 
 from __future__ import annotations
@@ -33,28 +36,47 @@ def run(agent: Policy, setting: Setting) -> Score:
     """The agent's mean gain of a window, in shares of the win."""
     chosen = setting.suite.deals[: QUICK if setting.quick else None]
     before = np.concatenate([core.batch_of(position.game) for position in chosen])
-    rows = np.concatenate([_gains(agent, partner, before, setting) for partner in PARTNERS])  # (windows, gain, partners' gain, harm, dealt)
+    # (windows, gain, partners' gain, harm, dealt)
+    rows = np.concatenate([_gains(agent, partner, before, setting) for partner in PARTNERS])
     by_partner = rows.reshape(len(PARTNERS), len(before), -1)
-    mean, low, high = mean_interval(by_partner[:, :, 0].mean(axis=0))  # the windows of a position are not independent
+    # The windows of a position are not independent
+    mean, low, high = mean_interval(by_partner[:, :, 0].mean(axis=0))
     joint = float(rows[:, :2].sum())
-    return Score(mean, low, high, len(rows), {
-        "share_of_surplus": float(rows[:, 0].sum()) / joint if joint > 0 else None, "partners_gain": float(rows[:, 1].mean()),
-        "harm_to_others": float(rows[:, 2].mean()), "windows_with_a_deal": float(rows[:, 3].mean()),
-        "gain_by_partner": {name: float(part[:, 0].mean()) for name, part in zip(PARTNERS, by_partner, strict=True)},
-    })  # fmt: skip
+    return Score(
+        mean,
+        low,
+        high,
+        len(rows),
+        {
+            "share_of_surplus": float(rows[:, 0].sum()) / joint if joint > 0 else None,
+            "partners_gain": float(rows[:, 1].mean()),
+            "harm_to_others": float(rows[:, 2].mean()),
+            "windows_with_a_deal": float(rows[:, 3].mean()),
+            "gain_by_partner": {
+                name: float(part[:, 0].mean())
+                for name, part in zip(PARTNERS, by_partner, strict=True)
+            },
+        },
+    )
 
 
 def _gains(agent: Policy, partner: str, before: Games, setting: Setting) -> NDArray[np.float64]:
-    """(B, 4): gain of the agent, of the partners that dealt, harm to those that did not, whether there was a deal."""
+    """(B, 4): gain of the agent, of partners that dealt, harm to others, and whether it dealt."""
     after, seats = played(agent, make(partner), before), before["player"].astype(int)
     rows = np.zeros((len(before), 4))
     players = int(before["num_players"][0])
-    touched = (after["lots"] != before["lots"]) | (after["cash"] != before["cash"]) | (after["jail_cards"] != before["jail_cards"])
+    touched = (
+        (after["lots"] != before["lots"])
+        | (after["cash"] != before["cash"])
+        | (after["jail_cards"] != before["jail_cards"])
+    )
     dealt = np.flatnonzero(touched.any(axis=1))
     if not len(dealt):
         return rows
     together = np.concatenate([before[dealt], after[dealt]])
-    worth = shares_without_trades(together, PLAYOUTS[setting.quick], setting.suite.game_seed(TASK.number), setting.threads)
+    worth = shares_without_trades(
+        together, PLAYOUTS[setting.quick], setting.suite.game_seed(TASK.number), setting.threads
+    )
     change = worth[len(dealt) :] - worth[: len(dealt)]
     for number, row in zip(dealt, change, strict=True):
         mine = np.arange(players) == seats[number]
@@ -78,7 +100,9 @@ def played(agent: Policy, partner: Policy, games: Games) -> Games:
     memory = np.zeros((len(games), games["lots"].shape[1], MEMORY))
     left = np.arange(len(games))
     for _ in range(_MOST_STEPS):
-        left = np.array([number for number in left if _is_open(games[number], seats[number])], np.int64)
+        left = np.array(
+            [number for number in left if _is_open(games[number], seats[number])], np.int64
+        )
         if not len(left):
             break
         actions = np.zeros(len(left), np.int64)
@@ -86,7 +110,9 @@ def played(agent: Policy, partner: Policy, games: Games) -> Games:
         for policy, asked in ((agent, mine), (partner, ~mine)):
             if asked.any():
                 actions[asked] = _answers(policy, games, left[asked], memory)
-        dealing = (games["decision"][left] != _TURN) | ((actions >= HEADS["trade"].start) & (actions < HEADS["trade"].stop))
+        dealing = (games["decision"][left] != _TURN) | (
+            (actions >= HEADS["trade"].start) & (actions < HEADS["trade"].stop)
+        )
         left, actions = left[dealing], actions[dealing]
         for number, action in zip(left, actions, strict=True):
             core.step(games[number], int(action))
@@ -100,7 +126,9 @@ def _is_open(game: Any, seat: int) -> bool:
     )
 
 
-def _answers(policy: Policy, games: Games, numbers: NDArray[np.int64], memory: NDArray[np.float64]) -> NDArray[np.int64]:
+def _answers(
+    policy: Policy, games: Games, numbers: NDArray[np.int64], memory: NDArray[np.float64]
+) -> NDArray[np.int64]:
     """What a policy does in some of the games. What it remembers is kept."""
     asked, seats = games[numbers], games["player"][numbers]
     remembered = np.ascontiguousarray(memory[numbers, seats])
@@ -111,6 +139,7 @@ def _answers(policy: Policy, games: Games, numbers: NDArray[np.int64], memory: N
 
 
 TASK: Final = Task(
-    4, "deal", "official", "3", ", ".join(PARTNERS), "every position with each kind of partners in both other seats",
+    4, "deal", "official", "3", ", ".join(PARTNERS),
+    "every position with each kind of partners in both other seats",
     "own gain of a window, in shares of the win", True, run, (3,),
 )  # fmt: skip

@@ -9,7 +9,8 @@ from monopoly_bench.task import Score, Setting, Task, share, won
 from monopoly_env.policy.protocol import Policy
 
 OPPONENTS: Final = (
-    "expert/bargaining", "expert/evolved/two", "expert", "algorithmic", "gcp", "fp/a/guarded", "fp/b", "strategic/late_game",
+    "expert/bargaining", "expert/evolved/two", "expert", "algorithmic", "gcp", "fp/a/guarded",
+    "fp/b", "strategic/late_game",
     "strategic/adaptive", "landlord/balanced", "yasumura", "random",
 )  # fmt: skip
 SEEDS: Final = (100, 2)  # of each opponent; each seed is two games
@@ -19,10 +20,20 @@ TURN_LIMIT: Final = 500  # turns of each player after which the score decides
 def run(agent: Policy, setting: Setting) -> Score:
     """The mean share of the win against the twelve."""
     lineups = [Lineup((name,), "official", TURN_LIMIT) for name in OPPONENTS]
-    return share(won(agent, lineups, SEEDS[setting.quick], setting.suite.game_seed(TASK.number), setting.threads), OPPONENTS)
+    return share(
+        won(
+            agent,
+            lineups,
+            SEEDS[setting.quick],
+            setting.suite.game_seed(TASK.number),
+            setting.threads,
+        ),
+        OPPONENTS,
+    )
 
 
 TASK: Final = Task(
-    1, "duel", "official", "2", ", ".join(OPPONENTS), f"{SEEDS[0]} seeds an opponent, each in both seats", "share of the win", True, run,
+    1, "duel", "official", "2", ", ".join(OPPONENTS),
+    f"{SEEDS[0]} seeds an opponent, each in both seats", "share of the win", True, run,
     (2,),
 )  # fmt: skip

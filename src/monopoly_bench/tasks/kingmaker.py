@@ -1,7 +1,9 @@
-"""Task 6: Kingmaker. A player who can hardly win decides which of two others does: does it still play for itself?
+"""Task 6: Kingmaker. A player who can hardly win decides which of two others does.
 
-The score is the regret in the agent's own share of the win. Beside it stands how much of the win the agent moves from one rival to another,
-compared with what is best for itself.
+Does it still play for itself?
+
+The score is the regret in the agent's own share of the win. Beside it stands how much of the win
+the agent moves from one rival to another, compared with what is best for itself.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from monopoly_bench.task import Score, Setting, Task
 from monopoly_env.intervals import mean_interval
 from monopoly_env.policy.protocol import Policy
 
-PLAYOUTS: Final = 400  # of each label; answers without a label are played out as often, over the same luck
+# Of each label; answers without a label are played out as often, over the same luck
+PLAYOUTS: Final = 400
 QUICK: Final = 3  # positions
 
 
@@ -32,15 +35,27 @@ def run(agent: Policy, setting: Setting) -> Score:
         best = max(position.labels, key=lambda label: position.labels[label][seat])
         change = labels[action] - labels[best]
         rivals = np.flatnonzero(np.arange(len(change)) != seat)
-        leader = max(rivals, key=lambda rival: float(np.mean([shares[rival] for shares in position.labels.values()])))
+        leader = max(
+            rivals,
+            key=lambda rival: float(
+                np.mean([shares[rival] for shares in position.labels.values()])
+            ),
+        )
         regrets.append(-change[seat])
         moved.append(np.abs(change[rivals]).max())
         to_leader.append(change[leader])
     mean, low, high = mean_interval(np.array(regrets))
-    return Score(mean, low, high, len(regrets), {"moved": float(np.mean(moved)), "to_leader": float(np.mean(to_leader))})
+    return Score(
+        mean,
+        low,
+        high,
+        len(regrets),
+        {"moved": float(np.mean(moved)), "to_leader": float(np.mean(to_leader))},
+    )
 
 
 TASK: Final = Task(
-    6, "kingmaker", "official", "3", "none: frozen decisions, valued by playouts of expert", "every position once",
+    6, "kingmaker", "official", "3", "none: frozen decisions, valued by playouts of expert",
+    "every position once",
     "regret in own share of the win", False, run, (3,),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Task 3: Other rules. The agent as it is, under every preset and under twenty sets of random rules."""
+"""Task 3: Other rules. The agent as it is, under every preset and twenty sets of random rules."""
 
 from __future__ import annotations
 
@@ -26,15 +26,31 @@ def drawn(rng: Generator) -> list[dict[str, Any]]:
 def run(agent: Policy, setting: Setting) -> Score:
     """The mean share of the win, each set of rules with the same weight."""
     sets = {preset: Rules.preset(preset) for preset in Rules.presets()}
-    sets |= {f"random {number}": Rules.from_dict(options) for number, options in enumerate(setting.suite.rules, 1)}
+    sets |= {
+        f"random {number}": Rules.from_dict(options)
+        for number, options in enumerate(setting.suite.rules, 1)
+    }
     if setting.quick:
         sets = {name: sets[name] for name in ("classic", "random 1")}
-    lineups = [Lineup((opponent,), rules, TURN_LIMIT) for rules in sets.values() for opponent in OPPONENTS]
+    lineups = [
+        Lineup((opponent,), rules, TURN_LIMIT) for rules in sets.values() for opponent in OPPONENTS
+    ]
     names = [name for name in sets for _ in OPPONENTS]
-    return share(won(agent, lineups, SEEDS[setting.quick], setting.suite.game_seed(TASK.number), setting.threads), names)
+    return share(
+        won(
+            agent,
+            lineups,
+            SEEDS[setting.quick],
+            setting.suite.game_seed(TASK.number),
+            setting.threads,
+        ),
+        names,
+    )
 
 
 TASK: Final = Task(
-    3, "other_rules", f"all presets, and {RANDOM} sets of random options", "2", ", ".join(OPPONENTS),
-    f"{SEEDS[0]} seeds an opponent and set of rules, each in both seats", "share of the win", True, run, (2,),
+    3, "other_rules", f"all presets, and {RANDOM} sets of random options", "2",
+    ", ".join(OPPONENTS),
+    f"{SEEDS[0]} seeds an opponent and set of rules, each in both seats", "share of the win", True,
+    run, (2,),
 )  # fmt: skip

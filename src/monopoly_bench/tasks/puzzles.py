@@ -1,7 +1,8 @@
 """Task 7: Puzzles. Frozen decisions with a solution on which the playouts of two players agree.
 
-The score is the regret: how much of the win the agent's answer gives away. An answer that is none of a puzzle's own, such as an offer, is
-played out over the same luck. It may be better than the solution; its regret is then negative.
+The score is the regret: how much of the win the agent's answer gives away. An answer that is none
+of a puzzle's own, such as an offer, is played out over the same luck. It may be better than the
+solution; its regret is then negative.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def run(agent: Policy, setting: Setting) -> Score:
     regrets = np.array([regret for kind in kinds.values() for regret in kind])
     mean, low, high = mean_interval(regrets)
     by_kind = {kind: float(np.mean(values)) for kind, values in sorted(kinds.items())}
-    return Score(mean, low, high, len(regrets), {"solved": float(np.mean(found)), "regret_by_kind": by_kind})
+    return Score(
+        mean, low, high, len(regrets), {"solved": float(np.mean(found)), "regret_by_kind": by_kind}
+    )
 
 
 def _regret(puzzle: Puzzle, action: int, setting: Setting) -> float:
@@ -43,13 +46,17 @@ def _regret(puzzle: Puzzle, action: int, setting: Setting) -> float:
         if candidate.action == action:
             return -candidate.difference
     game, n = puzzle.game, PLAYOUTS // 20 if setting.quick else PLAYOUTS
-    labelled = puzzle.best.playouts == n and puzzle.policies == (CONTINUATION,)  # then the solution's label is what it would be again
+    # Then the solution's label is what it would be again
+    labelled = puzzle.best.playouts == n and puzzle.policies == (CONTINUATION,)
     actions = [action] if labelled else [action, puzzle.best.action]
-    other, *best = shares_of_actions(game, actions, n, puzzle.seed, setting.threads)[:, int(game.player)]
+    other, *best = shares_of_actions(game, actions, n, puzzle.seed, setting.threads)[
+        :, int(game.player)
+    ]
     return float((puzzle.best.share if labelled else best[0]) - other)
 
 
 TASK: Final = Task(
-    7, "puzzles", "official", "2 to 4", "none: frozen decisions, valued by playouts of expert", "every puzzle once",
+    7, "puzzles", "official", "2 to 4", "none: frozen decisions, valued by playouts of expert",
+    "every puzzle once",
     "regret in share of the win", False, run,
 )  # fmt: skip

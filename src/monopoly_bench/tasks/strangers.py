@@ -1,4 +1,7 @@
-"""Task 2: Strangers. Four players; the three others are drawn from 24 players whose numbers nobody has seen in training."""
+"""Task 2: Strangers. A table of four with players that nobody has seen in training.
+
+The three others are drawn from 24 players whose numbers are new to all.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,15 @@ DIGITS: Final = 4
 
 
 def drawn(rng: Generator) -> list[dict[str, Any]]:
-    """Four jittered rows of each family: the name of the family and the numbers that differ from its own."""
-    return [{"family": family, "options": _jittered(family, rng)} for family in FAMILIES for _ in range(OF_EACH)]
+    """Four jittered rows of each family.
+
+    Each is the name of the family and the numbers that differ from its own.
+    """
+    return [
+        {"family": family, "options": _jittered(family, rng)}
+        for family in FAMILIES
+        for _ in range(OF_EACH)
+    ]
 
 
 def _jittered(family: str, rng: Generator) -> dict[str, float]:
@@ -53,17 +63,26 @@ def run(agent: Policy, setting: Setting) -> Score:
     rows = setting.suite.strangers
     for row in rows:
         if row["family"] not in FAMILIES:
-            raise FormatError(f"A suite has strangers of the families {', '.join(FAMILIES)}, not {shortened(row['family'])}.")
+            raise FormatError(
+                f"A suite has strangers of the families {', '.join(FAMILIES)}, not"
+                f" {shortened(row['family'])}."
+            )
     made = [make(row["family"], **row["options"]) for row in rows]
     for number, policy in enumerate(made):
         policy.name = f"{policy.name}~{number % OF_EACH + 1}"
     chosen = tables(setting.suite.generator(TASK.number), len(rows), TABLES[setting.quick])
-    lineups = [Lineup(tuple(made[number] for number in table), "official", TURN_LIMIT) for table in chosen]
-    wins = won(agent, lineups, SEEDS[setting.quick], setting.suite.game_seed(TASK.number), setting.threads)
+    lineups = [
+        Lineup(tuple(made[number] for number in table), "official", TURN_LIMIT) for table in chosen
+    ]
+    wins = won(
+        agent, lineups, SEEDS[setting.quick], setting.suite.game_seed(TASK.number), setting.threads
+    )
     return share(wins, [" ".join(made[number].name for number in table) for table in chosen])
 
 
 TASK: Final = Task(
-    2, "strangers", "official", "4", f"three of {OF_EACH * len(FAMILIES)} jittered rows of {', '.join(FAMILIES)}",
-    f"{TABLES[0]} tables, {SEEDS[0]} seeds each, in all 24 orders of seats", "share of the win", True, run, (4,),
+    2, "strangers", "official", "4",
+    f"three of {OF_EACH * len(FAMILIES)} jittered rows of {', '.join(FAMILIES)}",
+    f"{TABLES[0]} tables, {SEEDS[0]} seeds each, in all 24 orders of seats", "share of the win",
+    True, run, (4,),
 )  # fmt: skip

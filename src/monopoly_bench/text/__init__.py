@@ -1,10 +1,14 @@
-"""Players that read and write text: language models behind an endpoint, and programs in any language behind a pipe.
+"""Players that read and write text.
 
-    player = agents.make("language_model", url="http://localhost:8000/v1", model="my-model", log="calls.jsonl")
+They are language models behind an endpoint, and programs in any language behind a pipe.
+
+    player = agents.make(
+        "language_model", url="http://localhost:8000/v1", model="my-model", log="calls.jsonl"
+    )
     other = agents.make("bot:node my_bot.js")
 
-What they are shown and how their answers are read is in `monopoly_bench.prompts`. At the tables of `monopoly_bench.text.play` they may talk
-(`monopoly_bench.talk`).
+What they are shown and how their answers are read is in `monopoly_bench.prompts`. At the tables of
+`monopoly_bench.text.play` they may talk (`monopoly_bench.talk`).
 """
 
 from monopoly_bench.text.bot import Bot

@@ -1,13 +1,15 @@
-"""A program in any language as a policy: a line of JSON goes in for each decision, a line with an action comes out.
+"""A program in any language as a policy.
 
-The program is started once, without a shell. Each decision is a line on its standard input: the object of
-`monopoly_bench.prompts.situation`, with `id` counting up. It answers with a line on its standard output: the number of a legal action (17),
-its text ("buy"), or an object with one of these under `action`. At the end its input is closed, and it should exit. What it writes to
-standard error is shown if it fails.
+A line of JSON goes in for each decision, a line with an action comes out.
 
-Where players may talk, the line that goes in has `talk` (`monopoly_bench.talk.Talk.shown`), and the object that comes out may have
-`message`
-and `promise`, two texts.
+The program is started once, without a shell. Each decision is a line on its standard input: the
+object of `monopoly_bench.prompts.situation`, with `id` counting up. It answers with a line on its
+standard output: the number of a legal action (17), its text ("buy"), or an object with one of these
+under `action`. At the end its input is closed, and it should exit. What it writes to standard error
+is shown if it fails.
+
+Where players may talk, the line that goes in has `talk` (`monopoly_bench.talk.Talk.shown`), and the
+object that comes out may have `message` and `promise`, two texts.
 """
 
 from __future__ import annotations
@@ -38,11 +40,15 @@ _LAST_WORDS: Final = 5  # lines of standard error that an error message shows
 _GRACE: Final = 1.0  # seconds that a program gets to exit
 _END: Final = ""  # instead of a line, when a program has closed its output
 _LONGEST: Final = 1 << 16  # characters of a line
-_MOST_KEPT: Final = 2  # unread lines: the second shows that a program writes unasked, more are dropped
+# Unread lines: the second shows that a program writes unasked, more are dropped
+_MOST_KEPT: Final = 2
 
 
 class Bot(TextPlayer):
-    """Asks a program for each decision. What it does wrong ends the game with an error that says what: it never plays by accident."""
+    """Asks a program for each decision.
+
+    What it does wrong ends the game with an error that says what: it never plays by accident.
+    """
 
     def __init__(self, command: str, *, seconds: float = 5.0, name: str | None = None) -> None:
         """Name a program; it is started at the first decision.
@@ -53,15 +59,20 @@ class Bot(TextPlayer):
             name: What tables call it; by default the command.
 
         Raises:
-            ConfigurationError: The command is empty or has an open quote, or `seconds` is not positive.
+            ConfigurationError: The command is empty or has an open quote, or `seconds` is not
+                positive.
         """
         super().__init__()
         try:
             self._words = shlex.split(command)
         except ValueError as error:
-            raise ConfigurationError(f"The command of a bot, {shortened(command)}, can't be read: {error}.") from error
+            raise ConfigurationError(
+                f"The command of a bot, {shortened(command)}, can't be read: {error}."
+            ) from error
         if not self._words:
-            raise ConfigurationError("A bot needs a command, such as agents.make('bot:node my_bot.js').")
+            raise ConfigurationError(
+                "A bot needs a command, such as agents.make('bot:node my_bot.js')."
+            )
         if not seconds > 0:
             raise ConfigurationError(f"seconds={seconds!r} must be positive.")
         self.command, self.seconds, self.name = command, float(seconds), name or command
@@ -81,7 +92,8 @@ class Bot(TextPlayer):
         """Ask about one decision after another.
 
         Raises:
-            PolicyError: The program can't be started, has exited, is too slow, or answered with something else than a legal action.
+            PolicyError: The program can't be started, has exited, is too slow, or answered with
+                something else than a legal action.
         """
         return np.array([self._ask(game) for game in decisions.games], np.int64)
 
@@ -96,7 +108,9 @@ class Bot(TextPlayer):
         self._asked += 1
         try:
             shown = prompts.situation(game, self._history.since(game), self.talk)
-            return self._understood(self._pipe.exchange(json.dumps({"id": self._asked, **shown}), self.seconds), game)
+            return self._understood(
+                self._pipe.exchange(json.dumps({"id": self._asked, **shown}), self.seconds), game
+            )
         except PolicyError:
             self.close()
             raise
@@ -110,9 +124,17 @@ class Bot(TextPlayer):
             if self.talk is not None and isinstance(answer, dict):
                 self.talk.say(talk.message(answer.get("message"), answer.get("promise")), game)
             return action
-        except (ValueError, KeyError, TypeError) as error:  # errors of this library are ValueErrors too
-            why = str(error) if isinstance(error, MonopolyError) else "It must be a number, a text, or an object with 'action'."
-            raise PolicyError(f"Bot {self.name!r} answered decision {self._asked} with {shortened(line.rstrip())}. {why}") from None
+        except (ValueError, KeyError, TypeError) as error:
+            # Errors of this library are ValueErrors too
+            why = (
+                str(error)
+                if isinstance(error, MonopolyError)
+                else "It must be a number, a text, or an object with 'action'."
+            )
+            raise PolicyError(
+                f"Bot {self.name!r} answered decision {self._asked} with"
+                f" {shortened(line.rstrip())}. {why}"
+            ) from None
 
 
 class _Pipe:
@@ -122,14 +144,23 @@ class _Pipe:
         self._name = shlex.join(words)
         try:
             self._process = subprocess.Popen(
-                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace"
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
             )
         except OSError as error:
             raise PolicyError(f"Bot {self._name!r} can't be started: {error}.") from error
         self._lines: queue.Queue[str] = queue.Queue(_MOST_KEPT)
         self._errors: deque[str] = deque(maxlen=_LAST_WORDS)
         out, err = self._process.stdout, self._process.stderr
-        self._readers = [_reader(out, partial(_keep, self._lines), _END), _reader(err, self._errors.append)]
+        self._readers = [
+            _reader(out, partial(_keep, self._lines), _END),
+            _reader(err, self._errors.append),
+        ]
         weakref.finalize(self, _end, self._process)
 
     def exchange(self, line: str, seconds: float) -> str:
@@ -140,7 +171,10 @@ class _Pipe:
                 was asked for, or a line without an end.
         """
         if self._lines.qsize() and (early := self._lines.get()) != _END:
-            raise PolicyError(f"Bot {self._name!r} wrote {shortened(early.rstrip())} before it was asked: one line a decision.")
+            raise PolicyError(
+                f"Bot {self._name!r} wrote {shortened(early.rstrip())} before it was asked: one"
+                " line a decision."
+            )
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(line + "\n")
@@ -150,11 +184,15 @@ class _Pipe:
         try:
             answer = self._lines.get(timeout=seconds)
         except queue.Empty:
-            raise PolicyError(f"Bot {self._name!r} gave no answer within {seconds:g} seconds.{self._said()}") from None
+            raise PolicyError(
+                f"Bot {self._name!r} gave no answer within {seconds:g} seconds.{self._said()}"
+            ) from None
         if answer == _END:
             raise self._died()
         if len(answer) == _LONGEST and not answer.endswith("\n"):
-            raise PolicyError(f"Bot {self._name!r} wrote a line of more than {_LONGEST:,} characters.")
+            raise PolicyError(
+                f"Bot {self._name!r} wrote a line of more than {_LONGEST:,} characters."
+            )
         return answer
 
     def close(self) -> None:
@@ -165,13 +203,21 @@ class _Pipe:
 
     def _died(self) -> PolicyError:
         self.close()
-        return PolicyError(f"Bot {self._name!r} has exited with status {self._process.returncode}.{self._said()}")
+        return PolicyError(
+            f"Bot {self._name!r} has exited with status {self._process.returncode}.{self._said()}"
+        )
 
     def _said(self) -> str:
-        return f" It said: {' / '.join(line.rstrip() for line in self._errors)}" if self._errors else ""
+        return (
+            f" It said: {' / '.join(line.rstrip() for line in self._errors)}"
+            if self._errors
+            else ""
+        )
 
 
-def _reader(stream: IO[str] | None, told: Callable[[str], None], last: str | None = None) -> threading.Thread:
+def _reader(
+    stream: IO[str] | None, told: Callable[[str], None], last: str | None = None
+) -> threading.Thread:
     """A thread that hands on each line of a stream, long ones in pieces, and at its end `last`."""
     assert stream is not None
 

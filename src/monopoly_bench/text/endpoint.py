@@ -1,4 +1,7 @@
-"""A chat endpoint that speaks the protocol of OpenAI's `/chat/completions`, as most servers of language models do."""
+"""A chat endpoint that speaks the protocol of OpenAI's `/chat/completions`.
+
+Most servers of language models do.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,8 @@ class Reply:
         text: The answer.
         prompt_tokens: Tokens that were read.
         completion_tokens: Tokens that were written.
-        counted: Whether the server counted the tokens; otherwise they are a quarter of the characters.
+        counted: Whether the server counted the tokens; otherwise they are a quarter of the
+            characters.
         seconds: Until the answer was there, with waits for a busy server.
     """
 
@@ -58,8 +62,8 @@ class Endpoint:
     Attributes:
         url: Up to and without `/chat/completions`, such as `http://localhost:8000/v1`.
         model: The server's name of the model.
-        key_variable: The environment variable that holds the API key. The key is read for each call and kept nowhere; without the
-            variable, none is sent.
+        key_variable: The environment variable that holds the API key. The key is read for each call
+            and kept nowhere; without the variable, none is sent.
         timeout: Seconds until an answer must be complete.
         temperature: Of sampling; None: the server's own.
         max_tokens: Of an answer; None: the server's own.
@@ -81,16 +85,21 @@ class Endpoint:
                 f"url={shortened(self.url)} must be an address with http:// or https://, such as http://localhost:8000/v1."
             )
         if not self.model:
-            raise ConfigurationError("model is empty: give the name by which the server knows the model.")
+            raise ConfigurationError(
+                "model is empty: give the name by which the server knows the model."
+            )
         if not 0 < self.timeout <= _DAY:
-            raise ConfigurationError(f"timeout={self.timeout!r} must be a positive number of seconds, at most {_DAY:,}.")
+            raise ConfigurationError(
+                f"timeout={self.timeout!r} must be a positive number of seconds, at most {_DAY:,}."
+            )
         whole_number("max_retries", self.max_retries, 0, _MOST_RETRIES)
 
     def chat(self, messages: Messages) -> Reply:
         """Ask for the next message of a conversation.
 
         Raises:
-            PolicyError: The server can't be reached, refuses, takes too long, or sends something else than an answer.
+            PolicyError: The server can't be reached, refuses, takes too long, or sends something
+                else than an answer.
         """
         began = time.monotonic()
         body = self._answer(json.dumps(self._body(messages)).encode())
@@ -167,7 +176,10 @@ class Endpoint:
             kind = _BusyError if isinstance(reason, ConnectionError) else PolicyError
             raise self._error(f"{reason}.", kind) from None
         told = f"{reply.status} {reply.reason}. {_text(received)}"
-        if reply.status == HTTPStatus.TOO_MANY_REQUESTS or reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        if (
+            reply.status == HTTPStatus.TOO_MANY_REQUESTS
+            or reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        ):
             raise self._error(told, _BusyError, _seconds(reply.headers["Retry-After"]))
         if location := reply.headers["Location"]:
             told = f"{reply.status}: it sends to {location}, which is not followed."
@@ -180,10 +192,14 @@ class Endpoint:
     def _key(self) -> str:
         key = os.environ.get(self.key_variable, "").strip()
         if not (key.isascii() and key.isprintable()):
-            raise PolicyError(f"The key in {self.key_variable} has characters that no key can have.")
+            raise PolicyError(
+                f"The key in {self.key_variable} has characters that no key can have."
+            )
         return key
 
-    def _error(self, text: str, kind: type[PolicyError] = PolicyError, *details: Any) -> PolicyError:
+    def _error(
+        self, text: str, kind: type[PolicyError] = PolicyError, *details: Any
+    ) -> PolicyError:
         """The error that says this, in a line without the key, which a server may quote."""
         if key := self._key():
             text = text.replace(key, "...")

@@ -1,4 +1,7 @@
-"""A language model as a policy: prompts, answers, a second chance, a fallback, a log of all calls."""
+"""A language model as a policy.
+
+It has prompts, answers, a second chance, a fallback, a log of all calls.
+"""
 
 from __future__ import annotations
 
@@ -72,16 +75,22 @@ class LanguageModel(TextPlayer):
             ConfigurationError: A wrong url, number or fallback.
         """
         super().__init__()
-        self.endpoint = Endpoint(url, model, key_variable, timeout, temperature, max_tokens, max_retries)
+        self.endpoint = Endpoint(
+            url, model, key_variable, timeout, temperature, max_tokens, max_retries
+        )
         self.name = name or model
         if len(prices) != 2 or not all(price >= 0 for price in prices):
-            raise ConfigurationError(f"prices={prices!r} must be two numbers: dollars for a million tokens read, and written.")
+            raise ConfigurationError(
+                f"prices={prices!r} must be two numbers: dollars for a million tokens read, and"
+                " written."
+            )
         self.menu, self.prices = menu, tuple(prices)
         self.fallback = None if fallback == RAISE else resolve(fallback)
         self.log = None if log is None else Path(log)
         self.costs: dict[str, float] = dict.fromkeys(_COSTS, 0)
         self._options = {
-            "model": model, "url": url, "menu": menu, "fallback": fallback, "key_variable": key_variable,
+            "model": model, "url": url, "menu": menu, "fallback": fallback,
+            "key_variable": key_variable,
             "timeout": timeout, "temperature": temperature, "max_tokens": max_tokens,
             "max_retries": max_retries, "prices": list(prices), "log": log, "name": name,
         }  # fmt: skip
@@ -132,10 +141,14 @@ class LanguageModel(TextPlayer):
         """
         messages = [
             {"role": "system", "content": prompts.system(self.talk)},
-            {"role": "user", "content": prompts.prompt(game, self._history.since(game), self.menu, self.talk)},
+            {
+                "role": "user",
+                "content": prompts.prompt(game, self._history.since(game), self.menu, self.talk),
+            },
         ]
         about: dict[str, Any] = {
-            "seed": [int(word) for word in game.seed], "seat": int(game.player), "turns": int(game.turns), "prompt": messages[1]["content"],
+            "seed": [int(word) for word in game.seed], "seat": int(game.player),
+            "turns": int(game.turns), "prompt": messages[1]["content"],
         }  # fmt: skip
         why = ""
         for attempt in range(_TRIES):
@@ -152,9 +165,20 @@ class LanguageModel(TextPlayer):
             except MonopolyError as error:
                 self._write(told | {"outcome": "unreadable", "error": str(error)})
                 why = str(error)
-                messages += [{"role": "assistant", "content": reply.text}, {"role": "user", "content": str(error)}]
+                messages += [
+                    {"role": "assistant", "content": reply.text},
+                    {"role": "user", "content": str(error)},
+                ]
             else:
-                self._write(told | {"outcome": "answered", "action": action, "action_text": actions.describe(action, game), **said})
+                self._write(
+                    told
+                    | {
+                        "outcome": "answered",
+                        "action": action,
+                        "action_text": actions.describe(action, game),
+                        **said,
+                    }
+                )
                 return action
         raise PolicyError(f"No action in {_TRIES} answers of {self.endpoint.model!r}. {why}")
 
@@ -166,7 +190,9 @@ class LanguageModel(TextPlayer):
         return {} if message is None else {"said": message.data()}
 
     def _count(self, reply: Reply, attempt: int) -> None:
-        dollars = (self.prices[0] * reply.prompt_tokens + self.prices[1] * reply.completion_tokens) / _MILLION
+        dollars = (
+            self.prices[0] * reply.prompt_tokens + self.prices[1] * reply.completion_tokens
+        ) / _MILLION
         spent = (1, reply.prompt_tokens, reply.completion_tokens, dollars, min(attempt, 1))
         for name, amount in zip(_COSTS, spent, strict=False):
             self.costs[name] += amount
@@ -174,7 +200,17 @@ class LanguageModel(TextPlayer):
     def _write(self, entry: dict[str, Any]) -> None:
         if self.log is not None:
             with self.log.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"model": self.endpoint.model, **entry, "costs": self.costs}) + "\n")
+                file.write(
+                    json.dumps({"model": self.endpoint.model, **entry, "costs": self.costs}) + "\n"
+                )
 
 
-_COSTS: Final = ("calls", "prompt_tokens", "completion_tokens", "dollars", "retries", "fallbacks", "decisions")
+_COSTS: Final = (
+    "calls",
+    "prompt_tokens",
+    "completion_tokens",
+    "dollars",
+    "retries",
+    "fallbacks",
+    "decisions",
+)

@@ -11,7 +11,8 @@ class TextPlayer(BatchedPolicy):
     """A player that is shown decisions as text or JSON.
 
     Attributes:
-        talk: The conversation of the game that is played, which it sees and joins; None: players do not talk. `text.play` sets it.
+        talk: The conversation of the game that is played, which it sees and joins; None: players do
+            not talk. `text.play` sets it.
     """
 
     talk: Talk | None = None
@@ -21,5 +22,8 @@ class TextPlayer(BatchedPolicy):
         self._history = History()
 
     def begin(self, talk: Talk | None) -> None:
-        """Forget what happened before: a game begins, perhaps one with the same seed as the last."""
+        """Forget what happened before.
+
+        A game begins, perhaps one with the same seed as the last.
+        """
         self.talk, self._history = talk, History()

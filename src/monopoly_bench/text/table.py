@@ -35,14 +35,21 @@ class Played:
 
 
 def play(
-    policies: Sequence[Policy | str], rules: str | Rules = "official", seed: int = 0, *, talk: bool = False, turn_limit: int = 200
+    policies: Sequence[Policy | str],
+    rules: str | Rules = "official",
+    seed: int = 0,
+    *,
+    talk: bool = False,
+    turn_limit: int = 200,
 ) -> Played:
     """Play one game between policies of any kind.
 
-    With the same seed, dice and cards are the same with and without talk, and in every order of seats.
+    With the same seed, dice and cards are the same with and without talk, and in every order of
+    seats.
 
     Args:
-        policies: Who sits in each seat, or their names. Language models and bots may talk; all others neither hear nor speak.
+        policies: Who sits in each seat, or their names. Language models and bots may talk; all
+            others neither hear nor speak.
         rules: A preset of rules, or rules.
         seed: Of dice and cards.
         talk: Whether players may talk.
@@ -53,7 +60,14 @@ def play(
     """
     whole_number("turn_limit", turn_limit, 1)
     seated, rules = resolve_all(policies), Rules.preset(rules) if isinstance(rules, str) else rules
-    replay = Replay(rules, seed, len(seated), tuple(policy.name for policy in seated), np.zeros(0, np.uint8), turn_limit)
+    replay = Replay(
+        rules,
+        seed,
+        len(seated),
+        tuple(policy.name for policy in seated),
+        np.zeros(0, np.uint8),
+        turn_limit,
+    )
     said = Talk() if talk else None
     speakers = [policy for policy in seated if isinstance(policy, TextPlayer)]
     try:
@@ -79,7 +93,11 @@ def _played(seated: Sequence[Policy], replay: Replay, said: Talk | None) -> tupl
             let_watch(seated, core.batch_of(game), memory)
             watched = int(game.turns)
         seat = int(game.player)
-        action = int(answers(seated[seat], Decisions(core.batch_of(game), memory[seat], history=[actions]))[0])
+        action = int(
+            answers(seated[seat], Decisions(core.batch_of(game), memory[seat], history=[actions]))[
+                0
+            ]
+        )
         before = core.clone(game)
         core.step(game, action)
         if said is not None:

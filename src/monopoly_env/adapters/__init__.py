@@ -1,4 +1,7 @@
-"""Environments for libraries that need their own base class: `adapters.torchrl`, `adapters.rllib`, `adapters.openspiel`.
+"""Environments for libraries that need their own base class.
 
-Each module imports its library, so import the one that you use. docs/clients.md shows how other libraries use the environments.
+`adapters.torchrl`, `adapters.rllib`, `adapters.openspiel`.
+
+Each module imports its library, so import the one that you use. docs/clients.md shows how other
+libraries use the environments.
 """

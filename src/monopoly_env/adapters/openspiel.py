@@ -1,11 +1,14 @@
-"""Monopoly for OpenSpiel: `pip install 'monopoly-env[openspiel]'`; importing this registers the game.
+"""Monopoly for OpenSpiel: `pip install 'monopoly-env[openspiel]'`.
+
+Importing this registers the game.
 
     game = pyspiel.load_game("python_monopoly", {"players": 2, "rules": "official"})
     state = game.new_initial_state()
 
-A record holds its dice to come, and a search must not look at them. So a move that throws dice is followed by a chance node: it draws
-one of `futures` equally likely seeds, by which the game goes on, with the cards that nobody has seen in another order. Moves without
-dice have no chance node. A game is over, without a winner, after `turns` turns.
+A record holds its dice to come, and a search must not look at them. So a move that throws dice is
+followed by a chance node: it draws one of `futures` equally likely seeds, by which the game goes
+on, with the cards that nobody has seen in another order. Moves without dice have no chance node. A
+game is over, without a winner, after `turns` turns.
 """
 
 from __future__ import annotations
@@ -25,7 +28,13 @@ with extra("openspiel"):
 
 __all__ = ["MonopolyGame", "MonopolyState"]
 
-_PARAMETERS: Final[dict[str, Any]] = {"players": 2, "rules": "official", "seed": 0, "futures": 36, "turns": 1000}
+_PARAMETERS: Final[dict[str, Any]] = {
+    "players": 2,
+    "rules": "official",
+    "seed": 0,
+    "futures": 36,
+    "turns": 1000,
+}
 _DECISIONS_A_TURN: Final = 100  # more than any game has in the mean
 _TYPE: Final = pyspiel.GameType(
     short_name="python_monopoly",
@@ -51,7 +60,9 @@ class MonopolyGame(pyspiel.Game):  # type: ignore[misc]  # OpenSpiel has no type
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         self.options = _PARAMETERS | (params or {})
         players, turns = self.options["players"], self.options["turns"]
-        info = pyspiel.GameInfo(NUM_ACTIONS, self.options["futures"], players, -1.0, 1.0, 0.0, turns * _DECISIONS_A_TURN)
+        info = pyspiel.GameInfo(
+            NUM_ACTIONS, self.options["futures"], players, -1.0, 1.0, 0.0, turns * _DECISIONS_A_TURN
+        )
         super().__init__(_TYPE, info, self.options)
 
     def new_initial_state(self, state: Any = None) -> MonopolyState:
@@ -92,7 +103,10 @@ class MonopolyState(pyspiel.State):  # type: ignore[misc]
         """1 for the winner, -1 / (players - 1) for each other; 0 for all without a winner."""
         first = winner(self.record)
         others = -1.0 / (self.options["players"] - 1)
-        return [0.0 if first is None else 1.0 if seat == first else others for seat in range(self.options["players"])]
+        return [
+            0.0 if first is None else 1.0 if seat == first else others
+            for seat in range(self.options["players"])
+        ]
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """The futures, all equally likely."""
@@ -103,7 +117,9 @@ class MonopolyState(pyspiel.State):  # type: ignore[misc]
 
     def _apply_action(self, action: int) -> None:
         if self.chosen is not None:
-            self.seed = (self.seed * 6364136223846793005 + action + 1) % 2**63  # another for each history
+            self.seed = (
+                self.seed * 6364136223846793005 + action + 1
+            ) % 2**63  # another for each history
             step(reseed(self.record, self.seed, shuffle=True), self.chosen)
             self.chosen = None
             return
@@ -114,7 +130,11 @@ class MonopolyState(pyspiel.State):  # type: ignore[misc]
             self.chosen = action
 
     def _action_to_string(self, player: int, action: int) -> str:
-        return f"future {action}" if player == pyspiel.PlayerId.CHANCE else describe(action, self.record)
+        return (
+            f"future {action}"
+            if player == pyspiel.PlayerId.CHANCE
+            else describe(action, self.record)
+        )
 
     def __str__(self) -> str:
         return to_text(self.record)

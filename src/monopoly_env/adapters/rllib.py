@@ -2,8 +2,9 @@
 
     config = PPOConfig().environment(MonopolyMultiAgentEnv, env_config={"num_players": 4})
 
-Only the agent to move observes and acts. Its observation is a dict: `observations`, (D,) float32, and `action_mask`, (205,) float32,
-the keys of RLlib's `ActionMaskingTorchRLModule`. A bankrupt agent terminates, with a last observation, and the others play on.
+Only the agent to move observes and acts. Its observation is a dict: `observations`, (D,) float32,
+and `action_mask`, (205,) float32, the keys of RLlib's `ActionMaskingTorchRLModule`. A bankrupt
+agent terminates, with a last observation, and the others play on.
 """
 
 from __future__ import annotations
@@ -41,14 +42,19 @@ class MonopolyMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # RLlib's typ
         self.possible_agents = self.env.possible_agents[:]
         self.agents = self.possible_agents[:]
         mask = spaces.Box(0.0, 1.0, (NUM_ACTIONS,), np.float32)
-        seen = spaces.Dict({"action_mask": mask, "observations": observation_space(self.env.encoding.size)})
+        seen = spaces.Dict(
+            {"action_mask": mask, "observations": observation_space(self.env.encoding.size)}
+        )
         self.observation_spaces = dict.fromkeys(self.possible_agents, seen)
-        # RLlib tries an environment with actions drawn from its spaces, so these draw what the agent to move may do.
+        # RLlib tries an environment with actions drawn from its spaces, so these draw what the
+        # agent to move may do.
         self.action_mask = np.ones((1, NUM_ACTIONS), np.bool_)
         self.action_spaces = {agent: MaskedDiscrete(self) for agent in self.possible_agents}
         super().__init__()
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start a game; the agent to move observes it."""
         super().reset(seed=seed, options=options)
         self.env.reset(seed, options)
@@ -60,7 +66,8 @@ class MonopolyMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # RLlib's typ
         """Carry out the action of the agent to move.
 
         Returns:
-            Observations, rewards, terminations, truncations and infos of the agent to move next and of those that are out.
+            Observations, rewards, terminations, truncations and infos of the agent to move next and
+            of those that are out.
         """
         env = self.env
         env.step(int(action_dict[env.agent_selection]))
@@ -85,7 +92,10 @@ class MonopolyMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # RLlib's typ
 
     def _see(self, agent: str) -> dict[str, Any]:
         seen = self.env.observe(agent)
-        return {"action_mask": seen["action_mask"].astype(np.float32), "observations": seen["observation"]}
+        return {
+            "action_mask": seen["action_mask"].astype(np.float32),
+            "observations": seen["observation"],
+        }
 
     def render(self) -> Any:
         """The game, as `render_mode` says."""

@@ -1,23 +1,30 @@
-"""Monopoly for TorchRL: many games in step as one environment, `pip install 'monopoly-env[torchrl]'`.
+"""Monopoly for TorchRL.
+
+Many games in step as one environment, `pip install 'monopoly-env[torchrl]'`.
 
     env = MonopolyTorchEnv(num_games=256, opponents=["algorithmic", "random"])  # one learner a game
     env = MonopolyTorchEnv(num_games=256, num_players=4)                        # self-play
-    rollout = env.rollout(100, break_when_any_done=False)                       # random legal actions
+    rollout = env.rollout(100, break_when_any_done=False)                       # random legal moves
 
 The batch size is (B,), the number of games. Entries of its tensordicts:
 
 - `observation`: (B, D) float32, what the player to move sees.
-- `action_mask`: (B, 205) bool, its legal actions, for a masked distribution. The action spec knows it too, so random actions are legal.
-  In games that have ended all actions are in the mask, so that the masked distribution of a last step stays finite.
+- `action_mask`: (B, 205) bool, its legal actions, for a masked distribution. The action spec knows
+  it too, so random actions are legal. In games that have ended all actions are in the mask, so that
+  the masked distribution of a last step stays finite.
 - `player`: (B, 1) int64, its seat.
 - `action`: (B,) int64.
-- `reward`: with opponents (B, 1) float32, what the learner earned; in self-play (B, P), of each seat.
+- `reward`: with opponents (B, 1) float32, what the learner earned; in self-play (B, P), of each
+  seat.
 - `done`, `terminated`, `truncated`: (B, 1) bool. TorchRL begins the games that ended again.
 
-Under transforms the action spec is a copy that learns no mask, so random actions become illegal. `ActionMask()` among the
-transforms keeps it up to date:
+Under transforms the action spec is a copy that learns no mask, so random actions become illegal.
+`ActionMask()` among the transforms keeps it up to date:
 
-    env = TransformedEnv(MonopolyTorchEnv(256, opponents=["random"]), Compose(ActionMask(), RewardSum(), StepCounter()))
+    env = TransformedEnv(
+        MonopolyTorchEnv(256, opponents=["random"]),
+        Compose(ActionMask(), RewardSum(), StepCounter()),
+    )
 """
 
 from __future__ import annotations
@@ -53,13 +60,17 @@ class MonopolyTorchEnv(EnvBase):  # type: ignore[misc]  # TorchRL may not be ins
         Args:
             num_games: Number of games, B.
             device: Where the tensors are; by default the CPU.
-            options: Arguments of `VectorMonopoly`, such as `num_players`, `opponents`, `rules`, `encoding`, `reward` and `illegal`.
+            options: Arguments of `VectorMonopoly`, such as `num_players`, `opponents`, `rules`,
+                `encoding`, `reward` and `illegal`.
 
         Raises:
-            ConfigurationError: An argument is invalid, or it is `autoreset`: TorchRL begins games itself.
+            ConfigurationError: An argument is invalid, or it is `autoreset`: TorchRL begins games
+                itself.
         """
         if "autoreset" in options:
-            raise ConfigurationError("autoreset can't be chosen here: TorchRL begins the games that ended itself.")
+            raise ConfigurationError(
+                "autoreset can't be chosen here: TorchRL begins the games that ended itself."
+            )
         self.table = VectorMonopoly(num_games, autoreset=False, **options)
         super().__init__(device=device, batch_size=[self.table.num_games])
         self._seeds: list[int] | None = None
@@ -70,7 +81,9 @@ class MonopolyTorchEnv(EnvBase):  # type: ignore[misc]  # TorchRL may not be ins
         rewards = 1 if self.table.opponents else players
         flag = Categorical(2, shape=(count, 1), dtype=torch.bool, device=self.device)
         self.observation_spec = Composite(
-            observation=Bounded(-1.0, 1.0, (count, self.table.encoding.size), self.device, torch.float32),
+            observation=Bounded(
+                -1.0, 1.0, (count, self.table.encoding.size), self.device, torch.float32
+            ),
             action_mask=Binary(NUM_ACTIONS, (count, NUM_ACTIONS), self.device, torch.bool),
             player=Bounded(0, players - 1, (count, 1), self.device, torch.int64),
             shape=(count,),
@@ -78,7 +91,13 @@ class MonopolyTorchEnv(EnvBase):  # type: ignore[misc]  # TorchRL may not be ins
         )
         self.action_spec = Categorical(NUM_ACTIONS, (count,), self.device, torch.int64)
         self.reward_spec = Unbounded((count, rewards), self.device, torch.float32)
-        self.full_done_spec = Composite(done=flag, terminated=flag.clone(), truncated=flag.clone(), shape=(count,), device=self.device)
+        self.full_done_spec = Composite(
+            done=flag,
+            terminated=flag.clone(),
+            truncated=flag.clone(),
+            shape=(count,),
+            device=self.device,
+        )
 
     def _reset(self, tensordict: TensorDictBase | None = None, **_: Any) -> TensorDictBase:
         mask = None if tensordict is None else tensordict.get("_reset", None)

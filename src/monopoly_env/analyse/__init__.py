@@ -10,6 +10,7 @@ from monopoly_env.analyse.resemblance import Resemblance, resemblance
 from monopoly_env.analyse.values import Value
 
 __all__ = [
-    "Candidate", "Comparison", "History", "Playouts", "Resemblance", "Value", "WholeOffer", "compare_actions", "history", "resemblance",
+    "Candidate", "Comparison", "History", "Playouts", "Resemblance", "Value", "WholeOffer",
+    "compare_actions", "history", "resemblance",
     "rollout",
 ]  # fmt: skip

@@ -1,8 +1,11 @@
-"""What a position is worth, which action is best, and who was lucky: `python -m monopoly_env.analyse --help`.
+"""What a position is worth, which action is best, and who was lucky.
 
-python -m monopoly_env.analyse saved.game                        # the decision of a saved game
-python -m monopoly_env.analyse games.replay --game 3             # a recorded game: luck, choices, the most costly decisions
-python -m monopoly_env.analyse games.replay --costly all         # and what every decision cost
+`python -m monopoly_env.analyse --help`.
+
+python -m monopoly_env.analyse saved.game                   # the decision of a saved game
+python -m monopoly_env.analyse games.replay --game 3        # a recorded game: luck, choices,
+                                                            # the most costly decisions
+python -m monopoly_env.analyse games.replay --costly all    # and what every decision cost
 """
 
 from __future__ import annotations
@@ -35,16 +38,18 @@ from monopoly_env.terminal import Table, failed
 from monopoly_env.text import to_text
 
 _TEXTS: Final = ("action", "action, and the best one", "player")  # columns that are no numbers
-_COST: Final = ("best_action", "best_text", "regret", "regret_low", "regret_high")  # of a decision that was looked into, in JSON
+# of a decision that was looked into, in JSON
+_COST: Final = ("best_action", "best_text", "regret", "regret_low", "regret_high")
 
 
 @dataclass(frozen=True)
 class Options:
     """Say what a position is worth, by playing it on many times.
 
-    For a saved game: each player's share of the win, a table of the actions of the player to move, and one of the offers that it might
-    make. For a recorded game: how the shares went, what luck and what the players' own choices did, and the decisions that cost most, with
-    what would have been better.
+    For a saved game: each player's share of the win, a table of the actions of the player to move,
+    and one of the offers that it might make. For a recorded game: how the shares went, what luck
+    and what the players' own choices did, and the decisions that cost most, with what would have
+    been better.
     """
 
     file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
@@ -52,23 +57,27 @@ class Options:
     policies: tuple[str, ...] = ("expert",)
     """Who plays on: one policy for every seat, or one for each seat."""
     playouts: int | None = None
-    """Playouts of a position, or of an action that is among the best; by default 1,000 for a saved game, 100 for a recorded one."""
+    """Playouts of a position, or of an action that is among the best; by default 1,000 for a saved
+    game, 100 for a recorded one."""
     seed: int = 0
     """The seed of all playouts."""
     game: int | None = None
     """The number of the game in a file of recorded games, from 1; by default the first."""
     costly: int | Literal["all"] | None = None
-    """How many of the most costly decisions of a recorded game to look into, by default 10; `all`: every decision, in the order of the
-    game."""
+    """How many of the most costly decisions of a recorded game to look into, by default 10; `all`:
+    every decision, in the order of the game."""
     until: float | None = None
-    """Stop comparing actions when the lead of the best over the second is known to this precision, from 0 to 1, such as 0.02."""
+    """Stop comparing actions when the lead of the best over the second is known to this precision,
+    from 0 to 1, such as 0.02."""
     seconds: float | None = None
-    """Stop comparing the actions of a decision after so long. The result then depends on the clock."""
+    """Stop comparing the actions of a decision after so long. The result then depends on the
+    clock."""
     turns: int | None = None
-    """Stop a playout after so many rounds and take the value of the state. By default games are played to the end."""
+    """Stop a playout after so many rounds and take the value of the state. By default games are
+    played to the end."""
     value: str = "worth"
-    """What a state is worth where --turns stops a playout: each player's share of the total worth, or `best`, the shares of the win by a
-    network (tables of 2 to 4; docs/results/values.md)."""
+    """What a state is worth where --turns stops a playout: each player's share of the total worth,
+    or `best`, the shares of the win by a network (tables of 2 to 4; docs/results/values.md)."""
     threads: int | None = None
     """Number of threads; by default one per core. The result does not depend on it."""
     json: bool = False
@@ -90,9 +99,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _play_on(options: Options, default: int) -> dict[str, Any]:
     """The arguments of playouts."""
     policies: Any = options.policies[0] if len(options.policies) == 1 else list(options.policies)
-    n = whole_number("playouts", default if options.playouts is None else options.playouts, 1, MOST_PLAYOUTS)
-    return {"policies": policies, "n": n, "seed": options.seed, "turns": options.turns, "value": options.value,
-            "threads": options.threads}  # fmt: skip
+    n = whole_number(
+        "playouts", default if options.playouts is None else options.playouts, 1, MOST_PLAYOUTS
+    )
+    return {
+        "policies": policies,
+        "n": n,
+        "seed": options.seed,
+        "turns": options.turns,
+        "value": options.value,
+        "threads": options.threads,
+    }
 
 
 def _limits(options: Options) -> dict[str, Any]:
@@ -104,7 +121,10 @@ def _saved(options: Options, console: Console) -> int:
     """Analyse the decision of a saved game."""
     for flag, given in (("--game", options.game), ("--costly", options.costly)):
         if given is not None:
-            raise ConfigurationError(f"{flag} {given} is of recorded games ({SUFFIX}), and {str(options.file)!r} is a saved game.")
+            raise ConfigurationError(
+                f"{flag} {given} is of recorded games ({SUFFIX}), and {str(options.file)!r} is a"
+                " saved game."
+            )
     game, play_on = core.load(options.file), _play_on(options, 1000)
     limited = play_on | _limits(options)
     with Console(stderr=True).status("Playing on ..."):
@@ -112,7 +132,15 @@ def _saved(options: Options, console: Console) -> int:
         offers = compare_actions(game, made, baseline=made[0], **limited) if made else None
         played = rollout(game, **play_on)
     if options.json:
-        print(json.dumps({"shares": _shares(played), "decision": _compared(compared), "offers": offers and _compared(offers)}))
+        print(
+            json.dumps(
+                {
+                    "shares": _shares(played),
+                    "decision": _compared(compared),
+                    "offers": offers and _compared(offers),
+                }
+            )
+        )
         return 0
     console.print(to_text(game), markup=False, highlight=False)
     console.print(_shares_table(played))
@@ -127,7 +155,10 @@ def _replay(options: Options, console: Console) -> int:
     recorded, number = replays.load(options.file), 1 if options.game is None else options.game
     most = 10 if options.costly is None else options.costly
     if not 1 <= number <= len(recorded):
-        raise ConfigurationError(f"{str(options.file)!r} holds {len(recorded)} recorded games: --game {number} does not exist.")
+        raise ConfigurationError(
+            f"{str(options.file)!r} holds {len(recorded)} recorded games: --game {number} does not"
+            " exist."
+        )
     if most != "all" and most < 0:
         raise ConfigurationError(f"--costly {most} must not be negative.")
     replay, play_on, limits = recorded[number - 1], _play_on(options, 100), _limits(options)
@@ -135,13 +166,27 @@ def _replay(options: Options, console: Console) -> int:
     with Progress(console=Console(stderr=True)) as bar:
         decisions = bar.add_task("Decisions", total=len(replay.actions))
         told = history(replay, progress=lambda count: bar.advance(decisions, count), **play_on)
-        costly = list(told.moves) if most == "all" else [n for n in told.costly(most).tolist() if n in told.moves]
-        regrets = [_regret(told, number, **play_on, **limits) for number in bar.track(costly, description="What was better")]
+        costly = (
+            list(told.moves)
+            if most == "all"
+            else [n for n in told.costly(most).tolist() if n in told.moves]
+        )
+        regrets = [
+            _regret(told, number, **play_on, **limits)
+            for number in bar.track(costly, description="What was better")
+        ]
     if options.json:
         print(json.dumps(_summary(told, replay.names, regrets)))
         return 0
     console.print(_players_table(told, replay.names))
-    console.print(_regrets_table(told, replay.names, regrets, "Every decision" if most == "all" else "The most costly decisions"))
+    console.print(
+        _regrets_table(
+            told,
+            replay.names,
+            regrets,
+            "Every decision" if most == "all" else "The most costly decisions",
+        )
+    )
     return 0
 
 
@@ -161,7 +206,10 @@ class _Regret:
 
     @property
     def interval(self) -> tuple[float, float, float]:
-        """What the choice cost, compared with the best one over the same playouts, and its bounds."""
+        """The cost of the choice, compared with the best one, and its bounds.
+
+        Both are over the same playouts.
+        """
         taken = self.taken
         return 0.0 - taken.difference, 0.0 - taken.difference_high, 0.0 - taken.difference_low
 
@@ -169,11 +217,12 @@ class _Regret:
 def _regret(told: History, number: int, **limited: Any) -> _Regret:
     """Compare what was chosen, a whole offer if one was made, with all other actions."""
     game, move = told.games[number], told.moves[number]
-    compared = compare_actions(game, [move, *moves_of(game)], **limited)  # the first of equal ones is the best
+    # the first of equal ones is the best
+    compared = compare_actions(game, [move, *moves_of(game)], **limited)
     return _Regret(number, compared, compared.of(move))
 
 
-# --- JSON ---------------------------------------------------------------------------------------------------------------
+# --- JSON
 
 
 def _shares(played: Playouts) -> list[dict[str, float]]:
@@ -186,7 +235,12 @@ def _shares(played: Playouts) -> list[dict[str, float]]:
 
 def _compared(compared: Comparison) -> dict[str, Any]:
     actions = [dataclasses.asdict(candidate) for candidate in compared.candidates]
-    return {"player": compared.player, "decision": compared.decision, "verdict": compared.verdict, "actions": actions}
+    return {
+        "player": compared.player,
+        "decision": compared.decision,
+        "verdict": compared.verdict,
+        "actions": actions,
+    }
 
 
 def _summary(told: History, names: Sequence[str], regrets: Sequence[_Regret]) -> dict[str, Any]:
@@ -194,21 +248,43 @@ def _summary(told: History, names: Sequence[str], regrets: Sequence[_Regret]) ->
     known = {regret.number: _cost(regret) for regret in regrets}
     return {
         "players": [
-            {"player": seat, "name": name, "first_share": told.before[0, seat], "luck": luck[seat], "own_choices": own[seat],
-             "choices_of_others": told.choice[:, seat].sum() - own[seat], "final_share": told.final[seat]}
+            {
+                "player": seat,
+                "name": name,
+                "first_share": told.before[0, seat],
+                "luck": luck[seat],
+                "own_choices": own[seat],
+                "choices_of_others": told.choice[:, seat].sum() - own[seat],
+                "final_share": told.final[seat],
+            }
             for seat, name in enumerate(names)
         ],
         "decisions": [
-            {"decision": number + 1, "turn": int(game["turns"]), "player": int(game["player"]), "kind": DECISION_NAMES[game["decision"]],
-             "action": int(action), "text": in_words(game, told.moves.get(number, int(action))), "shares": before.tolist(),
-             "choice": effect, **known.get(number, dict.fromkeys(_COST))}
+            {
+                "decision": number + 1,
+                "turn": int(game["turns"]),
+                "player": int(game["player"]),
+                "kind": DECISION_NAMES[game["decision"]],
+                "action": int(action),
+                "text": in_words(game, told.moves.get(number, int(action))),
+                "shares": before.tolist(),
+                "choice": effect,
+                **known.get(number, dict.fromkeys(_COST)),
+            }
             for number, (game, action, before, effect) in enumerate(
-                zip(told.games, told.actions, told.before, told.own.tolist(), strict=True))
+                zip(told.games, told.actions, told.before, told.own.tolist(), strict=True)
+            )
         ],
         "costly": [
-            {**_compared(one.compared), "decision": one.number + 1, "kind": one.compared.decision, **known[one.number]} for one in regrets
+            {
+                **_compared(one.compared),
+                "decision": one.number + 1,
+                "kind": one.compared.decision,
+                **known[one.number],
+            }
+            for one in regrets
         ],
-    }  # fmt: skip
+    }
 
 
 def _cost(regret: _Regret) -> dict[str, Any]:
@@ -221,7 +297,7 @@ def _own_choices(told: History) -> Any:
     return np.bincount(told.player, told.own, minlength=told.before.shape[1])
 
 
-# --- tables -------------------------------------------------------------------------------------------------------------
+# --- tables
 
 
 def _table(title: str, *columns: str) -> Table:
@@ -234,15 +310,32 @@ def _table(title: str, *columns: str) -> Table:
 
 def _shares_table(played: Playouts) -> Table:
     about = f"{played.count:,} playouts of {played.turns.mean():.0f} turns"
-    table, (low, high) = _table(f"Shares of the win, by {about}", "player", "share", "95% interval", "place"), played.interval
+    table, (low, high) = (
+        _table(f"Shares of the win, by {about}", "player", "share", "95% interval", "place"),
+        played.interval,
+    )
     for seat, share in enumerate(played.share):
-        table.add_row(str(seat), f"{share:.3f}", f"{low[seat]:.3f} to {high[seat]:.3f}", f"{played.place[seat]:.2f}")
+        table.add_row(
+            str(seat),
+            f"{share:.3f}",
+            f"{low[seat]:.3f} to {high[seat]:.3f}",
+            f"{played.place[seat]:.2f}",
+        )
     return table
 
 
 def _actions_table(compared: Comparison, title: str) -> Table:
-    table, (best, *others) = _table(title, "share", "to best", "95% interval", "plays", "action"), compared.candidates
-    table.add_row(f"{best.share:.3f}", "", f"{best.low:.2f} to {best.high:.2f}", f"{best.playouts:,}", best.text)
+    table, (best, *others) = (
+        _table(title, "share", "to best", "95% interval", "plays", "action"),
+        compared.candidates,
+    )
+    table.add_row(
+        f"{best.share:.3f}",
+        "",
+        f"{best.low:.2f} to {best.high:.2f}",
+        f"{best.playouts:,}",
+        best.text,
+    )
     for one in others:
         interval = f"{one.difference_low:+.2f} to {one.difference_high:+.2f}"
         table.add_row("", f"{one.difference:+.3f}", interval, f"{one.playouts:,}", one.text)
@@ -252,23 +345,49 @@ def _actions_table(compared: Comparison, title: str) -> Table:
 
 def _players_table(told: History, names: Sequence[str]) -> Table:
     title = f"Shares of the win over {len(told.actions):,} decisions"
-    table = _table(title, "player", "at first", "luck", "own choices", "choices of others", "at the end")
+    table = _table(
+        title, "player", "at first", "luck", "own choices", "choices of others", "at the end"
+    )
     luck, own = told.luck.sum(axis=0), _own_choices(told)
     for seat, name in enumerate(names):
         others = told.choice[:, seat].sum() - own[seat]
-        table.add_row(f"{seat} {name}", f"{told.before[0, seat]:.3f}", f"{luck[seat]:+.3f}", f"{own[seat]:+.3f}", f"{others:+.3f}",
-                      f"{told.final[seat]:.3f}")  # fmt: skip
+        table.add_row(
+            f"{seat} {name}",
+            f"{told.before[0, seat]:.3f}",
+            f"{luck[seat]:+.3f}",
+            f"{own[seat]:+.3f}",
+            f"{others:+.3f}",
+            f"{told.final[seat]:.3f}",
+        )
     return table
 
 
-def _regrets_table(told: History, names: Sequence[str], regrets: Sequence[_Regret], title: str) -> Table:
-    table = _table(title, "number", "turn", "player", "share", "regret", "95% interval", "action, and the best one")
+def _regrets_table(
+    told: History, names: Sequence[str], regrets: Sequence[_Regret], title: str
+) -> Table:
+    table = _table(
+        title,
+        "number",
+        "turn",
+        "player",
+        "share",
+        "regret",
+        "95% interval",
+        "action, and the best one",
+    )
     for one in regrets:
         game, (regret, low, high) = told.games[one.number], one.interval
         seat, taken, best = int(game["player"]), one.taken.text, one.compared.best.text
         share, text = told.before[one.number][seat], taken if taken == best else f"{taken}; {best}"
-        table.add_row(str(one.number + 1), str(game["turns"]), f"{seat} {names[seat]}", f"{share:.2f}", f"{regret:.3f}",
-                      f"{low:.2f} to {high:.2f}", text)  # fmt: skip
+        table.add_row(
+            str(one.number + 1),
+            str(game["turns"]),
+            f"{seat} {names[seat]}",
+            f"{share:.2f}",
+            f"{regret:.3f}",
+            f"{low:.2f} to {high:.2f}",
+            text,
+        )
     return table
 
 

@@ -1,4 +1,7 @@
-"""Which action is best: each candidate is played out over the same luck (`halving`). An offer is compared as a whole (`moves`)."""
+"""Which action is best: each candidate is played out over the same luck (`halving`).
+
+An offer is compared as a whole (`moves`).
+"""
 
 from __future__ import annotations
 
@@ -27,12 +30,13 @@ class Candidate:
         action: The action.
         text: The action in words.
         playouts: How many playouts began with it.
-        share: The player's share of the win in them. One that was dropped had fewer playouts than the best, perhaps the luckier
-            ones: to compare it with others there is the difference.
+        share: The player's share of the win in them. One that was dropped had fewer playouts than
+            the best, perhaps the luckier ones: to compare it with others there is the difference.
         low: Lower bound of the share.
         high: Upper bound of the share.
         shares: (P,), the shares of all seats.
-        difference: Its share less that of the best action over the same playouts: 0 or negative for most, and 0 for the best.
+        difference: Its share less that of the best action over the same playouts: 0 or negative for
+            most, and 0 for the best.
         difference_low: Lower bound of the difference.
         difference_high: Upper bound of the difference.
     """
@@ -78,7 +82,8 @@ class Comparison:
         player: The seat to move.
         decision: The name of the decision.
         candidates: The actions and whole offers.
-        outcomes: By action, or by the actions of an offer: (N,) float32, the player's share of the win in each playout.
+        outcomes: By action, or by the actions of an offer: (N,) float32, the player's share of the
+            win in each playout.
     """
 
     player: int
@@ -106,7 +111,10 @@ class Comparison:
         for candidate in self.candidates:
             if candidate.move == action:
                 return candidate
-        raise ConfigurationError(f"Action {action} is not among the compared ones: {[one.move for one in self.candidates]}.")
+        raise ConfigurationError(
+            f"Action {action} is not among the compared ones:"
+            f" {[one.move for one in self.candidates]}."
+        )
 
     @property
     def verdict(self) -> str:
@@ -125,7 +133,13 @@ class Comparison:
         """The best action's share, then the differences of the others to it, then the verdict."""
         best, *others = self.candidates
         rows = [(best, f" {best.share:.3f} ({best.low:.3f} to {best.high:.3f})")]
-        rows += [(one, f"{one.difference:+.3f} ({one.difference_low:+.3f} to {one.difference_high:+.3f})") for one in others]
+        rows += [
+            (
+                one,
+                f"{one.difference:+.3f} ({one.difference_low:+.3f} to {one.difference_high:+.3f})",
+            )
+            for one in others
+        ]
         lines = [f"  {numbers:25}  {one.playouts:6,} playouts  {one.text}" for one, numbers in rows]
         return "\n".join([f"Player {self.player}, {self.decision}:", *lines, self.verdict])
 
@@ -144,9 +158,10 @@ def compare_actions(
 ) -> Comparison:
     """Compare actions of the player to move by playouts.
 
-    In each round the actions that are left are played out more often, the best of them `n` times in the end, and the worse half is
-    dropped. An offer is compared as a whole: as the sequence of its actions, from the one that begins it to 'cash: done'.
-    `agents.compare_offers` finds offers worth a look.
+    In each round the actions that are left are played out more often, the best of them `n` times in
+    the end, and the worse half is dropped. An offer is compared as a whole: as the sequence of its
+    actions, from the one that begins it to 'cash: done'. `agents.compare_offers` finds offers worth
+    a look.
 
     Args:
         game: A record that waits for a decision, but not for a step of an offer; it is not changed.
@@ -154,7 +169,8 @@ def compare_actions(
         policies: Who plays on, as in `rollout`.
         n: Playouts of the best actions.
         seed: 0 to 2**64 - 1. The same seed gives the same result, unless `seconds` is given.
-        until: Stop when the best action's lead over the second is known to this precision, to either side.
+        until: Stop when the best action's lead over the second is known to this precision, to
+            either side.
         seconds: Stop when this time is over; a few playouts of each candidate are always made.
         baseline: A candidate that is never dropped, because the others are to be seen beside it.
         **options: Those of `rollout`: turns, value, shuffle, threads.
@@ -163,32 +179,62 @@ def compare_actions(
         The candidates, the best first.
 
     Raises:
-        ConfigurationError: An action or a number makes no sense, or the game waits for a step of an offer. And the errors of `rollout`.
+        ConfigurationError: An action or a number makes no sense, or the game waits for a step of an
+            offer. And the errors of `rollout`.
     """
     moves = moves_of(game, actions)
     if baseline is not None and baseline not in moves:
-        raise ConfigurationError(f"baseline={shortened(baseline)} is not among the compared actions: {shortened(moves)}.")
+        raise ConfigurationError(
+            f"baseline={shortened(baseline)} is not among the compared actions: {shortened(moves)}."
+        )
     if "first" in options:
-        raise ConfigurationError(f"compare_actions takes no first={shortened(options['first'])}: it sets that of its playouts itself.")
+        raise ConfigurationError(
+            f"compare_actions takes no first={shortened(options['first'])}: it sets that of its"
+            " playouts itself."
+        )
     player, starts = int(game.player), [start_of(game, move) for move in moves]
-    games, firsts = np.concatenate([record for record, _ in starts]), [action for _, action in starts]
+    games, firsts = (
+        np.concatenate([record for record, _ in starts]),
+        [action for _, action in starts],
+    )
     kept = None if baseline is None else moves.index(baseline)
-    shares = halve(games, firsts, player, policies, n, seed=seed, until=until, seconds=seconds, kept=kept, **options)
+    shares = halve(
+        games,
+        firsts,
+        player,
+        policies,
+        n,
+        seed=seed,
+        until=until,
+        seconds=seconds,
+        kept=kept,
+        **options,
+    )
     outcomes = {moves[number]: shares[number][:, player] for number in shares}
     first, *others = shares
     best = outcomes[moves[first]]
-    rows = candidate(game, moves[first], shares[first], None, player), *(candidate(game, moves[n], shares[n], best, player) for n in others)
+    rows = (
+        candidate(game, moves[first], shares[first], None, player),
+        *(candidate(game, moves[n], shares[n], best, player) for n in others),
+    )
     return Comparison(player, DECISION_NAMES[game.decision], rows, outcomes)
 
 
-def candidate(game: Game, move: Move, shares: NDArray[np.float32], best: NDArray[np.float32] | None, player: int) -> Candidate:
+def candidate(
+    game: Game,
+    move: Move,
+    shares: NDArray[np.float32],
+    best: NDArray[np.float32] | None,
+    player: int,
+) -> Candidate:
     """What playouts say about an action, or about a whole offer.
 
     Args:
         game: The game before it.
         move: The action, or the actions of the offer.
         shares: (N, P), the shares of all seats in playouts that began with it.
-        best: (M,), the player's share in those of the best action, over the same luck; M is at least N. None: this is the best.
+        best: (M,), the player's share in those of the best action, over the same luck; M is at
+            least N. None: this is the best.
         player: The seat that decides.
     """
     own = shares[:, player].astype(np.float64)

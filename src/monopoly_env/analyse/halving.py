@@ -1,7 +1,10 @@
-"""Sequential halving: positions are played out over the same luck, and the worse half is dropped, again and again.
+"""Sequential halving of positions that are played out over the same luck.
 
-The schedule is that of Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits", ICML 2013. All positions share the
-dice and cards of playout k, so their difference is far more certain than either share.
+The worse half of them is dropped, again and again.
+
+The schedule is that of Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed
+bandits", ICML 2013. All positions share the dice and cards of playout k, so their difference is far
+more certain than either share.
 """
 
 from __future__ import annotations
@@ -23,7 +26,8 @@ from monopoly_env.intervals import lead_interval
 Shares: TypeAlias = NDArray[np.float32]  # (N, P), of all seats in each playout
 
 _FEWEST: Final = 2  # playouts in a round
-_BLOCK: Final = 8  # and those after which the precision and the clock are looked at for the first time
+# and those after which the precision and the clock are looked at for the first time
+_BLOCK: Final = 8
 
 
 def halve(  # noqa: PLR0913 - the options of a search
@@ -48,13 +52,15 @@ def halve(  # noqa: PLR0913 - the options of a search
         policies: Who plays on, as in `rollout`.
         n: Playouts of the best positions.
         seed: 0 to 2**64 - 1.
-        until: Stop when the best position's lead over the second is known to this precision, 0 to 1, to either side.
+        until: Stop when the best position's lead over the second is known to this precision, 0 to
+            1, to either side.
         seconds: Stop after the block of playouts in which this time is over.
         kept: The number of a position that is never dropped; None: there is none.
         **options: Those of `rollout`: turns, value, shuffle, threads.
 
     Returns:
-        By the number of the position, the best first: those that stayed longest, then by the player's share.
+        By the number of the position, the best first: those that stayed longest, then by the
+        player's share.
 
     Raises:
         ConfigurationError: A number is out of range, and the errors of `rollout`.
@@ -68,10 +74,21 @@ def halve(  # noqa: PLR0913 - the options of a search
         done, stopped = len(shares[left[0]]), False
         for goal in _blocks(done, count) if until is not None or seconds is not None else [count]:
             done = len(shares[left[0]])
-            played = rollout(games[left], policies, goal - done, actions=firsts[left], seed=seed, first=done, **options)
+            played = rollout(
+                games[left],
+                policies,
+                goal - done,
+                actions=firsts[left],
+                seed=seed,
+                first=done,
+                **options,
+            )
             for number, more in zip(left, played.shares, strict=True):
                 shares[number] = np.concatenate([shares[number], more])
-            ranked = sorted(left, key=lambda number: -shares[number][:, player].mean(dtype=np.float64))  # stable: ties keep their order
+            # stable: ties keep their order
+            ranked = sorted(
+                left, key=lambda number: -shares[number][:, player].mean(dtype=np.float64)
+            )
             stopped = _is_known([shares[number][:, player] for number in ranked[:2]], until)
             stopped |= seconds is not None and monotonic() - began > seconds
             if stopped:
@@ -90,10 +107,14 @@ def check_limits(n: object, until: object = None, seconds: object = None) -> Non
     """Raise ConfigurationError unless the limits of `halve` make sense."""
     whole_number("n", n, 1, MOST_PLAYOUTS)
     for name, given, most in (("until", until, 1.0), ("seconds", seconds, math.inf)):
-        is_number = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
+        is_number = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(
+            given, bool
+        )
         if given is not None and not (is_number and 0 <= given <= most):  # type: ignore[operator]  # and not NaN
             bounds = "from 0 to 1" if most == 1 else "from 0"
-            raise ConfigurationError(f"{name}={shortened(given)} must be a number {bounds}, or None for no limit.")
+            raise ConfigurationError(
+                f"{name}={shortened(given)} must be a number {bounds}, or None for no limit."
+            )
 
 
 def _schedule(positions: int, n: int) -> list[int]:
@@ -104,7 +125,10 @@ def _schedule(positions: int, n: int) -> list[int]:
 
 
 def _blocks(done: int, count: int) -> Iterator[int]:
-    """The playouts after each block of a round. Blocks grow, so that a late stop costs a quarter more at most."""
+    """The playouts after each block of a round.
+
+    Blocks grow, so that a late stop costs a quarter more at most.
+    """
     while done < count:
         done = min(count, done + max(_BLOCK, done // 4))
         yield done

@@ -1,8 +1,9 @@
 """A whole game in shares of the win: what luck did, and what the players' choices did.
 
-Between two decisions of a game only chance acts, so its course splits exactly: with V(d) the shares before decision d, and Q(d) those
-after its action was chosen and before anything was drawn, the choice is worth Q(d) - V(d) and the luck that follows V(d + 1) - Q(d). Over
-a game both add up to the final shares less the first ones.
+Between two decisions of a game only chance acts, so its course splits exactly: with V(d) the shares
+before decision d, and Q(d) those after its action was chosen and before anything was drawn, the
+choice is worth Q(d) - V(d) and the luck that follows V(d + 1) - Q(d). Over a game both add up to
+the final shares less the first ones.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class History:
         actions: (D,) int64, the actions.
         before: (D, P), the shares before each decision: V.
         after: (D, P), the shares once the action was chosen: Q.
-        final: (P,), the shares at the end: 1 for the winner, the last V of a game that was not played to its end.
+        final: (P,), the shares at the end: 1 for the winner, the last V of a game that was not
+            played to its end.
     """
 
     games: Games
@@ -87,12 +89,21 @@ class History:
 
     @cached_property
     def moves(self) -> dict[int, Move]:
-        """By decision, what was chosen. A whole offer stands at the decision that begins it; its steps are not listed."""
-        found = ((number, move_at(self.games, self.actions, number)) for number in range(len(self.actions)))
+        """By decision, what was chosen. A whole offer stands at the decision that begins it.
+
+        Its steps are not listed.
+        """
+        found = (
+            (number, move_at(self.games, self.actions, number))
+            for number in range(len(self.actions))
+        )
         return {number: move for number, move in found if move is not None}
 
     def costly(self, count: int) -> NDArray[np.int64]:
-        """The decisions that cost their own player most, the worst first. An offer is one decision, at its beginning."""
+        """The decisions that cost their own player most, the worst first.
+
+        An offer is one decision, at its beginning.
+        """
         starts = np.flatnonzero(~np.isin(self.games["decision"], OFFERING))
         return starts[np.argsort(np.add.reduceat(self.own, starts), kind="stable")][:count]
 
@@ -120,22 +131,34 @@ def history(
         The shares before and after each action.
 
     Raises:
-        ConfigurationError: The replay has no action, and the errors of `rollout`. FormatError: It does not play back.
+        ConfigurationError: The replay has no action, and the errors of `rollout`.
+        FormatError: It does not play back.
     """
     if not len(replay.actions):
         raise ConfigurationError("The recorded game has no decision: there is nothing to analyse.")
-    records = [core.batch_of(replays.start(replay)), *(core.batch_of(game) for game in replays.games(replay))]
+    records = [
+        core.batch_of(replays.start(replay)),
+        *(core.batch_of(game) for game in replays.games(replay)),
+    ]
     last, games = records.pop()[0], np.concatenate(records)
     actions = replay.actions.astype(np.int64)
     before, after = np.zeros((2, len(games), replay.num_players))
     for part, reached, chosen in blocks(games, actions, policies, n, seed=seed, **options):
         before[part], after[part] = reached.share, chosen.share
         progress(len(games[part]))
-    return History(games, actions, before, after, final_shares(last, policies, n, seed=seed, **options))
+    return History(
+        games, actions, before, after, final_shares(last, policies, n, seed=seed, **options)
+    )
 
 
 def blocks(
-    games: Games, actions: NDArray[np.int64], policies: Any = "expert", n: int = 200, *, size: int = _BLOCK, **options: Any
+    games: Games,
+    actions: NDArray[np.int64],
+    policies: Any = "expert",
+    n: int = 200,
+    *,
+    size: int = _BLOCK,
+    **options: Any,
 ) -> Iterator[tuple[slice, Playouts, Playouts]]:
     """Play out the decisions of a game, several at a time.
 
@@ -152,10 +175,16 @@ def blocks(
     """
     for start in range(0, len(games), size):
         part = slice(start, start + size)
-        yield part, rollout(games[part], policies, n, **options), rollout(games[part], policies, n, actions=actions[part], **options)
+        yield (
+            part,
+            rollout(games[part], policies, n, **options),
+            rollout(games[part], policies, n, actions=actions[part], **options),
+        )
 
 
-def final_shares(last: Game, policies: Any = "expert", n: int = 200, **options: Any) -> NDArray[np.float64]:
+def final_shares(
+    last: Game, policies: Any = "expert", n: int = 200, **options: Any
+) -> NDArray[np.float64]:
     """(P,), the shares at the end of a game, or those of its last position if it is not over."""
     if not core.is_over(last):
         return rollout(last, policies, n, **options).share

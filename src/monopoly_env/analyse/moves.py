@@ -1,7 +1,8 @@
 """What can be compared at a decision: actions, and offers as a whole.
 
-Policies begin a playout with an empty memory, in which the plan of an offer is lost. So an offer is one move: the action that begins it,
-all of its steps, and 'cash: done'. Playouts begin at the last of these actions.
+Policies begin a playout with an empty memory, in which the plan of an offer is lost. So an offer is
+one move: the action that begins it, all of its steps, and 'cash: done'. Playouts begin at the last
+of these actions.
 """
 
 from __future__ import annotations
@@ -30,26 +31,32 @@ def moves_of(game: Game, actions: Any = None) -> list[Move]:
 
     Args:
         game: A record that waits for a decision.
-        actions: Actions, and sequences of the actions of an offer; by default all legal actions but those that begin an offer.
+        actions: Actions, and sequences of the actions of an offer; by default all legal actions but
+            those that begin an offer.
 
     Returns:
         The moves, each once. Whether they are legal is not checked.
 
     Raises:
-        ConfigurationError: They are none, or the game waits for a step of an offer. GameOverError: The game is over.
+        ConfigurationError: They are none, or the game waits for a step of an offer.
+        GameOverError: The game is over.
     """
     legal = core.legal_actions(game).tolist()
     if not legal:
         raise GameOverError("The game is over: there is no action to compare.")
     if game.decision in OFFERING:
         raise ConfigurationError(
-            f"Player {game.player} composes an offer ({DECISION_NAMES[game.decision]}), and playouts begin with an empty memory, in which "
-            "its plan is lost. Compare whole offers at the decision before it: agents.compare_offers(game)."
+            f"Player {game.player} composes an offer ({DECISION_NAMES[game.decision]}), and"
+            " playouts begin with an empty memory, in which its plan is lost. Compare whole offers"
+            " at the decision before it: agents.compare_offers(game)."
         )
     if actions is None:
         moves: list[Move] = [action for action in legal if action not in _BEGINS]
     elif isinstance(actions, str) or not hasattr(actions, "__len__"):
-        raise ConfigurationError(f"actions={shortened(actions)} must be a list of legal actions, such as [0, 1], or None for all.")
+        raise ConfigurationError(
+            f"actions={shortened(actions)} must be a list of legal actions, such as [0, 1], or None"
+            " for all."
+        )
     else:
         moves = list(dict.fromkeys(_move(given) for given in actions))
     if not moves:
@@ -60,7 +67,10 @@ def moves_of(game: Game, actions: Any = None) -> list[Move]:
 def _move(given: Any) -> Move:
     """A move as it was given, checked as far as that needs no game."""
     if isinstance(given, str):
-        raise ConfigurationError(f"Action {shortened(given)} must be a number: monopoly_env.actions.parse gives that of a text.")
+        raise ConfigurationError(
+            f"Action {shortened(given)} must be a number: monopoly_env.actions.parse gives that of"
+            " a text."
+        )
     if not isinstance(given, (list, tuple)):
         return check(given)
     steps = tuple(check(action) for action in given)
@@ -71,8 +81,8 @@ def _move(given: Any) -> Move:
 
 def _no_offer(steps: Any) -> ConfigurationError:
     return ConfigurationError(
-        f"The actions {shortened(steps)} are no whole offer: it begins with an action such as 'trade with player +1' and ends with 'cash: "
-        "done'."
+        f"The actions {shortened(steps)} are no whole offer: it begins with an action such as"
+        " 'trade with player +1' and ends with 'cash: done'."
     )
 
 
@@ -80,17 +90,20 @@ def start_of(game: Game, move: Move) -> tuple[Games, int]:
     """Where the playouts of a move begin.
 
     Returns:
-        (1,) a copy of the game in which only the last action of the move is missing, and that action.
+        (1,) a copy of the game in which only the last action of the move is missing, and that
+        action.
 
     Raises:
-        ConfigurationError: It is a part of an offer. IllegalActionError: An action is not legal.
+        ConfigurationError: It is a part of an offer.
+        IllegalActionError: An action is not legal.
     """
     start, last = _composed(game, move)
     batch, action = core.check_step(start, last)
     if action in TRADES:
         raise ConfigurationError(
-            f"'{describe(action, game)}' only begins an offer, and playouts begin with an empty memory, in which its plan is lost. Give "
-            "the whole offer, as the tuple of its actions up to 'cash: done', or call agents.compare_offers(game)."
+            f"'{describe(action, game)}' only begins an offer, and playouts begin with an empty"
+            " memory, in which its plan is lost. Give the whole offer, as the tuple of its actions"
+            " up to 'cash: done', or call agents.compare_offers(game)."
         )
     if isinstance(move, tuple) and (start.decision not in OFFERING or not _ends(start, action)):
         raise _no_offer(move)
@@ -107,20 +120,36 @@ def _composed(game: Game, move: Move) -> tuple[Game, int]:
 
 
 def _ends(composed: Game, action: int) -> bool:
-    """Whether an action is the last one of an offer. It need not be 'cash: done': the engine cancels an offer that can't be made."""
+    """Whether an action is the last one of an offer. It need not be 'cash: done'.
+
+    The engine cancels an offer that can't be made.
+    """
     return core.step(core.clone(composed), action).decision not in OFFERING
 
 
 def in_words(game: Game, move: Move) -> str:
-    """An action, or what a whole offer gives and asks for: `offer player 1 Virginia Avenue and $40 for New York Avenue`."""
+    """An action, or what a whole offer gives and asks for.
+
+    For example `offer player 1 Virginia Avenue and $40 for New York Avenue`.
+    """
     if not isinstance(move, tuple):
         return describe(move, game)
     composed, last = _composed(game, move)
-    is_counter, partner, cash = move[0] == _COUNTER, f"player {composed.offer_to}", int(composed.offer_cash)
+    is_counter, partner, cash = (
+        move[0] == _COUNTER,
+        f"player {composed.offer_to}",
+        int(composed.offer_cash),
+    )
     if last != A_CASH:
         return f"begin {'a counter-offer' if is_counter else 'an offer'} to {partner} and cancel it"
-    given, asked = words.goods(composed, composed.offer_give, cash), words.goods(composed, composed.offer_ask, -cash)
-    return f"{f'counter-offer to {partner}:' if is_counter else f'offer {partner}'} {given} for {asked}"
+    given, asked = (
+        words.goods(composed, composed.offer_give, cash),
+        words.goods(composed, composed.offer_ask, -cash),
+    )
+    return (
+        f"{f'counter-offer to {partner}:' if is_counter else f'offer {partner}'} {given} for"
+        f" {asked}"
+    )
 
 
 def move_at(games: Games, actions: NDArray[np.int64], number: int) -> Move | None:
@@ -142,4 +171,6 @@ def move_at(games: Games, actions: NDArray[np.int64], number: int) -> Move | Non
     steps = tuple(int(action) for action in actions[number:end])
     if steps[0] not in _BEGINS:
         return steps[0]
-    return steps if len(steps) > 1 and (end < len(games) or _ends(games[end - 1], steps[-1])) else None
+    return (
+        steps if len(steps) > 1 and (end < len(games) or _ends(games[end - 1], steps[-1])) else None
+    )

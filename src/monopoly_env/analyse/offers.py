@@ -1,4 +1,7 @@
-"""Who finds offers worth a look. This package knows no player, so the package of players says so when it is imported."""
+"""Who finds offers worth a look.
+
+This package knows no player, so the package of players says so when it is imported.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +19,25 @@ _FINDERS: Final[list[Callable[..., list[Move]]]] = []
 
 
 def register(find: Callable[..., list[Move]]) -> None:
-    """Add the function that finds offers: `find(game, policies, value=...)` returns no offer, and then the offers, as moves."""
+    """Add the function that finds offers.
+
+    `find(game, policies, value=...)` returns no offer, and then the offers, as moves.
+    """
     _FINDERS[:] = [find]
 
 
 def may_offer(game: Game) -> bool:
     """Whether the player to move decides in its turn, and may begin an offer."""
-    return bool(core.action_mask(game)[list(TRADES)].any()) and DECISION_NAMES[game.decision] == "turn"
+    return (
+        bool(core.action_mask(game)[list(TRADES)].any()) and DECISION_NAMES[game.decision] == "turn"
+    )
 
 
 def offers_of(game: Game, policies: Any) -> list[Move]:
-    """What `agents.compare_offers` would compare; nothing where no offer may be made, or nobody knows how to find one."""
+    """What `agents.compare_offers` would compare.
+
+    Nothing where no offer may be made, or nobody knows how to find one.
+    """
     names()  # imports the packages of players
     if not _FINDERS or not may_offer(game):
         return []

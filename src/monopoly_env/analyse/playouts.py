@@ -1,7 +1,8 @@
 """Playouts: play a position on, many times, and see who wins.
 
-Playout k draws its dice, and the order of the cards that nobody has seen, from the seed and k alone. So two positions, or two actions in
-the same position, are compared over the same luck, and the result does not depend on the number of threads.
+Playout k draws its dice, and the order of the cards that nobody has seen, from the seed and k
+alone. So two positions, or two actions in the same position, are compared over the same luck, and
+the result does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ from monopoly_env.policy.resolve import PolicyLike, compiled, resolve_all
 
 NO_ACTION: Final = -1  # instead of a first action: the policy to move chooses
 MOST_PLAYOUTS: Final = 1 << 24  # of a position
-TURN_LIMIT: Final = 1000  # turns of each player, counted from the position, after which the score decides
-_SEEDS: Final = 20  # the stream of random numbers from which playouts get their seeds; the engine does not use it
+# turns of each player, counted from the position, after which the score decides
+TURN_LIMIT: Final = 1000
+# the stream of random numbers from which playouts get their seeds; the engine does not use it
+_SEEDS: Final = 20
 _SEATING: Final = 21  # and the one from which the policies of a mixture are drawn
 _WORD: Final = 0xFFFFFFFF
 _SLICE: Final = 64  # playouts that a thread plays at a time
@@ -60,7 +63,8 @@ class _Results(NamedTuple):
     """What happened, by position and playout."""
 
     shares: NDArray[np.float32]  # (B, N, P)
-    doubled: NDArray[np.uint8]  # (B, N, P), twice each place, since those who tie share the mean of theirs
+    # (B, N, P), twice each place, since those who tie share the mean of theirs
+    doubled: NDArray[np.uint8]
     turns: NDArray[np.int32]  # (B, N)
     cut: NDArray[np.bool_]  # (B, N)
 
@@ -68,17 +72,25 @@ class _Results(NamedTuple):
     def empty(cls, positions: int, count: int, players: int) -> _Results:
         shape = positions, count
         by_seat = *shape, players
-        return cls(np.zeros(by_seat, np.float32), np.zeros(by_seat, np.uint8), np.zeros(shape, np.int32), np.zeros(shape, np.bool_))
+        return cls(
+            np.zeros(by_seat, np.float32),
+            np.zeros(by_seat, np.uint8),
+            np.zeros(shape, np.int32),
+            np.zeros(shape, np.bool_),
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Playouts:
-    """The results of N playouts from a position of P players; or from B positions, with another axis in front of all arrays.
+    """The results of N playouts from a position of P players.
+
+    Or from B positions, with another axis in front of all arrays.
 
     A playout takes 5 P + 5 bytes.
 
     Attributes:
-        shares: (N, P) float32, each seat's share of the win: 1 for the winner, equal shares in a draw, the value where it was cut off.
+        shares: (N, P) float32, each seat's share of the win: 1 for the winner, equal shares in a
+            draw, the value where it was cut off.
         doubled_places: (N, P) uint8, twice each seat's place (`places`).
         turns: (N,) int32, turns played, of all players together.
         cut: (N,) bool, whether the playout was cut off.
@@ -110,7 +122,8 @@ class Playouts:
     def places(self) -> NDArray[np.float64]:
         """(N, P), each seat's place: 1 for the winner, P for the player who was ruined first.
 
-        Where a playout was cut off, the players still in the game are placed by their shares. Those who tie share the mean of their places.
+        Where a playout was cut off, the players still in the game are placed by their shares. Those
+        who tie share the mean of their places.
         """
         return self.doubled_places / 2
 
@@ -123,8 +136,14 @@ class Playouts:
         if self.shares.ndim > 2:
             return f"Playouts of {len(self.shares)} positions, {self.count:,} each"
         low, high = self.interval
-        rows = [f"player {s}: {x:.3f} ({a:.3f} to {b:.3f})" for s, (x, a, b) in enumerate(zip(self.share, low, high, strict=True))]
-        about = f"{self.count:,} playouts of {self.turns.mean():.0f} turns, {self.cut.mean():.0%} of them cut off"
+        rows = [
+            f"player {s}: {x:.3f} ({a:.3f} to {b:.3f})"
+            for s, (x, a, b) in enumerate(zip(self.share, low, high, strict=True))
+        ]
+        about = (
+            f"{self.count:,} playouts of {self.turns.mean():.0f} turns, {self.cut.mean():.0%} of"
+            " them cut off"
+        )
         return "\n".join([*rows, about])
 
 
@@ -143,22 +162,27 @@ def rollout(  # noqa: PLR0913 - the options of playouts
 ) -> Playouts:
     """Play a position on, `n` times. The game itself is not changed.
 
-    What a player can't know is drawn anew for every playout: the dice to come, the order of the cards that have not been drawn, and, where
-    it writes a sealed bid, the bids that others have written, which their policies write again. Forced throws stay. Policies begin with an
-    empty memory, as in a new game.
+    What a player can't know is drawn anew for every playout: the dice to come, the order of the
+    cards that have not been drawn, and, where it writes a sealed bid, the bids that others have
+    written, which their policies write again. Forced throws stay. Policies begin with an empty
+    memory, as in a new game.
 
     Args:
         game: A record, or (B,) records of the same number of players, none of them over.
-        policies: The policy of every seat; or a list of one for each seat. In that list a mixture may stand in place of a policy: a list
-            of several, or a mapping of several to their weights. Each playout draws one. All must be compiled.
+        policies: The policy of every seat; or a list of one for each seat. In that list a mixture
+            may stand in place of a policy: a list of several, or a mapping of several to their
+            weights. Each playout draws one. All must be compiled.
         n: Playouts of each position.
         actions: The first action, for each position. None: the policy to move chooses it.
         seed: 0 to 2**64 - 1.
-        first: The number of the first playout. Playouts 0 to 99 and 100 to 199 of a seed are together playouts 0 to 199.
-        turns: Cut a playout off after so many rounds and take the value of the state. None: play to the end.
-        value: The value of a state that is cut off: "worth", "best" (`agents.values`, tables of 2 to 4), or a `Value`.
-        shuffle: Whether unseen cards and sealed bids are drawn anew. If not, every playout draws the cards in the order of the record, and
-            sealed bids stay.
+        first: The number of the first playout. Playouts 0 to 99 and 100 to 199 of a seed are
+            together playouts 0 to 199.
+        turns: Cut a playout off after so many rounds and take the value of the state. None: play to
+            the end.
+        value: The value of a state that is cut off: "worth", "best" (`agents.values`, tables of 2
+            to 4), or a `Value`.
+        shuffle: Whether unseen cards and sealed bids are drawn anew. If not, every playout draws
+            the cards in the order of the record, and sealed bids stay.
         threads: Number of threads; by default one per core. The result does not depend on it.
 
     Returns:
@@ -166,11 +190,17 @@ def rollout(  # noqa: PLR0913 - the options of playouts
 
     Raises:
         ConfigurationError: A wrong number, policy or value, or an array that is not of games.
-        GameOverError: A game is over. IllegalActionError: An action is not legal, or a policy chose an illegal one.
+        GameOverError: A game is over.
+        IllegalActionError: An action is not legal, or a policy chose an illegal one.
         PositionError: No game can reach a record.
     """
-    games, single = (game, False) if isinstance(game, np.ndarray) and game.ndim == 1 else (core.batch_of(game, write=False), True)
-    games = games if games.flags.writeable else games.copy()  # read-only arrays are another type to kernels
+    games, single = (
+        (game, False)
+        if isinstance(game, np.ndarray) and game.ndim == 1
+        else (core.batch_of(game, write=False), True)
+    )
+    # read-only arrays are another type to kernels
+    games = games if games.flags.writeable else games.copy()
     players = _check_games(games)
     firsts = _first_actions(games, actions)
     _check_options(n, first, turns, threads, shuffle)
@@ -192,9 +222,14 @@ def rollout(  # noqa: PLR0913 - the options of playouts
 
     def play(numbers: range) -> None:
         records, progress = empty_games(1), np.zeros(1, PROGRESS)
-        memory, mask, shares = np.zeros((players, MEMORY)), np.zeros(NUM_ACTIONS, np.bool_), np.zeros(players)
+        memory, mask, shares = (
+            np.zeros((players, MEMORY)),
+            np.zeros(NUM_ACTIONS, np.bool_),
+            np.zeros(players),
+        )
         _play_out(
-            games, firsts, numbers.start, numbers.stop, seats, setting, compiled, state.params, records, memory, progress, mask, shares,
+            games, firsts, numbers.start, numbers.stop, seats, setting, compiled, state.params,
+            records, memory, progress, mask, shares,
             results,
         )  # fmt: skip
         check(records, progress, lambda _, seat: seated[seats[progress["answered"][0], seat]])
@@ -204,7 +239,9 @@ def rollout(  # noqa: PLR0913 - the options of playouts
     return Playouts(*(array[at] for array in results))
 
 
-def _check_options(n: int, first: int, turns: int | None, threads: int | None, shuffle: bool) -> None:
+def _check_options(
+    n: int, first: int, turns: int | None, threads: int | None, shuffle: bool
+) -> None:
     whole_number("n", n, 1, MOST_PLAYOUTS)
     whole_number("first", first, 0, 1 << 31)
     for name, given, most in (("turns", turns, 1 << 24), ("threads", threads, 1024)):
@@ -231,7 +268,10 @@ def _check_games(games: Games) -> int:
     core.check_sound(games)
     players = {int(count) for count in games["num_players"]}
     if len(players) != 1:
-        raise ConfigurationError(f"The games must have the same number of players, not {sorted(players) or 'no game at all'}.")
+        raise ConfigurationError(
+            "The games must have the same number of players, not"
+            f" {sorted(players) or 'no game at all'}."
+        )
     over = np.flatnonzero(games["decision"] == OVER)
     if len(over):
         raise GameOverError(f"Game {over[0]} of {len(games)} is over: there is nothing to play on.")
@@ -244,18 +284,25 @@ def _first_actions(games: Games, actions: Any) -> NDArray[np.int64]:
         return np.full(len(games), NO_ACTION)
     given = np.atleast_1d(np.asarray(actions))
     if given.shape != games.shape or given.dtype.kind not in "iu":
-        raise ConfigurationError(f"actions must be {len(games)} whole numbers, one a game, not {actions!r:.80}.")
+        raise ConfigurationError(
+            f"actions must be {len(games)} whole numbers, one a game, not {actions!r:.80}."
+        )
     for game, action in zip(games, given, strict=True):
         core.check_step(game, int(action))
     return given.astype(np.int64)
 
 
-def _seat(policies: Any, players: int, n: int, first: int, key: tuple[int, int]) -> tuple[list[CompiledPolicy], NDArray[np.int16]]:
+def _seat(
+    policies: Any, players: int, n: int, first: int, key: tuple[int, int]
+) -> tuple[list[CompiledPolicy], NDArray[np.int16]]:
     """The policies, and (n, P) the number of the one in each seat in each playout."""
     everywhere = not isinstance(policies, (list, tuple))
     mixtures = [policies] * players if everywhere else list(policies)
     if len(mixtures) != players:
-        raise ConfigurationError(f"{len(mixtures)} policies are given for {players} seats: give one for all, or one a seat.")
+        raise ConfigurationError(
+            f"{len(mixtures)} policies are given for {players} seats: give one for all, or one a"
+            " seat."
+        )
     choices = [_weights(mixture) for mixture in mixtures]
     resolved = resolve_all([policy for choice, _ in choices for policy in choice])
     seated: list[CompiledPolicy] = []
@@ -278,22 +325,36 @@ def _weights(mixture: Any) -> tuple[list[Any], NDArray[np.float64]]:
         try:
             weights = np.array(list(mixture.values()), np.float64)
         except (TypeError, ValueError) as error:
-            raise ConfigurationError(f"The weights of a mixture must be numbers, not {list(mixture.values())!r:.80}.") from error
+            raise ConfigurationError(
+                f"The weights of a mixture must be numbers, not {list(mixture.values())!r:.80}."
+            ) from error
     else:
         choice = list(mixture) if isinstance(mixture, (list, tuple)) else [mixture]
         weights = np.ones(len(choice))
     if not choice:
         raise ConfigurationError("A mixture needs a policy or more; one is empty.")
     if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.sum() > 0):
-        raise ConfigurationError(f"The weights of a mixture must be 0 or more, and one of them above 0, not {weights.tolist()}.")
+        raise ConfigurationError(
+            "The weights of a mixture must be 0 or more, and one of them above 0, not"
+            f" {weights.tolist()}."
+        )
     return choice, weights / weights.sum()
 
 
 @entry()
 def _draw_policies(  # noqa: PLR0917 - compiled
-    options: NDArray[np.int64], bounds: NDArray[np.float64], seat: int, first: int, key_low: int, key_high: int, seats: NDArray[np.int16]
+    options: NDArray[np.int64],
+    bounds: NDArray[np.float64],
+    seat: int,
+    first: int,
+    key_low: int,
+    key_high: int,
+    seats: NDArray[np.int16],
 ) -> None:
-    """Draw a policy for a seat in each playout; `bounds` are the sums of the weights up to each policy but the last."""
+    """Draw a policy for a seat in each playout.
+
+    `bounds` are the sums of the weights up to each policy but the last.
+    """
     for k in range(len(seats)):
         drawn = philox((first + k) & _WORD, seat, 0, _SEATING, key_low, key_high) / 2**32
         choice = 0
@@ -304,11 +365,15 @@ def _draw_policies(  # noqa: PLR0917 - compiled
 
 @entry()
 def _play_out(  # noqa: PLR0913, PLR0917 - compiled
-    starts: Games, actions: NDArray[np.int64], begin_at: int, end_at: int, seats: NDArray[np.int16], setting: _Setting, players: Players,
-    params: NDArray[np.float32], games: Games, memory: NDArray[np.float64], progress: NDArray[Any], mask: NDArray[np.bool_],
+    starts: Games, actions: NDArray[np.int64], begin_at: int, end_at: int, seats: NDArray[np.int16],
+    setting: _Setting, players: Players,
+    params: NDArray[np.float32], games: Games, memory: NDArray[np.float64], progress: NDArray[Any],
+    mask: NDArray[np.bool_],
     shares: NDArray[np.float64], results: _Results,
 ) -> None:  # fmt: skip
-    """Play the playouts with the numbers from `begin_at` to `end_at`: those of the first position come first.
+    """Play the playouts with the numbers from `begin_at` to `end_at`.
+
+    Those of the first position come first.
 
     Args:
         starts: (B,) the positions.
@@ -326,7 +391,13 @@ def _play_out(  # noqa: PLR0913, PLR0917 - compiled
         shares: (P,) a buffer.
         results: Written.
     """
-    seats, players, memory, mask, results = borrowed(seats), borrowed(players), borrowed(memory), borrowed(mask), borrowed(results)
+    seats, players, memory, mask, results = (
+        borrowed(seats),
+        borrowed(players),
+        borrowed(memory),
+        borrowed(mask),
+        borrowed(results),
+    )
     count = seats.shape[0]
     game, stage = games[0], progress[0]
     for number in range(begin_at, end_at):
@@ -335,8 +406,12 @@ def _play_out(  # noqa: PLR0913, PLR0917 - compiled
         memory[:] = 0.0
         begin(stage)
         playout = setting.first + k
-        game.seed[0] = philox(playout & _WORD, 0, playout >> 32, _SEEDS, setting.key_low, setting.key_high)
-        game.seed[1] = philox(playout & _WORD, 1, playout >> 32, _SEEDS, setting.key_low, setting.key_high)
+        game.seed[0] = philox(
+            playout & _WORD, 0, playout >> 32, _SEEDS, setting.key_low, setting.key_high
+        )
+        game.seed[1] = philox(
+            playout & _WORD, 1, playout >> 32, _SEEDS, setting.key_low, setting.key_high
+        )
         begun, horizon = int(game.turns), int(game.rounds) + setting.rounds
         mover, first = int(game.player), int(actions[b])
         if setting.shuffles:
@@ -345,7 +420,9 @@ def _play_out(  # noqa: PLR0913, PLR0917 - compiled
             if first >= 0 and game.player == mover:
                 action, first = first, NO_ACTION
             else:
-                action = next_action(game, players, seats[k], memory, mask, stage, begun + setting.turns)
+                action = next_action(
+                    game, players, seats[k], memory, mask, stage, begun + setting.turns
+                )
                 if action < 0:
                     break
             apply(game, action)
@@ -361,7 +438,10 @@ def _play_out(  # noqa: PLR0913, PLR0917 - compiled
 
 @kernel
 def _draw_hidden(game: Game) -> None:
-    """Draw anew what the player to move can't know. Others who have written a sealed bid write it again before it is that player's turn."""
+    """Draw anew what the player to move can't know.
+
+    Others who have written a sealed bid write it again before it is that player's turn.
+    """
     shuffle_unseen(game, 0)
     shuffle_unseen(game, 1)
     if game.decision == SEALED_BID:
@@ -371,7 +451,10 @@ def _draw_hidden(game: Game) -> None:
 
 @kernel
 def _write_places(game: Game, shares: Any, doubled: Any) -> None:
-    """Write twice the place of each seat: as the game says, and by their shares for those who are still in it."""
+    """Write twice the place of each seat.
+
+    As the game says, and by their shares for those who are still in it.
+    """
     for seat in range(len(shares)):
         ahead, level = 0, 0
         for other in range(len(shares)):

@@ -1,6 +1,9 @@
-"""Who plays like whom: how often the players of a game did what given policies would have done in their place.
+"""Likeness of players to policies.
 
-A player whose policy is not known can so be described by known ones: in playouts, each takes his seat as often as it explains what he did.
+It tells how often the players of a game did what given policies would have done in their place.
+
+A player whose policy is not known can so be described by known ones: in playouts, each takes his
+seat as often as it explains what he did.
 """
 
 from __future__ import annotations
@@ -42,16 +45,21 @@ class Resemblance:
     agreed: NDArray[np.int64]
 
     def weights(self, doubt: float = DOUBT) -> NDArray[np.float64]:
-        """(P, K) the probability of each policy, if each player has one of them and each was equally likely before.
+        """(P, K) the probability that each player has each policy.
+
+        Each player has one of them, and each policy was equally likely before.
 
         Args:
-            doubt: How often a player does something other than the policy would; above 0 and below a half.
+            doubt: How often a player does something other than the policy would; above 0 and below
+                a half.
 
         Raises:
             ConfigurationError: `doubt` is out of range.
         """
         if not 0 < doubt < 0.5:
-            raise ConfigurationError(f"doubt={doubt!r} must be a probability above 0 and below 0.5.")
+            raise ConfigurationError(
+                f"doubt={doubt!r} must be a probability above 0 and below 0.5."
+            )
         ahead = self.agreed - self.agreed.max(axis=1, keepdims=True)
         likely = (doubt / (1 - doubt)) ** -ahead.astype(np.float64)
         return np.asarray(likely / likely.sum(axis=1, keepdims=True))
@@ -59,8 +67,13 @@ class Resemblance:
     def __str__(self) -> str:
         rows = []
         for seat, count in enumerate(self.asked):
-            shares = sorted(zip(self.agreed[seat] / max(1, count), self.names, strict=True), reverse=True)
-            rows.append(f"player {seat}, {count} decisions: " + ", ".join(f"{name} {share:.0%}" for share, name in shares))
+            shares = sorted(
+                zip(self.agreed[seat] / max(1, count), self.names, strict=True), reverse=True
+            )
+            rows.append(
+                f"player {seat}, {count} decisions: "
+                + ", ".join(f"{name} {share:.0%}" for share, name in shares)
+            )
         return "\n".join(rows)
 
 
@@ -68,12 +81,15 @@ def resemblance(game: Game, actions: ArrayLike, policies: Sequence[PolicyLike]) 
     """Ask policies at every decision of a game what they would have done.
 
     Args:
-        game: The game in which the actions were made, at any of its decisions: it is played again from its start.
+        game: The game in which the actions were made, at any of its decisions: it is played again
+            from its start.
         actions: (D,) its actions from the start, such as those of a replay.
-        policies: Compiled policies. Each has a memory for each seat, as if it had decided there; none sees the turns that it would watch.
+        policies: Compiled policies. Each has a memory for each seat, as if it had decided there;
+            none sees the turns that it would watch.
 
     Raises:
-        ConfigurationError: There is no policy, one is not compiled, or an action is not legal in the game.
+        ConfigurationError: There is no policy, one is not compiled, or an action is not legal in
+            the game.
         PositionError: No game can reach the record.
     """
     return Follower(game, policies).follow(actions)
@@ -98,7 +114,9 @@ class Follower:
         self._memory = np.zeros((models, seats, MEMORY))
 
     def follow(self, actions: ArrayLike) -> Resemblance:
-        """Count up to the last of these actions; if they are not what was followed so far and more, from the start again.
+        """Count up to the last of these actions.
+
+        If they are not what was followed so far and more, from the start again.
 
         Args:
             actions: (D,) the game's actions from its start.
@@ -108,23 +126,32 @@ class Follower:
         """
         given = np.asarray(actions)
         if given.ndim != 1 or (given.dtype.kind not in "iu" and len(given)):
-            raise ConfigurationError(f"actions must be one row of whole numbers, not {given.dtype} of shape {given.shape}.")
+            raise ConfigurationError(
+                f"actions must be one row of whole numbers, not {given.dtype} of shape"
+                f" {given.shape}."
+            )
         done = len(self._followed)
         if not np.array_equal(given[:done], self._followed):
             self._begin(self._start)
             done = 0
         new, mask = given[done:].astype(np.int64), np.zeros(NUM_ACTIONS, np.bool_)
-        played = _compare(self._game, new, self._players, self._memory, mask, self._asked, self._agreed)
+        played = _compare(
+            self._game, new, self._players, self._memory, mask, self._asked, self._agreed
+        )
         if played < len(new):
             self._begin(self._start)
-            raise ConfigurationError(f"Action {new[played]}, number {done + played} of {len(given)}, is not legal in this game.")
+            raise ConfigurationError(
+                f"Action {new[played]}, number {done + played} of {len(given)}, is not legal in"
+                " this game."
+            )
         self._followed = given.astype(np.int64)
         return Resemblance(self._names, self._asked.copy(), self._agreed.copy())
 
 
 @entry()
 def _compare(  # noqa: PLR0917 - compiled
-    games: Games, actions: NDArray[np.int64], players: Players, memory: NDArray[np.float64], mask: NDArray[np.bool_],
+    games: Games, actions: NDArray[np.int64], players: Players, memory: NDArray[np.float64],
+    mask: NDArray[np.bool_],
     asked: NDArray[np.int64], agreed: NDArray[Any],
 ) -> int:  # fmt: skip
     """Play a game on and count; returns how many actions were legal."""

@@ -1,4 +1,7 @@
-"""Values of states: the shares of the win of all seats, estimated without playing on. A playout that is cut off ends with one."""
+"""Values of states: the shares of the win of all seats, estimated without playing on.
+
+A playout that is cut off ends with one.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,18 @@ from monopoly_env.rewards import worth_lead, worth_of_all
 
 
 class ValueKernel(Callback):
-    """A function `value(game, params, shares)` that writes the share of the win of each seat, adding up to 1."""
+    """A function `value(game, params, shares)` that writes the share of the win of each seat.
+
+    The shares add up to 1.
+    """
 
     WHAT = "kernel of a value"
     ARGUMENTS = ("game", "params", "shares")
     SIGNATURE = numba.void(numba.from_dtype(GAME), numba.float32[::1], numba.float64[::1])
 
 
-evaluate: Final = caller(ValueKernel.SIGNATURE)  # evaluate(handle, game, params, shares), in compiled code
+# evaluate(handle, game, params, shares), in compiled code
+evaluate: Final = caller(ValueKernel.SIGNATURE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +45,9 @@ class Value:
 
     Attributes:
         name: What messages call it.
-        kernel: A function `value(game, params, shares)`, which writes the share of each seat to `shares`, (P,) float64. They add up to
-            1. It only reads the game, which is running. It is compiled with checks of bounds.
+        kernel: A function `value(game, params, shares)`, which writes the share of each seat to
+            `shares`, (P,) float64. They add up to 1. It only reads the game, which is running. It
+            is compiled with checks of bounds.
         params: float32, what the function reads, such as the weights of a network.
         most_players: The largest table that it is for.
         about: Where it comes from, as JSON values.
@@ -53,22 +61,35 @@ class Value:
 
     def __post_init__(self) -> None:
         kernel: Any = self.kernel  # a plain function will do
-        object.__setattr__(self, "kernel", kernel if isinstance(kernel, ValueKernel) else ValueKernel(kernel))
-        object.__setattr__(self, "params", np.ascontiguousarray(self.params, np.float32).reshape(-1))
+        object.__setattr__(
+            self, "kernel", kernel if isinstance(kernel, ValueKernel) else ValueKernel(kernel)
+        )
+        object.__setattr__(
+            self, "params", np.ascontiguousarray(self.params, np.float32).reshape(-1)
+        )
 
     def shares(self, games: Game | Games) -> NDArray[np.float64]:
-        """The share of the win of each seat: (P,) of a record, or (B, P) of B records with the same number of players.
+        """The share of the win of each seat.
+
+        (P,) of a record, or (B, P) of B records with the same number of players.
 
         In a game that is over the winner has 1, or those who drew equal shares.
 
         Raises:
-            ConfigurationError: The table is larger than the value is for, or the records differ in their number of players.
+            ConfigurationError: The table is larger than the value is for, or the records differ in
+                their number of players.
             PositionError: A number of a record is out of its range.
         """
-        batch = games if isinstance(games, np.ndarray) and games.ndim == 1 else batch_of(games, write=False)
+        batch = (
+            games
+            if isinstance(games, np.ndarray) and games.ndim == 1
+            else batch_of(games, write=False)
+        )
         check_ranges(batch)
         if not len(batch) or len(set(batch["num_players"].tolist())) > 1:
-            raise ConfigurationError("The games must have the same number of players, and there must be one or more.")
+            raise ConfigurationError(
+                "The games must have the same number of players, and there must be one or more."
+            )
         out = np.zeros((len(batch), int(batch["num_players"][0])))
         self.check_players(out.shape[1])
         _evaluate_all(self.kernel.handle, batch, self.params, out)
@@ -77,11 +98,16 @@ class Value:
     def check_players(self, players: int) -> None:
         """Raise ConfigurationError if a table has more players than the value is for."""
         if players > self.most_players:
-            raise ConfigurationError(f"The value {self.name!r} is for tables of 2 to {self.most_players}, not of {players}.")
+            raise ConfigurationError(
+                f"The value {self.name!r} is for tables of 2 to {self.most_players}, not of"
+                f" {players}."
+            )
 
 
 @entry()
-def _evaluate_all(value: Any, games: Games, params: NDArray[np.float32], out: NDArray[np.float64]) -> None:
+def _evaluate_all(
+    value: Any, games: Games, params: NDArray[np.float32], out: NDArray[np.float64]
+) -> None:
     params, out = borrowed(params), borrowed(out)
     for i in range(len(games)):
         write_shares(value, games[i], params, out[i])
@@ -89,7 +115,10 @@ def _evaluate_all(value: Any, games: Games, params: NDArray[np.float32], out: ND
 
 @kernel
 def write_shares(value: Any, game: Game, params: Any, shares: Any) -> None:
-    """Write the share of the win of each seat to (P,) float64: by the value, or as the game ended."""
+    """Write the share of the win of each seat to (P,) float64.
+
+    By the value, or as the game ended.
+    """
     if game.decision == OVER:
         won(game, shares)
     else:
@@ -98,7 +127,10 @@ def write_shares(value: Any, game: Game, params: Any, shares: Any) -> None:
 
 @kernel
 def won(game: Game, shares: Any) -> None:
-    """Write how a game ended to (P,) float64: 1 for the winner, or equal shares for those who drew, and 0 for the others."""
+    """Write how a game ended to (P,) float64.
+
+    1 for the winner, or equal shares for those who drew, and 0 for the others.
+    """
     winners = 0
     for seat in range(len(shares)):
         winners += game.place[seat] == 1
@@ -113,11 +145,15 @@ def _by_worth(game: Game, params: Any, shares: Any) -> None:
         shares[seat] = (worth_lead(game, seat, total) * (players - 1) + 1.0) / players
 
 
-_VALUES: Final[dict[str, Callable[[], Value]]] = {"worth": lambda: Value("worth", _by_worth)}  # the share of total worth, rule 51
+# the share of total worth, rule 51
+_VALUES: Final[dict[str, Callable[[], Value]]] = {"worth": lambda: Value("worth", _by_worth)}
 
 
 def register(name: str, factory: Callable[[], Value]) -> None:
-    """Add a value, which is then known by its name. The factory is called when it is first looked up."""
+    """Add a value, which is then known by its name.
+
+    The factory is called when it is first looked up.
+    """
     _VALUES[name] = cache(factory)
 
 
@@ -131,5 +167,7 @@ def resolve(value: str | Value) -> Value:
         return value
     names()  # packages that add policies may add values, too
     if not isinstance(value, str) or value not in _VALUES:
-        raise ConfigurationError(f"Unknown value {value!r:.80}: give a Value, or a name. {nearest(value, _VALUES)}")
+        raise ConfigurationError(
+            f"Unknown value {value!r:.80}: give a Value, or a name. {nearest(value, _VALUES)}"
+        )
     return _VALUES[value]()

@@ -3,14 +3,16 @@
 - `standard`: complete, for any number of players (`encoding.standard`).
 - `ocnaru100`, `ocnaru100+`: the 100 features of Ocnaru's thesis, two players (`encoding.ocnaru`).
 
-docs/observation.md lists every feature. It is generated from the tables from which the code takes its offsets.
+docs/observation.md lists every feature. It is generated from the tables from which the code takes
+its offsets.
 
 ```python
 names = encoding.names("standard", num_players=2)
 row = encoding.observe(game)  # float32, as seen by the player to decide
 ```
 
-`register` adds an encoding of your own. Every interface, trainer and saved policy then knows its name:
+`register` adds an encoding of your own. Every interface, trainer and saved policy then knows its
+name:
 
 ```python
 def write(game, seat, row):  # compiled on first use; fills one float32 row
@@ -103,7 +105,8 @@ class Encoding:
         kernel: The function `write(game, seat, row)` that fills a row.
 
     Raises:
-        ConfigurationError: The names are not different strings, or the function takes other arguments.
+        ConfigurationError: The names are not different strings, or the function takes other
+            arguments.
     """
 
     name: str
@@ -113,7 +116,9 @@ class Encoding:
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", _checked_names(self.name, self.names))
         kernel: Any = self.kernel  # a plain function will do
-        object.__setattr__(self, "kernel", kernel if isinstance(kernel, EncodingKernel) else EncodingKernel(kernel))
+        object.__setattr__(
+            self, "kernel", kernel if isinstance(kernel, EncodingKernel) else EncodingKernel(kernel)
+        )
 
     @property
     def size(self) -> int:
@@ -129,7 +134,8 @@ class Encoding:
         """Fill a contiguous float32 row of at least `size` numbers.
 
         Raises:
-            ConfigurationError: The row is of another kind or too short, or there is no such game or seat.
+            ConfigurationError: The row is of another kind or too short, or there is no such game or
+                seat.
             PositionError: A number of the record is out of its range.
         """
         batch = core.in_range(game)
@@ -143,21 +149,30 @@ def registered() -> tuple[str, ...]:
     return tuple(_FAMILIES)
 
 
-def register(name: str, features: Features, kernel: Kernel, num_players: Sequence[int] = _EVERY_SIZE) -> None:
+def register(
+    name: str, features: Features, kernel: Kernel, num_players: Sequence[int] = _EVERY_SIZE
+) -> None:
     """Add an encoding, which every interface, trainer and saved policy then knows by its name.
 
     Args:
-        name: Letters, digits, `_`, `-`, `+` and `/`. A name registered earlier is replaced; a built-in name is refused.
-        features: The name of each feature; or a function that returns the names for a number of players, if the row depends on it.
-        kernel: `write(game, seat, row)`: it fills every number of the float32 row with what the seat sees, and only reads the game.
-            It is compiled with checks of bounds. `monopoly_env.testing.check_encoding` checks the rest of its contract.
+        name: Letters, digits, `_`, `-`, `+` and `/`. A name registered earlier is replaced; a
+            built-in name is refused.
+        features: The name of each feature; or a function that returns the names for a number of
+            players, if the row depends on it.
+        kernel: `write(game, seat, row)`: it fills every number of the float32 row with what the
+            seat sees, and only reads the game. It is compiled with checks of bounds.
+            `monopoly_env.testing.check_encoding` checks the rest of its contract.
         num_players: The sizes of table that it supports.
 
     Raises:
-        ConfigurationError: The name, the features or the sizes are invalid, or the kernel takes other arguments.
+        ConfigurationError: The name, the features or the sizes are invalid, or the kernel takes
+            other arguments.
     """
     if not isinstance(name, str) or not re.fullmatch(r"[\w+/-]+", name):
-        raise ConfigurationError(f"The name of an encoding may only have letters, digits, '_', '-', '+' and '/', not {name!r}.")
+        raise ConfigurationError(
+            "The name of an encoding may only have letters, digits, '_', '-', '+' and '/', not"
+            f" {name!r}."
+        )
     if name in NAMES:
         raise ConfigurationError(f"The encoding {name!r} is built in: choose another name.")
     for count in num_players:
@@ -180,10 +195,14 @@ def make(name: str = "standard", num_players: int = 4, pad_to: int | None = None
         pad_to: Make rows as long as for this many players. Absent opponents are zeros.
 
     Raises:
-        ConfigurationError: The name is unknown, or the encoding does not support this number of players.
+        ConfigurationError: The name is unknown, or the encoding does not support this number of
+            players.
     """
     if name not in _FAMILIES:
-        raise ConfigurationError(f"Unknown encoding {name!r}. {nearest(name, _FAMILIES)} encoding.register adds your own.")
+        raise ConfigurationError(
+            f"Unknown encoding {name!r}. {nearest(name, _FAMILIES)} encoding.register adds your"
+            " own."
+        )
     family = _FAMILIES[name]
     whole_number("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS)
     if pad_to is not None:
@@ -192,7 +211,8 @@ def make(name: str = "standard", num_players: int = 4, pad_to: int | None = None
     if num_players not in family.players or count not in family.players:
         sizes = ", ".join(map(str, family.players))
         raise ConfigurationError(
-            f"Encoding {name!r} is for {sizes} players, not num_players={num_players}, pad_to={pad_to}. Use 'standard' for other tables."
+            f"Encoding {name!r} is for {sizes} players, not num_players={num_players},"
+            f" pad_to={pad_to}. Use 'standard' for other tables."
         )
     return _made(name, family, count)
 
@@ -208,9 +228,14 @@ def _checked_names(name: str, features: object) -> tuple[str, ...]:
     Raises:
         ConfigurationError: They are not strings, there are none, or two are equal.
     """
-    names = tuple(features) if isinstance(features, Sequence) and not isinstance(features, str) else ()
+    names = (
+        tuple(features) if isinstance(features, Sequence) and not isinstance(features, str) else ()
+    )
     if not names or not all(isinstance(one, str) for one in names) or len(set(names)) < len(names):
-        raise ConfigurationError(f"Encoding {name!r}: its features must be different names, one a number, not {features!r:.80}.")
+        raise ConfigurationError(
+            f"Encoding {name!r}: its features must be different names, one a number, not"
+            f" {features!r:.80}."
+        )
     return names
 
 
@@ -218,16 +243,23 @@ def fitting(encoding: str | Encoding, num_players: int) -> Encoding:
     """An encoding for tables of `num_players`, given by name or made already.
 
     Raises:
-        ConfigurationError: The name is unknown, the encoding has no room for this many players, or it writes longer rows than it has
-            features.
+        ConfigurationError: The name is unknown, the encoding has no room for this many players, or
+            it writes longer rows than it has features.
     """
     made = make(encoding, num_players) if isinstance(encoding, str) else encoding
     if not isinstance(made, Encoding):
-        raise ConfigurationError(f"encoding={encoding!r:.80} must be a name or an Encoding, as encoding.make returns it.")
-    family = _FAMILIES.get(made.name)
-    if family and made.kernel is family.kernel and made.size < (least := make(made.name, num_players).size):
         raise ConfigurationError(
-            f"Encoding {made.name!r} of {made.size} features has no room for {num_players} players, who take {least}. Use pad_to."
+            f"encoding={encoding!r:.80} must be a name or an Encoding, as encoding.make returns it."
+        )
+    family = _FAMILIES.get(made.name)
+    if (
+        family
+        and made.kernel is family.kernel
+        and made.size < (least := make(made.name, num_players).size)
+    ):
+        raise ConfigurationError(
+            f"Encoding {made.name!r} of {made.size} features has no room for {num_players} players,"
+            f" who take {least}. Use pad_to."
         )
     _try_out(made, num_players)
     return made
@@ -235,7 +267,10 @@ def fitting(encoding: str | Encoding, num_players: int) -> Encoding:
 
 @cache
 def _try_out(encoding: Encoding, num_players: int) -> None:
-    """Let an encoding write a row that lies between guards: a row of the wrong length must never reach the arrays of an environment."""
+    """Let an encoding write a row that lies between guards.
+
+    A row of the wrong length must never reach the arrays of an environment.
+    """
     room = np.full(encoding.size + 2 * _GUARD, _MARK)
     row = room[_GUARD:-_GUARD]
     game = core.new_game(num_players)
@@ -250,12 +285,14 @@ def _try_out(encoding: Encoding, num_players: int) -> None:
 
 def _too_long(encoding: Encoding, num_players: int) -> ConfigurationError:
     return ConfigurationError(
-        f"Encoding {encoding.name!r} has {encoding.size} features, but writes more than that for {num_players} players. "
-        "Name one feature for each number of a row."
+        f"Encoding {encoding.name!r} has {encoding.size} features, but writes more than that for"
+        f" {num_players} players. Name one feature for each number of a row."
     )
 
 
-def names(name: str = "standard", num_players: int = 4, pad_to: int | None = None) -> tuple[str, ...]:
+def names(
+    name: str = "standard", num_players: int = 4, pad_to: int | None = None
+) -> tuple[str, ...]:
     """The name of each feature of an encoding. The arguments are those of `make`."""
     return make(name, num_players, pad_to).names
 
@@ -272,7 +309,9 @@ def _write_all(handle: Any, games: Games, seats: Any, out: Any) -> None:
         write(handle, games[i], seats[i], out[i])
 
 
-def observe(game: Game, name: str = "standard", seat: int | None = None, pad_to: int | None = None) -> npt.NDArray[np.float32]:
+def observe(
+    game: Game, name: str = "standard", seat: int | None = None, pad_to: int | None = None
+) -> npt.NDArray[np.float32]:
     """Observe one game.
 
     Args:
@@ -285,14 +324,20 @@ def observe(game: Game, name: str = "standard", seat: int | None = None, pad_to:
         (D,) float32, with D = `size(name, game.num_players, pad_to)`.
 
     Raises:
-        ConfigurationError: The name is unknown, the seat does not exist, or the encoding does not support this number of players.
+        ConfigurationError: The name is unknown, the seat does not exist, or the encoding does not
+            support this number of players.
     """
-    rows = observe_all(core.batch_of(game, write=False), name, None if seat is None else np.array([seat]), pad_to)
+    rows = observe_all(
+        core.batch_of(game, write=False), name, None if seat is None else np.array([seat]), pad_to
+    )
     return rows.reshape(-1)
 
 
 def observe_all(
-    games: Games, name: str = "standard", seats: npt.ArrayLike | None = None, pad_to: int | None = None
+    games: Games,
+    name: str = "standard",
+    seats: npt.ArrayLike | None = None,
+    pad_to: int | None = None,
 ) -> npt.NDArray[np.float32]:
     """Observe many games.
 
@@ -310,15 +355,21 @@ def observe_all(
         PositionError: A number of a record is out of its range.
     """
     core.check_ranges(games)
-    return observe_known(games, name, check_seats(games, games["player"] if seats is None else seats), pad_to)
+    return observe_known(
+        games, name, check_seats(games, games["player"] if seats is None else seats), pad_to
+    )
 
 
-def observe_known(games: Games, name: str, seats: npt.NDArray[np.int64], pad_to: int | None) -> npt.NDArray[np.float32]:
+def observe_known(
+    games: Games, name: str, seats: npt.NDArray[np.int64], pad_to: int | None
+) -> npt.NDArray[np.float32]:
     """As `observe_all`, of records and (B,) seats that are known to be sound."""
     players = games["num_players"]
     most = int(players.max()) if len(games) else MIN_PLAYERS
     if pad_to is None and np.any(players != most):
-        raise ConfigurationError(f"Games of {sorted(set(players.tolist()))} players need pad_to, such as pad_to={most}.")
+        raise ConfigurationError(
+            f"Games of {sorted(set(players.tolist()))} players need pad_to, such as pad_to={most}."
+        )
     encoding = make(name, most, pad_to)
     _try_out(encoding, most)
     out = np.empty((len(games), encoding.size), np.float32)

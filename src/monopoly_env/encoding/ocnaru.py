@@ -1,8 +1,11 @@
-"""The encodings `ocnaru100` and `ocnaru100+`: the state vector of Ocnaru's thesis (Bucharest, 2025), for two players.
+"""The encodings `ocnaru100` and `ocnaru100+`: the state vector of Ocnaru's thesis.
 
-`ocnaru100` is what the thesis's published program (July 2025) computes, including its defects, so that the thesis's networks can be
-compared. Each defect is named at its feature. The program leaves the last 26 features at zero; `ocnaru100+` fills them with what the
-thesis says they hold: mortgages and the opponent's buildings. Their layout is our choice.
+They are for two players; the thesis is of Bucharest, 2025.
+
+`ocnaru100` is what the thesis's published program (July 2025) computes, including its defects, so
+that the thesis's networks can be compared. Each defect is named at its feature. The program leaves
+the last 26 features at zero; `ocnaru100+` fills them with what the thesis says they hold: mortgages
+and the opponent's buildings. Their layout is our choice.
 """
 
 from __future__ import annotations
@@ -39,7 +42,8 @@ from monopoly_env.kernels import kernel
 NUM_PLAYERS: Final = 2
 _BOTH: Final = ("me", "opponent")
 _GROUP_FACTS: Final = (
-    "own share", "opponent's share", "complete", "level by 5", "return on the next level", "cash by its cost",
+    "own share", "opponent's share", "complete", "level by 5", "return on the next level",
+    "cash by its cost",
 )  # fmt: skip
 
 BLOCKS: Final = (
@@ -47,45 +51,101 @@ BLOCKS: Final = (
     Block("cash", _BOTH, "signed", "dollars / 5000, at most 1; not cut off below"),
     Block("in jail", _BOTH, "flag", ""),
     Block("jail cards", _BOTH, "count", "number / 2"),
-    Block("liquidity", ("",), "signed", "cash / net worth (at least 1). Defect: net worth counts all buildings on the board, "
-          "and a hotel as one house"),
-    Block("group", tuple(f"{colour} {fact}" for colour in COLOURS for fact in _GROUP_FACTS), "signed",
-          "the last three are 0 unless the group is complete. Level: houses, 5 for a hotel (the lowest of the group). Return: rent gained "
-          "by the next level / its cost, x 1.2 for orange and red, x 1.1 for green and dark blue, / 0.5, at most 1. Defects: 0 at one "
-          "to three houses; at a hotel, the value of the first house; the first gain is measured from the undoubled base rent. Cash / "
-          "the cost of the next level, at most 3, / 3"),
+    Block(
+        "liquidity",
+        ("",),
+        "signed",
+        "cash / net worth (at least 1). Defect: net worth counts all buildings on the board, "
+        "and a hotel as one house",
+    ),
+    Block(
+        "group",
+        tuple(f"{colour} {fact}" for colour in COLOURS for fact in _GROUP_FACTS),
+        "signed",
+        (
+            "the last three are 0 unless the group is complete. Level: houses, 5 for a hotel (the "
+            "lowest of the group). Return: rent gained by the next level / its cost, x 1.2 for "
+            "orange and red, x 1.1 for green and dark blue, / 0.5, at most 1. Defects: 0 at one to "
+            "three houses; at a hotel, the value of the first house; the first gain is measured "
+            "from the undoubled base rent. Cash / the cost of the next level, at most 3, / 3"
+        ),
+    ),
     Block("railroads", _BOTH, "share", "number owned / 4"),
     Block("utilities", _BOTH, "share", "number owned / 2"),
     Block("lots sold", ("",), "share", "number / 28"),
-    Block("developed groups", ("built", "with hotels"), "count", "own groups / 32 and / 12 (defect: groups instead of buildings)"),
-    Block("for sale", ("square", "price", "street", "railroad", "utility", "value", "cash"), "signed",
-          "only when the observing player is asked to buy: square / 40; price / 400; kind; the program's value / price / 2, at most 1; "
-          "cash / price, at most 5, / 5"),
-    Block("danger beyond jail", ("",), "share",
-          "over the throws out of jail: sum of probability x min(1, rent to pay / cash). Defect: counts mortgaged lots too"),
+    Block(
+        "developed groups",
+        ("built", "with hotels"),
+        "count",
+        "own groups / 32 and / 12 (defect: groups instead of buildings)",
+    ),
+    Block(
+        "for sale",
+        ("square", "price", "street", "railroad", "utility", "value", "cash"),
+        "signed",
+        (
+            "only when the observing player is asked to buy: square / 40; price / 400; kind; the "
+            "program's value / price / 2, at most 1; cash / price, at most 5, / 5"
+        ),
+    ),
+    Block(
+        "danger beyond jail",
+        ("",),
+        "share",
+        (
+            "over the throws out of jail: sum of probability x min(1, rent to pay / cash). Defect: "
+            "counts mortgaged lots too"
+        ),
+    ),
     Block("fine", ("",), "signed", "cash / the jail fine, at most 5, / 5"),
     Block("failed throws", ("",), "count", "in jail, / 3"),
-)  # fmt: skip
+)
 
 # The last 26, which the program leaves at zero.
-ZEROS: Final = (Block("unused", tuple(str(index) for index in range(total(BLOCKS), 100)), "flag", "always 0"),)
+ZEROS: Final = (
+    Block("unused", tuple(str(index) for index in range(total(BLOCKS), 100)), "flag", "always 0"),
+)
 PLUS: Final = (
-    Block("opponent's level", COLOURS, "count", "lowest level of the group / 5, if the opponent owns all of it"),
+    Block(
+        "opponent's level",
+        COLOURS,
+        "count",
+        "lowest level of the group / 5, if the opponent owns all of it",
+    ),
     Block("own mortgaged", COLOURS, "share", "own mortgaged lots / the size of the group"),
-    Block("opponent's mortgaged", COLOURS, "share", "the opponent's mortgaged lots / the size of the group"),
+    Block(
+        "opponent's mortgaged",
+        COLOURS,
+        "share",
+        "the opponent's mortgaged lots / the size of the group",
+    ),
     Block("mortgaged railroads and utilities", _BOTH, "share", "number / 6"),
 )
 
 SIZE: Final = 100
 _AT: Final = offsets(BLOCKS)
-_SQUARE, _CASH, _IN_JAIL, _CARDS, _LIQUIDITY = _AT["square"], _AT["cash"], _AT["in jail"], _AT["jail cards"], _AT["liquidity"]
-_GROUP, _RAILROADS, _UTILITIES, _SOLD = _AT["group"], _AT["railroads"], _AT["utilities"], _AT["lots sold"]
+_SQUARE, _CASH, _IN_JAIL, _CARDS, _LIQUIDITY = (
+    _AT["square"],
+    _AT["cash"],
+    _AT["in jail"],
+    _AT["jail cards"],
+    _AT["liquidity"],
+)
+_GROUP, _RAILROADS, _UTILITIES, _SOLD = (
+    _AT["group"],
+    _AT["railroads"],
+    _AT["utilities"],
+    _AT["lots sold"],
+)
 _DEVELOPED, _SALE, _DANGER = _AT["developed groups"], _AT["for sale"], _AT["danger beyond jail"]
 _FINE, _FAILED = _AT["fine"], _AT["failed throws"]
-_OPPONENT_LEVEL, _MORTGAGED, _MORTGAGED_OTHER, _MORTGAGED_REST = (total(BLOCKS) + at for at in offsets(PLUS).values())
+_OPPONENT_LEVEL, _MORTGAGED, _MORTGAGED_OTHER, _MORTGAGED_REST = (
+    total(BLOCKS) + at for at in offsets(PLUS).values()
+)
 
 _COLOURS: Final = RAILROADS  # the groups of streets come first
-_EYED: Final = np.array([1.0, 1.0, 1.0, 1.2, 1.2, 1.0, 1.1, 1.1])  # the program's factor for orange and red, green and dark blue
+# the program's factor for orange and red, green and dark blue
+_EYED: Final = np.array([1.0, 1.0, 1.0, 1.2, 1.2, 1.0, 1.1, 1.1])
 # The program's factors for owning lots of the group, for railroads and for utilities.
 _COMPLETION, _RAILROAD_FACTOR, _UTILITY_FACTOR = 0.4, 1.3, 1.1
 _REST_LOTS: Final = int(GROUP_LOTS[RAILROADS] | GROUP_LOTS[UTILITIES])
@@ -98,7 +158,10 @@ def names(plus: bool) -> tuple[str, ...]:
 
 @kernel
 def write(game: Game, seat: int, out: Any) -> None:
-    """Write `ocnaru100` into a float32 row of at least 100 numbers; the rest of the row becomes 0."""
+    """Write `ocnaru100` into a float32 row of at least 100 numbers.
+
+    The rest of the row becomes 0.
+    """
     out[:] = 0.0
     me = int(seat)
     other = 1 - me
@@ -147,12 +210,17 @@ def _write_both(game: Game, player: int, side: int, out: Any) -> None:
 
 @kernel
 def _net_worth(game: Game, player: int) -> int:
-    """Net worth as the program computes it, in dollars: cash, lots (mortgaged ones at mortgage value), every building on the board."""
+    """Net worth as the program computes it, in dollars.
+
+    Cash, lots (mortgaged ones at mortgage value), every building on the board.
+    """
     board = int(game.rules.board)
     worth = int(game.cash[player])
     for lot in range(NUM_LOTS):
         if has(game.lots[player], lot):
-            worth += int(MORTGAGE[board, lot]) if has(game.mortgaged, lot) else int(PRICE[board, lot])
+            worth += (
+                int(MORTGAGE[board, lot]) if has(game.mortgaged, lot) else int(PRICE[board, lot])
+            )
     for lot in range(NUM_STREETS):
         level = int(game.level[lot])
         worth += (1 if level == HOTEL else level) * int(HOUSE_PRICE[board, lot])
@@ -161,7 +229,11 @@ def _net_worth(game: Game, player: int) -> int:
 
 @kernel
 def _write_group(game: Game, me: int, other: int, group: int, out: Any) -> None:
-    at, lots, count = _GROUP + len(_GROUP_FACTS) * group, int(GROUP_LOTS[group]), int(GROUP_SIZE[group])
+    at, lots, count = (
+        _GROUP + len(_GROUP_FACTS) * group,
+        int(GROUP_LOTS[group]),
+        int(GROUP_SIZE[group]),
+    )
     out[at] = size(int(game.lots[me]) & lots) / count
     out[at + 1] = size(int(game.lots[other]) & lots) / count
     if int(game.lots[me]) & lots != lots:
@@ -204,21 +276,36 @@ def _write_sale(game: Game, me: int, lot: int, out: Any) -> None:
 
 @kernel
 def _value(game: Game, me: int, lot: int) -> float:
-    """The program's value of a lot for sale, in dollars (simpler than the value that its strategic player uses)."""
+    """The program's value of a lot for sale, in dollars.
+
+    Simpler than the value that its strategic player uses.
+    """
     board, group = int(game.rules.board), int(GROUP_OF[lot])
     price, owned = float(PRICE[board, lot]), size(int(game.lots[me]) & int(GROUP_LOTS[group]))
     if group == RAILROADS:
         return (price + 10.0 * int(RENT[board, lot, min(owned, 3)])) * _RAILROAD_FACTOR
     if group == UTILITIES:
-        return (price + 56.0 * int(RENT[board, lot, min(owned, 1)])) * _UTILITY_FACTOR  # eight throws of 7
-    houses = int(RENT[board, lot, 1]) + int(RENT[board, lot, 2]) + int(RENT[board, lot, 3]) + int(RENT[board, lot, 4])
-    value = price + 20.0 * int(RENT[board, lot, 0]) + houses / 4.0 + int(RENT[board, lot, HOTEL]) / 5.0
+        return (
+            price + 56.0 * int(RENT[board, lot, min(owned, 1)])
+        ) * _UTILITY_FACTOR  # eight throws of 7
+    houses = (
+        int(RENT[board, lot, 1])
+        + int(RENT[board, lot, 2])
+        + int(RENT[board, lot, 3])
+        + int(RENT[board, lot, 4])
+    )
+    value = (
+        price + 20.0 * int(RENT[board, lot, 0]) + houses / 4.0 + int(RENT[board, lot, HOTEL]) / 5.0
+    )
     return value * (1.0 + _COMPLETION * owned / int(GROUP_SIZE[group])) * float(_EYED[group])
 
 
 @kernel
 def _danger_beyond_jail(game: Game, other: int, cash: int) -> float:
-    """The expected rent after a throw out of jail, as a share of the cash, each rent counted at most as 1."""
+    """The expected rent after a throw out of jail, as a share of the cash.
+
+    Each rent is counted at most as 1.
+    """
     danger = 0.0
     for steps in range(2, 13):
         lot = int(SQUARE_LOT[game.rules.board, JAIL_SQUARE + steps])
@@ -229,7 +316,10 @@ def _danger_beyond_jail(game: Game, other: int, cash: int) -> float:
 
 @kernel
 def _rent(game: Game, owner: int, lot: int) -> int:
-    """The rent that the program expects, in dollars: mortgaged or not, and a utility's at a throw of 7."""
+    """The rent that the program expects, in dollars, mortgaged or not.
+
+    A utility's is that at a throw of 7.
+    """
     board, group, level = int(game.rules.board), int(GROUP_OF[lot]), 0
     lots = int(GROUP_LOTS[group])
     owned = size(int(game.lots[owner]) & lots)

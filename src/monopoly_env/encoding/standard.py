@@ -1,9 +1,13 @@
-"""The encoding `standard`: everything that a player may know, as seen from a seat, for any number of players.
+"""The encoding `standard`.
 
-The features in `SHARED` occur once, those in `EACH` once per player: the observing player first, then the others in turn order.
-Players come last, so the observation of a small table equals that of a larger one whose last players are absent (all zeros).
+Everything that a player may know, as seen from a seat, for any number of players.
 
-It is complete: `HIDDEN` lists the fields of the record that it leaves out, with reasons, and a test checks all other fields.
+The features in `SHARED` occur once, those in `EACH` once per player: the observing player first,
+then the others in turn order. Players come last, so the observation of a small table equals that of
+a larger one whose last players are absent (all zeros).
+
+It is complete: `HIDDEN` lists the fields of the record that it leaves out, with reasons, and a test
+checks all other fields.
 """
 
 from __future__ import annotations
@@ -13,54 +17,153 @@ from typing import Any, Final
 import numpy as np
 
 from monopoly_env.actions import DECISION_NAMES
-from monopoly_env.encoding.table import COLOURS, GOODS, LOTS, MONEY, SQUARES, STREETS, Block, offsets, seat_names, total
+from monopoly_env.encoding.table import (
+    COLOURS,
+    GOODS,
+    LOTS,
+    MONEY,
+    SQUARES,
+    STREETS,
+    Block,
+    offsets,
+    seat_names,
+    total,
+)
 from monopoly_env.engine import agenda
 from monopoly_env.engine.sets import size
-from monopoly_env.facts.board import GROUP_LOTS, GROUP_SIZE, GROUPS, NUM_GROUPS, NUM_LOTS, NUM_STREETS, PRICE, RAILROADS
+from monopoly_env.facts.board import (
+    GROUP_LOTS,
+    GROUP_SIZE,
+    GROUPS,
+    NUM_GROUPS,
+    NUM_LOTS,
+    NUM_STREETS,
+    PRICE,
+    RAILROADS,
+)
 from monopoly_env.facts.cards import CARD_ID, DECK_SIZE, DECKS
 from monopoly_env.game import AGENDA_DEPTH, ALL_OTHERS, BANK, MAX_PLAYERS, MAX_REFUSED, POT, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
 
-AGENDA_SHOWN: Final = 16  # tasks, from the top; random play reached 14, with eight players and a window for each of them
+# tasks, from the top; random play reached 14, with eight players and a window for each of them
+AGENDA_SHOWN: Final = 16
 _TASK_FACTS: Final = ("task", "player", "first number", "rest of a set", "second number")
-_REFUSED_FACTS: Final = ("from and to", "asked, lots 0-14", "asked, the rest", "given, lots 0-14", "given, the rest", "cash")
+_REFUSED_FACTS: Final = (
+    "from and to",
+    "asked, lots 0-14",
+    "asked, the rest",
+    "given, lots 0-14",
+    "given, the rest",
+    "cash",
+)
 
 SHARED: Final = (
     # The decision.
-    Block("decision", DECISION_NAMES, "one-hot", "the open decision (docs/actions.md); `to decide` says whose it is"),
-    Block("at stake", (*LOTS, "a house", "a hotel"), "one-hot",
-          "the lot for sale, under auction, won but not yet paid for, or taken over; or the scarce building under auction or won"),
+    Block(
+        "decision",
+        DECISION_NAMES,
+        "one-hot",
+        "the open decision (docs/actions.md); `to decide` says whose it is",
+    ),
+    Block(
+        "at stake",
+        (*LOTS, "a house", "a hotel"),
+        "one-hot",
+        (
+            "the lot for sale, under auction, won but not yet paid for, or taken over; or the "
+            "scarce building under auction or won"
+        ),
+    ),
     Block("price", ("",), "count", "printed price of the lot at stake / 400"),
-    Block("amount due", MONEY, "dollars", "the debt, the fine on the card, or the price paid for the scarce building to be placed"),
-    Block("creditor", ("bank", "Free Parking"), "flag", "who receives the amount due, if not a player"),
-    Block("window", ("before a throw", "after the last throw", "out of turn"), "one-hot", "which window of the turn is open"),
-    Block("failed throw", ("sum", "must leave"), "count", "at the decision `jail`: the failed throw / 12; 1 if it was the last"),
+    Block(
+        "amount due",
+        MONEY,
+        "dollars",
+        "the debt, the fine on the card, or the price paid for the scarce building to be placed",
+    ),
+    Block(
+        "creditor", ("bank", "Free Parking"), "flag", "who receives the amount due, if not a player"
+    ),
+    Block(
+        "window",
+        ("before a throw", "after the last throw", "out of turn"),
+        "one-hot",
+        "which window of the turn is open",
+    ),
+    Block(
+        "failed throw",
+        ("sum", "must leave"),
+        "count",
+        "at the decision `jail`: the failed throw / 12; 1 if it was the last",
+    ),
     # Auction.
     Block("standing bid", MONEY, "dollars", "the highest bid in the auction"),
-    Block("under auction", ("",), "count", "(index in `at stake` of what is under auction + 1) / 30; 0: no auction"),
+    Block(
+        "under auction",
+        ("",),
+        "count",
+        "(index in `at stake` of what is under auction + 1) / 30; 0: no auction",
+    ),
     Block("own maximum", MONEY, "dollars", "own sealed bid so far; the others' bids are hidden"),
     # Trading.
-    Block("asked for", GOODS, "flag", "the offer being composed or answered: what its maker asks for"),
+    Block(
+        "asked for", GOODS, "flag", "the offer being composed or answered: what its maker asks for"
+    ),
     Block("given", GOODS, "flag", "the same offer: what its maker gives"),
-    Block("offered cash", MONEY, "dollars", "the same offer: cash that its maker gives; negative if asked for"),
-    Block("last pick", ("",), "growing", "n = the last pick + 1, a = 8; picks come in a fixed order"),
+    Block(
+        "offered cash",
+        MONEY,
+        "dollars",
+        "the same offer: cash that its maker gives; negative if asked for",
+    ),
+    Block(
+        "last pick", ("",), "growing", "n = the last pick + 1, a = 8; picks come in a fixed order"
+    ),
     Block("counter-offer", ("",), "flag", "the offer is a counter-offer"),
-    Block("traded", GOODS, "flag", "goods moved by a trade this turn: they may not be traded again before it ends"),
+    Block(
+        "traded",
+        GOODS,
+        "flag",
+        "goods moved by a trade this turn: they may not be traded again before it ends",
+    ),
     Block("refused offers", ("",), "count", f"offers refused this turn / {MAX_REFUSED}"),
-    Block("refused", tuple(f"{slot} {fact}" for slot in range(1, MAX_REFUSED + 1) for fact in _REFUSED_FACTS), "packed",
-          "each refused offer: (maker + 8 x receiver + 1) / 64, with seats counted from the observing player; the goods, 15 bits "
-          "per feature; cash / (|cash| + 1000), negative if asked for"),
+    Block(
+        "refused",
+        tuple(f"{slot} {fact}" for slot in range(1, MAX_REFUSED + 1) for fact in _REFUSED_FACTS),
+        "packed",
+        (
+            "each refused offer: (maker + 8 x receiver + 1) / 64, with seats counted from the "
+            "observing player; the goods, 15 bits per feature; cash / (|cash| + 1000), negative if "
+            "asked for"
+        ),
+    ),
     # The board and the bank.
     Block("mortgaged", LOTS, "flag", "whoever owns the lot"),
     Block("buildings", STREETS, "count", "houses / 5; a hotel counts 5"),
-    Block("mortgaged this turn", ("lots 0-13", "lots 14-27"), "packed", "may not be lifted this turn where that would create money"),
-    Block("sold this turn", ("streets 0-13", "streets 14-21"), "packed", "no building this turn where that would create money"),
+    Block(
+        "mortgaged this turn",
+        ("lots 0-13", "lots 14-27"),
+        "packed",
+        "may not be lifted this turn where that would create money",
+    ),
+    Block(
+        "sold this turn",
+        ("streets 0-13", "streets 14-21"),
+        "packed",
+        "no building this turn where that would create money",
+    ),
     Block("in the bank", ("houses", "hotels"), "count", "divided by the supply under the rules"),
     Block("pot", MONEY, "dollars", "on Free Parking"),
-    Block("card to come", tuple(f"{deck} {card}" for d, deck in enumerate(DECKS) for card in CARD_ID[0][d]), "flag",
-          "to be drawn before the deck starts over, which a player can count; the order is hidden. Cards are indexed as in the "
-          "edition's deck and named after the US cards"),
+    Block(
+        "card to come",
+        tuple(f"{deck} {card}" for d, deck in enumerate(DECKS) for card in CARD_ID[0][d]),
+        "flag",
+        (
+            "to be drawn before the deck starts over, which a player can count; the order is "
+            "hidden. Cards are indexed as in the edition's deck and named after the US cards"
+        ),
+    ),
     # The turn.
     Block("dice", ("first", "second"), "count", "the last throw / 6"),
     Block("doubles", ("",), "count", "thrown in a row this turn / 3"),
@@ -71,9 +174,16 @@ SHARED: Final = (
     Block("round cap", ("",), "share", "rounds completed / the cap of the rules; 0 without a cap"),
     # What is still to be settled.
     Block("tasks", ("",), "count", f"number of tasks still to be settled / {AGENDA_DEPTH}"),
-    Block("task", tuple(f"{place} {fact}" for place in range(AGENDA_SHOWN) for fact in _TASK_FACTS), "packed",
-          f"from the top: (kind of the task + 1) / {len(agenda.TASK_NAMES) + 1}; its player, as a seat; its two arguments (see below)"),
-)  # fmt: skip
+    Block(
+        "task",
+        tuple(f"{place} {fact}" for place in range(AGENDA_SHOWN) for fact in _TASK_FACTS),
+        "packed",
+        (
+            f"from the top: (kind of the task + 1) / {len(agenda.TASK_NAMES) + 1}; its player, as "
+            "a seat; its two arguments (see below)"
+        ),
+    ),
+)
 
 EACH: Final = (
     Block("cash", MONEY, "dollars", "in hand"),
@@ -81,7 +191,12 @@ EACH: Final = (
     Block("place", ("",), "count", f"final rank / {MAX_PLAYERS}; 0 while in the game"),
     Block("on turn", ("",), "flag", ""),
     Block("to decide", ("",), "flag", "the open decision is this player's"),
-    Block("began", ("",), "flag", "had the first turn of the game: a round ends before this player's next turn"),
+    Block(
+        "began",
+        ("",),
+        "flag",
+        "had the first turn of the game: a round ends before this player's next turn",
+    ),
     Block("in jail", ("",), "flag", ""),
     Block("failed throws", ("",), "count", "in jail, / 10"),
     Block("jail card", DECKS, "flag", "holds the Get Out of Jail Free card of the deck"),
@@ -92,11 +207,13 @@ EACH: Final = (
     Block("bids next", ("",), "flag", "is asked first for the next bid"),
     Block("makes the offer", ("",), "flag", ""),
     Block("gets the offer", ("",), "flag", ""),
-    Block("position", SQUARES, "one-hot", "the token's square; a player in jail is on the jail square"),
+    Block(
+        "position", SQUARES, "one-hot", "the token's square; a player in jail is on the jail square"
+    ),
     Block("owns", LOTS, "flag", ""),
     Block("share of group", GROUPS, "share", "owned lots of the group / its size"),
     Block("may be built", COLOURS, "flag", "owns the whole group, with no lot mortgaged"),
-)  # fmt: skip
+)
 
 # Fields of the record that the observation leaves out, and why.
 HIDDEN: Final = {
@@ -116,13 +233,17 @@ HIDDEN: Final = {
     "spare": "never used",
 }
 
-# Tasks whose first argument is a set of lots, and those whose second argument is a seat (or the bank, or Free Parking).
+# Tasks whose first argument is a set of lots, and those whose second argument is a seat (or the
+# bank, or Free Parking).
 _SETS: Final = np.isin(np.arange(len(agenda.TASK_NAMES)), [agenda.ESTATE, agenda.TAKEOVERS])
-_SEATS: Final = np.isin(np.arange(len(agenda.TASK_NAMES)), [agenda.DEBT, agenda.CHARGE, agenda.TAKE])
+_SEATS: Final = np.isin(
+    np.arange(len(agenda.TASK_NAMES)), [agenda.DEBT, agenda.CHARGE, agenda.TAKE]
+)
 TASK_NUMBERS: Final = (
-    "The two arguments of a task (`engine/agenda.py` explains them). A set of lots takes two features, lots 0-13 and lots 14-27, as "
-    "binary fractions. A seat is (distance + 1) / 8, where distance counts seats from the observing player; the bank is -1/8, Free "
-    "Parking -2/8. Any other number n is n / (|n| + 32)."
+    "The two arguments of a task (`engine/agenda.py` explains them). A set of lots takes two"
+    " features, lots 0-13 and lots 14-27, as binary fractions. A seat is (distance + 1) / 8, where"
+    " distance counts seats from the observing player; the bank is -1/8, Free Parking -2/8. Any"
+    " other number n is n / (|n| + 32)."
 )
 
 SHARED_SIZE: Final = total(SHARED)
@@ -130,23 +251,64 @@ EACH_SIZE: Final = total(EACH)
 _S: Final = offsets(SHARED)
 _E: Final = offsets(EACH)
 
-_DECISION, _STAKE, _PRICE, _AMOUNT, _CREDITOR = _S["decision"], _S["at stake"], _S["price"], _S["amount due"], _S["creditor"]
+_DECISION, _STAKE, _PRICE, _AMOUNT, _CREDITOR = (
+    _S["decision"],
+    _S["at stake"],
+    _S["price"],
+    _S["amount due"],
+    _S["creditor"],
+)
 _WINDOW, _FAILED = _S["window"], _S["failed throw"]
 _BID, _AUCTION, _MAXIMUM = _S["standing bid"], _S["under auction"], _S["own maximum"]
-_ASK, _GIVE, _OFFER_CASH, _PICK, _COUNTER = _S["asked for"], _S["given"], _S["offered cash"], _S["last pick"], _S["counter-offer"]
+_ASK, _GIVE, _OFFER_CASH, _PICK, _COUNTER = (
+    _S["asked for"],
+    _S["given"],
+    _S["offered cash"],
+    _S["last pick"],
+    _S["counter-offer"],
+)
 _TRADED, _NUM_REFUSED, _REFUSED = _S["traded"], _S["refused offers"], _S["refused"]
 _MORTGAGED, _LEVELS, _FRESH, _SOLD, _SUPPLY = (
-    _S[name] for name in ("mortgaged", "buildings", "mortgaged this turn", "sold this turn", "in the bank")
+    _S[name]
+    for name in ("mortgaged", "buildings", "mortgaged this turn", "sold this turn", "in the bank")
 )
-_POT, _CARDS, _DICE, _DOUBLES, _AGAIN = _S["pot"], _S["card to come"], _S["dice"], _S["doubles"], _S["throws again"]
+_POT, _CARDS, _DICE, _DOUBLES, _AGAIN = (
+    _S["pot"],
+    _S["card to come"],
+    _S["dice"],
+    _S["doubles"],
+    _S["throws again"],
+)
 _TURNS, _ROUNDS, _TURN_CAP, _ROUND_CAP = _S["turns"], _S["rounds"], _S["turn cap"], _S["round cap"]
 _TASKS, _TASK = _S["tasks"], _S["task"]
 
-_CASH, _IN_GAME, _PLACE, _ON_TURN, _DECIDES = _E["cash"], _E["in the game"], _E["place"], _E["on turn"], _E["to decide"]
-_BEGAN, _IN_JAIL, _JAIL_THROWS, _JAIL_CARD, _OFFERS = _E["began"], _E["in jail"], _E["failed throws"], _E["jail card"], _E["offers made"]
-_IS_CREDITOR, _LEADS, _BIDS, _BIDS_NEXT = _E["is creditor"], _E["leads"], _E["bids"], _E["bids next"]
+_CASH, _IN_GAME, _PLACE, _ON_TURN, _DECIDES = (
+    _E["cash"],
+    _E["in the game"],
+    _E["place"],
+    _E["on turn"],
+    _E["to decide"],
+)
+_BEGAN, _IN_JAIL, _JAIL_THROWS, _JAIL_CARD, _OFFERS = (
+    _E["began"],
+    _E["in jail"],
+    _E["failed throws"],
+    _E["jail card"],
+    _E["offers made"],
+)
+_IS_CREDITOR, _LEADS, _BIDS, _BIDS_NEXT = (
+    _E["is creditor"],
+    _E["leads"],
+    _E["bids"],
+    _E["bids next"],
+)
 _MAKER, _RECEIVER = _E["makes the offer"], _E["gets the offer"]
-_POSITION, _OWNS, _GROUP_SHARE, _MAY_BUILD = _E["position"], _E["owns"], _E["share of group"], _E["may be built"]
+_POSITION, _OWNS, _GROUP_SHARE, _MAY_BUILD = (
+    _E["position"],
+    _E["owns"],
+    _E["share of group"],
+    _E["may be built"],
+)
 
 _NUM_GOODS: Final = len(GOODS)
 _PIECES: Final = NUM_LOTS + 2
@@ -158,7 +320,12 @@ _RESHUFFLED: Final = number("deck", "reshuffle_each_draw")
 def names(num_players: int) -> tuple[str, ...]:
     """The name of each feature."""
     shared = [name for block in SHARED for name in block.names]
-    each = [f"{seat}: {name}" for seat in seat_names(num_players) for block in EACH for name in block.names]
+    each = [
+        f"{seat}: {name}"
+        for seat in seat_names(num_players)
+        for block in EACH
+        for name in block.names
+    ]
     return (*shared, *each)
 
 
@@ -169,7 +336,8 @@ def write(game: Game, seat: int, out: Any) -> None:
     Args:
         game: The game.
         seat: The observing seat.
-        out: A float32 row, at least as long as the encoding for the game's number of players. The rest of the row becomes 0.
+        out: A float32 row, at least as long as the encoding for the game's number of players. The
+            rest of the row becomes 0.
     """
     out[:] = 0.0
     seat = int(seat)
@@ -187,7 +355,10 @@ def write(game: Game, seat: int, out: Any) -> None:
 
 @kernel
 def _dollars(out: Any, at: int, amount: int) -> None:
-    """Write dollars on two scales: one linear over the usual amounts, and one that never saturates."""
+    """Write dollars on two scales.
+
+    One linear over the usual amounts, and one that never saturates.
+    """
     out[at] = min(max(amount * (1.0 / 5000.0), -1.0), 1.0)
     out[at + 1] = amount / (abs(amount) + 1000.0)
 
@@ -200,7 +371,10 @@ def _bits(out: Any, at: int, bits: int, count: int) -> None:
 
 @kernel
 def _seats_on(game: Game, seat: int, other: int) -> int:
-    """How many seats `other` sits after `seat`. Values that are not seats are returned unchanged."""
+    """How many seats `other` sits after `seat`.
+
+    Values that are not seats are returned unchanged.
+    """
     if other < 0 or other >= seat:
         return other if other < 0 else other - seat
     return other - seat + int(game.num_players)
@@ -213,7 +387,7 @@ def _flag(game: Game, seat: int, other: int, feature: int, out: Any) -> None:
         out[SHARED_SIZE + _seats_on(game, seat, other) * EACH_SIZE + feature] = 1.0
 
 
-# --- shared facts -------------------------------------------------------------------------------------------------------
+# --- shared facts
 
 
 @kernel
@@ -254,7 +428,9 @@ def _write_creditor(game: Game, seat: int, creditor: int, out: Any) -> None:
     elif creditor == POT:
         out[_CREDITOR + 1] = 1.0
     for other in range(game.num_players):
-        if other == creditor or (creditor == ALL_OTHERS and other != game.player and game.place[other] == 0):
+        if other == creditor or (
+            creditor == ALL_OTHERS and other != game.player and game.place[other] == 0
+        ):
             _flag(game, seat, other, _IS_CREDITOR, out)
 
 
@@ -294,7 +470,10 @@ def write_goods(ask: int, give: int, cash: int, out: Any) -> None:
 @kernel
 def _write_refused(game: Game, seat: int, i: int, out: Any) -> None:
     at = _REFUSED + i * len(_REFUSED_FACTS)
-    maker, receiver = _seats_on(game, seat, int(game.refused_from[i])), _seats_on(game, seat, int(game.refused_to[i]))
+    maker, receiver = (
+        _seats_on(game, seat, int(game.refused_from[i])),
+        _seats_on(game, seat, int(game.refused_to[i])),
+    )
     ask, give, cash = int(game.refused_ask[i]), int(game.refused_give[i]), int(game.refused_cash[i])
     out[at] = (maker + 8 * receiver + 1) * (1.0 / 64.0)
     out[at + 1] = (ask & 0x7FFF) * _GOODS_HALF
@@ -347,7 +526,11 @@ def _write_agenda(game: Game, seat: int, out: Any) -> None:
     out[_TASKS] = depth * (1.0 / AGENDA_DEPTH)
     for i in range(min(depth, AGENDA_SHOWN)):
         at, row = _TASK + i * len(_TASK_FACTS), depth - 1 - i
-        task, first, second = int(game.agenda[row, 0]), int(game.agenda[row, 2]), int(game.agenda[row, 3])
+        task, first, second = (
+            int(game.agenda[row, 0]),
+            int(game.agenda[row, 2]),
+            int(game.agenda[row, 3]),
+        )
         out[at] = (task + 1) * (1.0 / (len(agenda.TASK_NAMES) + 1))
         out[at + 1] = (_seats_on(game, seat, int(game.agenda[row, 1])) + 1) * (1.0 / MAX_PLAYERS)
         if _SETS[task]:
@@ -362,13 +545,17 @@ def _write_agenda(game: Game, seat: int, out: Any) -> None:
             out[at + 4] = second / (abs(second) + 32.0)
 
 
-# --- facts of each player -----------------------------------------------------------------------------------------------
+# --- facts of each player
 
 
 @kernel
 def _write_player(game: Game, player: int, row: Any) -> None:
     _dollars(row, _CASH, int(game.cash[player]))
-    place, jail, cards = int(game.place[player]), int(game.jail[player]), int(game.jail_cards[player])
+    place, jail, cards = (
+        int(game.place[player]),
+        int(game.jail[player]),
+        int(game.jail_cards[player]),
+    )
     row[_IN_GAME] = 1.0 if place == 0 else 0.0
     row[_PLACE] = place * (1.0 / MAX_PLAYERS)
     if jail > 0:

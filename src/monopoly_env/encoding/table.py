@@ -1,4 +1,7 @@
-"""The table of an encoding: blocks of adjacent features. Offsets in the code, feature names and docs all come from it."""
+"""The table of an encoding: blocks of adjacent features.
+
+Offsets in the code, feature names and docs all come from it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from typing import Final
 from monopoly_env.facts.board import GROUPS, LOT_NAME, SQUARE_NAME
 from monopoly_env.game import MAX_PLAYERS
 
-# Labels that several blocks use, with names of the US board. Other editions have their lots in the same order.
+# Labels that several blocks use, with names of the US board. Other editions have their lots in the
+# same order.
 LOTS: Final = tuple(LOT_NAME[0])
 STREETS: Final = LOTS[:22]
 SQUARES: Final = tuple(f"{index} {name}" for index, name in enumerate(SQUARE_NAME[0]))
@@ -49,13 +53,19 @@ class Block:
 SCALES: Final = {
     "flag": "0 or 1",
     "one-hot": "0 or 1; at most one feature of the block is 1",
-    "dollars": "[-1, 1]: dollars / 5000, clipped; then dollars / (|dollars| + 1000), exact to the dollar up to 100,000",
+    "dollars": (
+        "[-1, 1]: dollars / 5000, clipped; then dollars / (|dollars| + 1000), exact to the dollar"
+        " up to 100,000"
+    ),
     "share": "[0, 1]",
     "count": "[0, 1]: divided by the largest possible value, as stated",
     "growing": "[0, 1): n / (n + a), with n and a as stated",
     "balance": "[-1, 1]: dollars / 2000, clipped",
     "rise": "(-1, 1): n / (|n| + a), with n and a as stated",
-    "packed": f"[-1, 1]: bits as a binary fraction, exact in float32; seats as (distance from the observing player + 1) / {MAX_PLAYERS}",
+    "packed": (
+        "[-1, 1]: bits as a binary fraction, exact in float32; seats as (distance from the"
+        f" observing player + 1) / {MAX_PLAYERS}"
+    ),
     "signed": "[0, 1], unless cash is below zero, which a defect of Ocnaru's program allows",
 }
 
@@ -80,5 +90,8 @@ def total(blocks: Iterable[Block]) -> int:
 
 
 def seat_names(count: int) -> tuple[str, ...]:
-    """The seats as feature names call them: the observing player first, then the others in turn order."""
+    """The seats as feature names call them.
+
+    The observing player first, then the others in turn order.
+    """
     return ("me", *(f"player +{offset}" for offset in range(1, count)))

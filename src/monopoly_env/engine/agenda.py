@@ -1,7 +1,8 @@
 """The agenda: a stack in the record, with the tasks still to be settled.
 
-A task is four numbers: its kind, a player, and two arguments. Questions are numbered first, like their decisions
-(`actions.DECISIONS`). The loop stops at a question with more than one legal answer. All other tasks need no answer.
+A task is four numbers: its kind, a player, and two arguments. Questions are numbered first, like
+their decisions (`actions.DECISIONS`). The loop stops at a question with more than one legal answer.
+All other tasks need no answer.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ PROCEDURES: Final = (
     "takeovers",  # mortgaged lots still to be asked about
 )
 (
-    BEGIN_TURN, BEFORE_THROW_TASK, THROW, AFTER_THROW_TASK, END_TURN, LEAVE_JAIL, SETTLE, CARD, CHARGE, TAKE,
+    BEGIN_TURN, BEFORE_THROW_TASK, THROW, AFTER_THROW_TASK, END_TURN, LEAVE_JAIL, SETTLE, CARD,
+    CHARGE, TAKE,
     PAY_EACH, COLLECT_EACH, AUCTION, AUCTION_ROUND, SOLD, ESTATE, TAKEOVERS,
 ) = range(15, 15 + len(PROCEDURES))  # fmt: skip
 TASK_NAMES: Final = (*DECISION_NAMES, *PROCEDURES)
@@ -62,7 +64,12 @@ LAST_TASK: Final = len(TASK_NAMES) - 1
 BEFORE_THROW, AFTER_THROW, OUT_OF_TURN = range(3)
 
 # Faults: the meaning of `Game.fault`.
-FAULTS: Final = ("none", "the agenda overflowed", "a question had no legal answer", "an unknown task")
+FAULTS: Final = (
+    "none",
+    "the agenda overflowed",
+    "a question had no legal answer",
+    "an unknown task",
+)
 AGENDA_OVERFLOW, NO_ANSWER, UNKNOWN_TASK = 1, 2, 3
 
 

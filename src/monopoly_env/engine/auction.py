@@ -37,12 +37,15 @@ _TEN = 10  # dollars, the lowest bid of H25
 _NO_PRICE = 1 << 30
 
 
-# --- lots ---------------------------------------------------------------------------------------------------------------
+# --- lots
 
 
 @kernel
 def decline(game: Game, seat: int, lot: int) -> None:
-    """A lot was declined: auction it at once (14). The player who declined may bid, unless the rules say otherwise."""
+    """A lot was declined: auction it at once (14).
+
+    The player who declined may bid, unless the rules say otherwise.
+    """
     if game.rules.auction == _NONE:
         return
     bidders = solvent_seats(game)
@@ -72,7 +75,10 @@ def open_auction(game: Game, lot: int, bidders: int, first_bidder: int) -> None:
 
 @kernel
 def is_sealed(game: Game) -> bool:
-    """Whether the current auction takes sealed bids. Scarce buildings are always sold openly, starting at the asking player's price."""
+    """Whether the current auction takes sealed bids.
+
+    Scarce buildings are always sold openly, starting at the asking player's price.
+    """
     return game.rules.auction == _SEALED and game.auction_lot < HOUSE_LOT
 
 
@@ -89,7 +95,7 @@ def next_round(game: Game) -> None:
 
 @kernel
 def _next_bidder(game: Game) -> int:
-    """The next seat that has not folded and does not already lead, starting from the one to be asked."""
+    """The next seat, from the one to be asked, that has not folded and does not already lead."""
     for offset in range(game.num_players):
         seat = seat_after(game, int(game.auction_asked), offset)
         if has(game.auction_bidders, seat) and seat != game.auction_leader:
@@ -130,13 +136,19 @@ def legal_raises(game: Game, seat: int) -> int:
 
 @kernel
 def raise_base(game: Game, seat: int) -> int:
-    """The amount that a seat's raise is added to: a dollar less than its lowest bid, so that every bid from there on can be made."""
+    """The amount that a seat's raise is added to.
+
+    A dollar less than its lowest bid, so that every bid from there on can be made.
+    """
     return lowest_bid(game, seat) - 1
 
 
 @kernel
 def legal_sealed(game: Game, seat: int) -> int:
-    """The legal actions of a sealed bid, one bit each: done, and the amounts that may be added to the maximum."""
+    """The legal actions of a sealed bid, one bit each.
+
+    Done, and the amounts that may be added to the maximum.
+    """
     actions = 1 << FOLD
     most = limit(game, seat)
     for i in range(len(RAISES)):
@@ -169,7 +181,10 @@ def sealed_bid(game: Game, seat: int, action: int) -> None:
 
 @kernel
 def forget_sealed_bids(game: Game) -> None:
-    """Take back the open question of a sealed auction and the bids of all others than the player asked, who bid again in turn order."""
+    """Take back the open question of a sealed auction and the bids of all but the player asked.
+
+    The others bid again in turn order.
+    """
     for seat in range(game.num_players):
         if seat != game.player:
             game.sealed[seat] = 0
@@ -197,7 +212,10 @@ def _close(game: Game) -> None:
 
 @kernel
 def _open_sealed_bids(game: Game) -> None:
-    """The highest maximum wins, ties go by turn order. The price is the second-highest one plus the increment of the rules (14)."""
+    """The highest maximum wins, ties go by turn order.
+
+    The price is the second-highest one plus the increment of the rules (14).
+    """
     best, second = 0, 0
     for offset in range(game.num_players):
         seat = seat_after(game, int(game.turn), offset)
@@ -208,7 +226,9 @@ def _open_sealed_bids(game: Game) -> None:
             game.auction_leader = seat
         elif offered > second:
             second = offered
-    game.auction_bid = min(best, max(int(game.rules.auction_start), second + int(game.rules.sealed_increment)))
+    game.auction_bid = min(
+        best, max(int(game.rules.auction_start), second + int(game.rules.sealed_increment))
+    )
 
 
 @kernel
@@ -241,12 +261,15 @@ def next_of_estate(game: Game, lots: int, first_bidder: int) -> None:
         agenda.push(game, agenda.AUCTION, first_bidder, lot, 0)
 
 
-# --- scarce buildings ---------------------------------------------------------------------------------------------------
+# --- scarce buildings
 
 
 @kernel
 def piece_funds(game: Game, seat: int) -> int:
-    """What a seat may bid for a scarce building, in dollars: its cash and, as an option, the mortgages of its `pledges` (29, S3)."""
+    """What a seat may bid for a scarce building, in dollars.
+
+    Its cash and, as an option, the mortgages of its `pledges` (29, S3).
+    """
     funds = int(game.cash[seat])
     if game.rules.piece_limit == _RAISABLE:
         funds += mortgage_values(game, mortgage.pledges(game, seat))
@@ -255,7 +278,10 @@ def piece_funds(game: Game, seat: int) -> int:
 
 @kernel
 def piece_floor(game: Game, seat: int, piece: int) -> int:
-    """The lowest bid of a seat for a scarce building, in dollars (29); more than any player can have if it cannot place one."""
+    """The lowest bid of a seat for a scarce building, in dollars (29).
+
+    More than any player can have if it cannot place one.
+    """
     own = _cheapest(game, seat, piece)
     if own == _NO_PRICE or game.rules.shortage_floor == _OWN_PRICE:
         return own
@@ -275,13 +301,21 @@ def _cheapest(game: Game, seat: int, piece: int) -> int:
 
 @kernel
 def places_for(game: Game, seat: int, piece: int, paid: int) -> int:
-    """The streets where a won building may be placed. With the floor `own_price`, the bank gets at least the list price (29)."""
-    return placeable(game, seat, piece, paid if game.rules.shortage_floor == _OWN_PRICE else _NO_PRICE)
+    """The streets where a won building may be placed.
+
+    With the floor `own_price`, the bank gets at least the list price (29).
+    """
+    return placeable(
+        game, seat, piece, paid if game.rules.shortage_floor == _OWN_PRICE else _NO_PRICE
+    )
 
 
 @kernel
 def build(game: Game, seat: int, lot: int) -> None:
-    """Buy the next building of a street: at list price, or by auction if others could also use the last buildings (27, 29)."""
+    """Buy the next building of a street.
+
+    At list price, or by auction if others could also use the last buildings (27, 29).
+    """
     piece = piece_for(game, lot)
     cost = building_cost(game, lot)
     if game.rules.building_limit != UNLIMITED and game.rules.building_shortage != _FIRST_COME:
@@ -305,7 +339,10 @@ def contenders(game: Game, piece: int) -> int:
 
 @kernel
 def _demand(game: Game, piece: int, seats: int) -> int:
-    """How many buildings these seats may want: one each or, where every player has a window, all that each could place and pay for (29)."""
+    """How many buildings these seats may want.
+
+    One each or, where every player has a window, all that each could place and pay for (29).
+    """
     if game.rules.build_window != _EVERY_PLAYER:
         return size(seats)
     count = 0
@@ -318,7 +355,10 @@ def _demand(game: Game, piece: int, seats: int) -> int:
 
 @kernel
 def _auction_piece(game: Game, seat: int, lot: int, piece: int, cost: int, rivals: int) -> None:
-    """Auction one scarce building. Asking for it counts as a bid at the list price, or at the floor of the rules if that is lower."""
+    """Auction one scarce building.
+
+    Asking for it counts as a bid at the list price, or at the floor of the rules if that is lower.
+    """
     opening = cost if game.rules.shortage_floor == _OWN_PRICE else piece_floor(game, seat, piece)
     open_auction(game, piece, rivals | 1 << int(seat), seat_after(game, seat, 1))
     game.auction_bid = opening

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from monopoly_env.engine.sets import has
-from monopoly_env.facts.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, GROUP_START, HOTEL, HOUSE_PRICE, NUM_STREETS, RAILROADS
+from monopoly_env.facts.board import (
+    GROUP_LOTS,
+    GROUP_OF,
+    GROUP_SIZE,
+    GROUP_START,
+    HOTEL,
+    HOUSE_PRICE,
+    NUM_STREETS,
+    RAILROADS,
+)
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
@@ -63,13 +72,24 @@ def next_level(game: Game, lot: int) -> int:
 
 @kernel
 def _skips_house(game: Game, level: int) -> bool:
-    """Whether the last house and the hotel are bought in one step, because the bank has no house (option of 27)."""
-    return game.rules.hotel_direct and level + 1 == game.rules.hotel_after and game.houses <= 0 and game.hotels > 0
+    """Whether the last house and the hotel are bought in one step (option of 27).
+
+    That is so if the bank has no house.
+    """
+    return (
+        game.rules.hotel_direct
+        and level + 1 == game.rules.hotel_after
+        and game.houses <= 0
+        and game.hotels > 0
+    )
 
 
 @kernel
 def building_cost(game: Game, lot: int) -> int:
-    """The list price of the next building of a street, or of its group where groups are built at once (26, 27)."""
+    """The list price of the next building of a street, or of its group (26, 27).
+
+    It is that of the group where groups are built at once.
+    """
     price = int(HOUSE_PRICE[game.rules.board, lot])
     level = int(game.level[lot])
     if game.rules.even_build == WHOLE_GROUP:
@@ -83,7 +103,10 @@ def building_cost(game: Game, lot: int) -> int:
 
 @kernel
 def improvable(game: Game, seat: int) -> int:
-    """The streets whose next building the rules allow, regardless of its cost and of the bank's supply (25-27)."""
+    """The streets whose next building the rules allow (25-27).
+
+    Its cost and the bank's supply do not matter.
+    """
     lots = 0
     owned = int(game.lots[seat])
     if _resale_pays(game):
@@ -108,7 +131,10 @@ def complete_colours(game: Game, seat: int) -> int:
 
 @kernel
 def _resale_pays(game: Game) -> bool:
-    """Whether a building may be sold for its full cost: a player could then alternate building and selling forever."""
+    """Whether a building may be sold for its full cost.
+
+    A player could then alternate building and selling forever.
+    """
     return game.rules.sell_ratio == 100 or game.rules.shortage_floor != _OWN_PRICE
 
 
@@ -122,14 +148,21 @@ def _improvable_in_group(game: Game, group: int) -> int:
     for lot in range(start, start + int(GROUP_SIZE[group])):
         level = int(game.level[lot])
         even = rule != EVEN or level == floor
-        if level < HOTEL and even and (next_level(game, lot) < HOTEL or _neighbours_ready(game, lot, group)):
+        if (
+            level < HOTEL
+            and even
+            and (next_level(game, lot) < HOTEL or _neighbours_ready(game, lot, group))
+        ):
             lots |= 1 << lot
     return lots
 
 
 @kernel
 def _neighbours_ready(game: Game, lot: int, group: int) -> bool:
-    """Whether every other lot of the group has the houses that a hotel requires, even if uneven building is allowed (27)."""
+    """Whether every other lot of the group has the houses that a hotel requires (27).
+
+    They are required even if uneven building is allowed.
+    """
     start = int(GROUP_START[group])
     for other in range(start, start + int(GROUP_SIZE[group])):
         if other != lot and game.level[other] < game.rules.hotel_after:
@@ -153,12 +186,19 @@ def in_bank(game: Game, piece: int) -> int:
 
 @kernel
 def placeable(game: Game, seat: int, piece: int, most: int) -> int:
-    """The streets on which a seat may put a building of this kind whose list price is at most `most` dollars."""
+    """The streets on which a seat may put a building of this kind for at most `most` dollars.
+
+    The list price counts.
+    """
     lots = 0
     candidates = improvable(game, seat)
     if candidates != 0:
         for lot in range(NUM_STREETS):
-            if has(candidates, lot) and piece_for(game, lot) == piece and building_cost(game, lot) <= most:
+            if (
+                has(candidates, lot)
+                and piece_for(game, lot) == piece
+                and building_cost(game, lot) <= most
+            ):
                 lots |= 1 << lot
     return lots
 
@@ -175,7 +215,9 @@ def cheapest(game: Game, lots: int) -> int:
 
 @kernel
 def affordable(game: Game, seat: int, piece: int, funds: int, floor: int) -> int:
-    """How many buildings of a kind a seat could place one by one and pay for, the cheapest first (29).
+    """The number of buildings of a kind that a seat could place and pay for, one by one (29).
+
+    The cheapest come first.
 
     With the floor `own_price` each place costs its list price, otherwise `floor` dollars.
     """
@@ -197,19 +239,29 @@ def affordable(game: Game, seat: int, piece: int, funds: int, floor: int) -> int
 
 @kernel
 def buildable(game: Game, seat: int) -> int:
-    """The streets on which a seat may build now: the rules allow it, the bank has the building, and the cash in hand suffices."""
+    """The streets on which a seat may build now.
+
+    The rules allow it, the bank has the building, and the cash in hand suffices.
+    """
     lots = 0
     candidates = improvable(game, seat)
     if candidates != 0:
         for lot in range(NUM_STREETS):
-            if has(candidates, lot) and in_bank(game, piece_for(game, lot)) > 0 and building_cost(game, lot) <= game.cash[seat]:
+            if (
+                has(candidates, lot)
+                and in_bank(game, piece_for(game, lot)) > 0
+                and building_cost(game, lot) <= game.cash[seat]
+            ):
                 lots |= 1 << lot
     return lots
 
 
 @kernel
 def raise_level(game: Game, lot: int) -> None:
-    """Put the next building on a street (or on each street of its group). Payment is handled elsewhere."""
+    """Put the next building on a street (or on each street of its group).
+
+    Payment is handled elsewhere.
+    """
     if game.rules.even_build == WHOLE_GROUP:
         start = int(GROUP_START[GROUP_OF[lot]])
         for other in range(start, start + int(GROUP_SIZE[GROUP_OF[lot]])):
@@ -266,7 +318,11 @@ def _may_sell(game: Game, lot: int) -> bool:
     if game.rules.even_build == EVEN and game.level[lot] != highest_level(game, group):
         return False
     breaks_hotel = game.level[lot] == HOTEL and game.rules.building_limit != UNLIMITED
-    return not (breaks_hotel and game.rules.hotel_breakdown == BREAKDOWN_NEEDS_FOUR and game.houses < game.rules.hotel_after)
+    return not (
+        breaks_hotel
+        and game.rules.hotel_breakdown == BREAKDOWN_NEEDS_FOUR
+        and game.houses < game.rules.hotel_after
+    )
 
 
 @kernel
@@ -277,7 +333,10 @@ def refund(game: Game, lot: int, ratio: int) -> int:
 
 @kernel
 def sell(game: Game, seat: int, lot: int) -> None:
-    """Sell the top building of a street, or as much of its group as the rules require to be sold together (31, 32)."""
+    """Sell the top building of a street, or of its group where the rules say so (31, 32).
+
+    Of the group, as much as the rules require to be sold together.
+    """
     game.fresh_sales |= int(GROUP_LOTS[GROUP_OF[lot]])
     if game.rules.even_build == WHOLE_GROUP:
         _sell_group_level(game, seat, int(GROUP_OF[lot]))
@@ -292,14 +351,23 @@ def sell(game: Game, seat: int, lot: int) -> None:
 @kernel
 def _can_break_down(game: Game) -> bool:
     """Whether the bank can return the houses of a hotel."""
-    free = game.rules.building_limit == UNLIMITED or game.rules.hotel_breakdown == BREAKDOWN_UNLIMITED
+    free = (
+        game.rules.building_limit == UNLIMITED or game.rules.hotel_breakdown == BREAKDOWN_UNLIMITED
+    )
     return free or game.houses >= game.rules.hotel_after
 
 
 @kernel
 def _collapses(game: Game, group: int) -> bool:
-    """Whether a sale takes a whole group down, because the bank lacks the houses for a hotel: any of its streets may be named (32)."""
-    if _can_break_down(game) or game.rules.even_build != EVEN or game.rules.hotel_breakdown == BREAKDOWN_NEEDS_FOUR:
+    """Whether a sale takes a whole group down, because the bank lacks the houses for a hotel.
+
+    Any of its streets may be named (32).
+    """
+    if (
+        _can_break_down(game)
+        or game.rules.even_build != EVEN
+        or game.rules.hotel_breakdown == BREAKDOWN_NEEDS_FOUR
+    ):
         return False
     return highest_level(game, group) == HOTEL
 
@@ -318,12 +386,17 @@ def _sell_group_level(game: Game, seat: int, group: int) -> None:
     for lot in range(start, start + int(GROUP_SIZE[group])):
         _lower(game, seat, lot, steps_of(game, int(game.level[lot])) - 1)
     if hotel_once:  # the program pays for a hotel once for the whole group
-        game.cash[seat] -= (int(GROUP_SIZE[group]) - 1) * refund(game, start, int(game.rules.sell_ratio))
+        game.cash[seat] -= (int(GROUP_SIZE[group]) - 1) * refund(
+            game, start, int(game.rules.sell_ratio)
+        )
 
 
 @kernel
 def _collapse(game: Game, seat: int, lot: int) -> None:
-    """Sell a hotel when the bank lacks houses: the group goes down to the highest even level that the bank can supply (32)."""
+    """Sell a hotel when the bank lacks houses.
+
+    The group goes down to the highest even level that the bank can supply (32).
+    """
     group = int(GROUP_OF[lot])
     start, count = int(GROUP_START[group]), int(GROUP_SIZE[group])
     supply, total = int(game.houses), -1
@@ -332,7 +405,8 @@ def _collapse(game: Game, seat: int, lot: int) -> None:
         total += steps_of(game, int(game.level[other]))
     while _houses_needed(game, total, count) > supply:
         total -= 1
-    # The named lot gets the lowest level. If the levels differ, the next ones of the group keep one more.
+    # The named lot gets the lowest level. If the levels differ, the next ones of the group keep one
+    # more.
     extra = total % count
     for offset in range(1, count + 1):
         other = start + (lot - start + offset) % count
@@ -345,7 +419,7 @@ def _collapse(game: Game, seat: int, lot: int) -> None:
 
 @kernel
 def _houses_needed(game: Game, total: int, count: int) -> int:
-    """The number of houses that an even group of `count` lots needs for `total` building prices in all."""
+    """The houses that an even group of `count` lots needs for `total` building prices in all."""
     needed = 0
     for i in range(count):
         needed += houses_at(game, level_of(game, (total + i) // count))

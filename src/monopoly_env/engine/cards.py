@@ -23,8 +23,14 @@ def draw_card(game: Game, seat: int, deck: int, again: int) -> None:
     card = decks.draw(game, seat, deck)
     effect = table.CARD[board, deck, card, 0]
     first, second = int(table.CARD[board, deck, card, 1]), int(table.CARD[board, deck, card, 2])
-    if game.rules.ocnaru_quirks and deck == table.CHANCE_DECK and not again and _keeps_place(effect):
-        agenda.push(game, agenda.CARD, seat, deck, 1)  # the program settles the square a second time
+    if (
+        game.rules.ocnaru_quirks
+        and deck == table.CHANCE_DECK
+        and not again
+        and _keeps_place(effect)
+    ):
+        # the program settles the square a second time
+        agenda.push(game, agenda.CARD, seat, deck, 1)
     if effect <= table.TO_JAIL:
         _move_by_card(game, seat, effect, first, second)
     elif effect == table.BANK_PAYS:
@@ -83,7 +89,10 @@ def _distance_to_kind(game: Game, seat: int, kind: int) -> int:
 
 @kernel
 def repair_bill(game: Game, seat: int, per_house: int, per_hotel: int) -> int:
-    """The bill for a seat's houses and hotels, in dollars. A hotel does not count as houses (54)."""
+    """The bill for a seat's houses and hotels, in dollars (54).
+
+    A hotel does not count as houses.
+    """
     bill = 0
     for lot in range(NUM_STREETS):
         if has(game.lots[seat], lot) and game.level[lot] > 0:

@@ -6,7 +6,13 @@ from monopoly_env.engine import agenda, decks, mortgage
 from monopoly_env.engine.building import clear_buildings, liquidation_of_buildings, sellable
 from monopoly_env.engine.liquidation import ONE_REQUEST, debtor_chooses, liquidate, raisable
 from monopoly_env.engine.mortgage import mortgageable
-from monopoly_env.engine.players import finish, finish_if_alone, next_solvent, seat_after, solvent_seats
+from monopoly_env.engine.players import (
+    finish,
+    finish_if_alone,
+    next_solvent,
+    seat_after,
+    solvent_seats,
+)
 from monopoly_env.engine.sets import has, size
 from monopoly_env.engine.trade import may_offer
 from monopoly_env.game import ALL_OTHERS, BANK, BY_BANKRUPTCY, POT, Game
@@ -39,7 +45,10 @@ def charge(game: Game, seat: int, amount: int, creditor: int) -> None:
 
 @kernel
 def can_raise_more(game: Game, seat: int, amount: int) -> bool:
-    """Whether a debtor without enough cash gets to raise it: by selling and mortgaging, or by trade where the rules allow it (42, 55)."""
+    """Whether a debtor without enough cash gets to raise it.
+
+    By selling and mortgaging, or by trade where the rules allow it (42, 55).
+    """
     if not debtor_chooses(game):
         return False
     if game.rules.debt_trade and may_offer(game, seat):
@@ -49,8 +58,13 @@ def can_raise_more(game: Game, seat: int, amount: int) -> bool:
 
 @kernel
 def may_give_up(game: Game, seat: int, amount: int) -> bool:
-    """Whether a debtor may give up: with `liquidation="one_request"`, or if only a trade could raise enough."""
-    return game.rules.liquidation == ONE_REQUEST or (game.rules.debt_trade and raisable(game, seat) < amount)
+    """Whether a debtor may give up.
+
+    With `liquidation="one_request"`, or if only a trade could raise enough.
+    """
+    return game.rules.liquidation == ONE_REQUEST or (
+        game.rules.debt_trade and raisable(game, seat) < amount
+    )
 
 
 @kernel
@@ -117,7 +131,9 @@ def collect_each(game: Game, seat: int, amount: int, offset: int) -> None:
 def bankrupt(game: Game, seat: int, creditor: int) -> None:
     """A player leaves the game. The estate goes to the creditor or to the bank (56, 57)."""
     place = size(solvent_seats(game))
-    cash = int(game.cash[seat]) + liquidation_of_buildings(game, seat, int(game.rules.bankrupt_sell_ratio))
+    cash = int(game.cash[seat]) + liquidation_of_buildings(
+        game, seat, int(game.rules.bankrupt_sell_ratio)
+    )
     lots = int(game.lots[seat])
     clear_buildings(game, seat)
     if creditor == ALL_OTHERS and game.rules.multi_creditor == _SPLIT:
@@ -139,7 +155,9 @@ def bankrupt(game: Game, seat: int, creditor: int) -> None:
             game.mortgaged = int(game.mortgaged) & ~lots
     if finish_if_alone(game):
         return
-    if game.rules.end_at_first_bankruptcy or (creditor < 0 and game.rules.bank_bankruptcy == _GAME_OVER):
+    if game.rules.end_at_first_bankruptcy or (
+        creditor < 0 and game.rules.bank_bankruptcy == _GAME_OVER
+    ):
         finish(game, BY_BANKRUPTCY)
     elif creditor >= 0:
         mortgage.take_over(game, creditor, lots)

@@ -35,7 +35,10 @@ def shuffle(game: Game, deck: int) -> None:
 
 @kernel
 def shuffle_unseen(game: Game, deck: int) -> None:
-    """Shuffle the cards of a deck that are still to be drawn in this pass. Nobody has seen their order."""
+    """Shuffle the cards of a deck that are still to be drawn in this pass.
+
+    Nobody has seen their order.
+    """
     first = int(game.deck_next[deck])
     for last in range(int(game.deck_size[deck]) - 1, first, -1):
         other = first + _draw_below(game, deck, last - first + 1)
@@ -52,7 +55,10 @@ def _draw_below(game: Game, deck: int, bound: int) -> int:
 
 @kernel
 def draw(game: Game, seat: int, deck: int) -> int:
-    """Draw the next card of a deck. A jail card goes to the seat, any other card to the bottom of the deck."""
+    """Draw the next card of a deck.
+
+    A jail card goes to the seat, any other card to the bottom of the deck.
+    """
     count = int(game.deck_size[deck])
     place = int(game.deck_next[deck])
     if game.rules.deck == EACH_DRAW:

@@ -1,7 +1,9 @@
-"""The invariants that hold after every step, in one compiled check (used by `step`, `position`, `load` and the fuzzer).
+"""The invariants that hold after every step, in one compiled check.
 
-The kernels of the rulebook do not look whether a number of the record is in the range of a table: they may only run on records that
-pass this check.
+Used by `step`, `position`, `load` and the fuzzer.
+
+The kernels of the rulebook do not look whether a number of the record is in the range of a table:
+they may only run on records that pass this check.
 """
 
 from __future__ import annotations
@@ -29,7 +31,17 @@ from monopoly_env.engine.building import (
 )
 from monopoly_env.engine.legal import WORDS, ask, count_legal
 from monopoly_env.engine.sets import has, size
-from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, HOTEL, JAIL_SQUARE, NUM_EDITIONS, NUM_LOTS, NUM_SQUARES, NUM_STREETS
+from monopoly_env.facts.board import (
+    ALL_LOTS,
+    GROUP_LOTS,
+    GROUP_OF,
+    HOTEL,
+    JAIL_SQUARE,
+    NUM_EDITIONS,
+    NUM_LOTS,
+    NUM_SQUARES,
+    NUM_STREETS,
+)
 from monopoly_env.facts.cards import DECK_SIZE, JAIL_CARD_NUMBER
 from monopoly_env.game import (
     AGENDA_DEPTH,
@@ -78,21 +90,29 @@ VIOLATIONS: Final = (
     "the legal actions are not those of the rules",
 )
 (
-    NONE, FAULT, TWO_OWNERS, GHOST_OWNER, BANK_MORTGAGE, BUILT_MORTGAGE, BUILT_UNOWNED, UNEVEN, HOUSES, HOTELS, NEGATIVE_CASH,
-    CARD_TWICE, DECK, JAIL_SQUARE_LEFT, EMPTY_MASK, GHOST_ASKED, NO_PLACE, ABSENT, RANGE, AGENDA, ALL_OUT, STALE,
+    NONE, FAULT, TWO_OWNERS, GHOST_OWNER, BANK_MORTGAGE, BUILT_MORTGAGE, BUILT_UNOWNED, UNEVEN,
+    HOUSES, HOTELS, NEGATIVE_CASH,
+    CARD_TWICE, DECK, JAIL_SQUARE_LEFT, EMPTY_MASK, GHOST_ASKED, NO_PLACE, ABSENT, RANGE, AGENDA,
+    ALL_OUT, STALE,
 ) = range(len(VIOLATIONS))  # fmt: skip
 
 
 @kernel
 def violation(game: Game) -> int:
-    """The first broken invariant, as an index into `VIOLATIONS`; 0 if all hold. It does not ask the open question anew (`STALE`)."""
+    """The first broken invariant, as an index into `VIOLATIONS`; 0 if all hold.
+
+    It does not ask the open question anew (`STALE`).
+    """
     broken = unsettled_violation(game)
     return _question(game) if broken == NONE else broken
 
 
 @kernel
 def step_violation(game: Game) -> int:
-    """The first broken invariant, including `STALE`: the legal actions in the record are not those of the rules."""
+    """The first broken invariant, including `STALE`.
+
+    `STALE`: the legal actions in the record are not those of the rules.
+    """
     broken = violation(game)
     if broken == NONE and _is_stale(game):
         return STALE
@@ -120,11 +140,18 @@ def unsettled_violation(game: Game) -> int:
 
 @kernel
 def out_of_range(game: Game) -> int:
-    """The first number that would lead a kernel beyond a table, even if it only reads. It does not ask whether a game can come there."""
+    """The first number that would lead a kernel beyond a table, even if it only reads.
+
+    It does not ask whether a game can come there.
+    """
     broken = ranges(game)
     if broken == NONE:
         broken = _agenda(game)
-    return AGENDA if broken == NONE and game.decision != agenda.OVER and not _is_on_top(game) else broken
+    return (
+        AGENDA
+        if broken == NONE and game.decision != agenda.OVER and not _is_on_top(game)
+        else broken
+    )
 
 
 @kernel
@@ -142,7 +169,10 @@ def _all_within(values: Any, low: int, high: int) -> bool:
 
 @kernel
 def ranges(game: Game) -> int:
-    """Check the range of every number: a record from a file could hold anything, and most are used as indices or sets somewhere."""
+    """Check the range of every number.
+
+    A record from a file could hold anything, and most are used as indices or sets somewhere.
+    """
     sound = _game_in_range(game) and _seats_in_range(game) and _bank_in_range(game)
     return NONE if sound and _auction_in_range(game) and _offers_in_range(game) else RANGE
 
@@ -150,47 +180,117 @@ def ranges(game: Game) -> int:
 @kernel
 def _game_in_range(game: Game) -> bool:
     last = int(game.num_players) - 1
-    sound = _within(game.num_players, MIN_PLAYERS, MAX_PLAYERS) and _within(game.depth, 0, AGENDA_DEPTH)
-    sound = sound and _within(game.rules.board, 0, NUM_EDITIONS - 1) and _within(game.decision, 0, agenda.FIRST_PROCEDURE - 1)
-    sound = sound and _within(game.fault, 0, len(agenda.FAULTS) - 1) and _within(game.ending, 0, len(ENDINGS) - 1)
-    sound = sound and _within(game.first, 0, last) and _within(game.turn, 0, last) and _within(game.player, 0, last)
+    sound = _within(game.num_players, MIN_PLAYERS, MAX_PLAYERS) and _within(
+        game.depth, 0, AGENDA_DEPTH
+    )
+    sound = (
+        sound
+        and _within(game.rules.board, 0, NUM_EDITIONS - 1)
+        and _within(game.decision, 0, agenda.FIRST_PROCEDURE - 1)
+    )
+    sound = (
+        sound
+        and _within(game.fault, 0, len(agenda.FAULTS) - 1)
+        and _within(game.ending, 0, len(ENDINGS) - 1)
+    )
+    sound = (
+        sound
+        and _within(game.first, 0, last)
+        and _within(game.turn, 0, last)
+        and _within(game.player, 0, last)
+    )
     sound = sound and _within(game.turns, 0, MOST_DOLLARS) and _within(game.rounds, 0, MOST_DOLLARS)
-    sound = sound and _within(game.streak, 0, _MOST_COUNTED) and _within(game.again, 0, 1) and _all_within(game.dice[:], 0, 9)
-    sound = sound and _within(game.utility_throws, 0, MOST_DOLLARS) and _within(game.start_draws, 0, MOST_DOLLARS)
-    sound = sound and _all_within(game.seed[:], 0, _WORD) and _within(game.legal[WORDS - 1], 0, _LAST_WORD)
+    sound = (
+        sound
+        and _within(game.streak, 0, _MOST_COUNTED)
+        and _within(game.again, 0, 1)
+        and _all_within(game.dice[:], 0, 9)
+    )
+    sound = (
+        sound
+        and _within(game.utility_throws, 0, MOST_DOLLARS)
+        and _within(game.start_draws, 0, MOST_DOLLARS)
+    )
+    sound = (
+        sound
+        and _all_within(game.seed[:], 0, _WORD)
+        and _within(game.legal[WORDS - 1], 0, _LAST_WORD)
+    )
     sound = sound and _all_within(game.legal[:], 0, _WORD)
-    return sound and _within(game.num_forced, 0, MAX_FORCED) and _all_within(game.forced_throws[:], 0, 66)
+    return (
+        sound
+        and _within(game.num_forced, 0, MAX_FORCED)
+        and _all_within(game.forced_throws[:], 0, 66)
+    )
 
 
 @kernel
 def _seats_in_range(game: Game) -> bool:
     sound = True
     for seat in range(MAX_PLAYERS):
-        sound = sound and _within(game.position[seat], 0, NUM_SQUARES - 1) and _within(game.place[seat], 0, MAX_PLAYERS)
-        sound = sound and _within(game.cash[seat], -MOST_DOLLARS, MOST_DOLLARS) and _within(game.sealed[seat], 0, MOST_DOLLARS)
-        sound = sound and _within(game.lots[seat], 0, ALL_LOTS) and _within(game.jail_cards[seat], 0, 3)
-        sound = sound and _within(game.throws[seat], 0, MOST_DOLLARS) and game.policy_draws[seat] >= 0
-        sound = sound and _within(game.jail[seat], 0, _MOST_COUNTED) and _within(game.offers[seat], 0, _MOST_COUNTED)
+        sound = (
+            sound
+            and _within(game.position[seat], 0, NUM_SQUARES - 1)
+            and _within(game.place[seat], 0, MAX_PLAYERS)
+        )
+        sound = (
+            sound
+            and _within(game.cash[seat], -MOST_DOLLARS, MOST_DOLLARS)
+            and _within(game.sealed[seat], 0, MOST_DOLLARS)
+        )
+        sound = (
+            sound and _within(game.lots[seat], 0, ALL_LOTS) and _within(game.jail_cards[seat], 0, 3)
+        )
+        sound = (
+            sound and _within(game.throws[seat], 0, MOST_DOLLARS) and game.policy_draws[seat] >= 0
+        )
+        sound = (
+            sound
+            and _within(game.jail[seat], 0, _MOST_COUNTED)
+            and _within(game.offers[seat], 0, _MOST_COUNTED)
+        )
     return sound
 
 
 @kernel
 def _bank_in_range(game: Game) -> bool:
     sound = _within(game.mortgaged, 0, ALL_LOTS) and _within(game.fresh_mortgages, 0, ALL_LOTS)
-    sound = sound and _within(game.fresh_sales, 0, _ALL_STREETS) and _all_within(game.level[:], 0, HOTEL)
-    sound = sound and _within(game.houses, -_MOST_COUNTED, _MOST_COUNTED) and _within(game.hotels, -_MOST_COUNTED, _MOST_COUNTED)
+    sound = (
+        sound
+        and _within(game.fresh_sales, 0, _ALL_STREETS)
+        and _all_within(game.level[:], 0, HOTEL)
+    )
+    sound = (
+        sound
+        and _within(game.houses, -_MOST_COUNTED, _MOST_COUNTED)
+        and _within(game.hotels, -_MOST_COUNTED, _MOST_COUNTED)
+    )
     sound = sound and _within(game.pot, 0, MOST_DOLLARS)
     for deck in range(2):
-        sound = sound and _within(game.deck_size[deck], 0, DECK_SIZE) and _within(game.deck_next[deck], 0, game.deck_size[deck])
-        sound = sound and _all_within(game.deck[deck], 0, DECK_SIZE - 1) and _within(game.deck_draws[deck], 0, MOST_DOLLARS)
+        sound = (
+            sound
+            and _within(game.deck_size[deck], 0, DECK_SIZE)
+            and _within(game.deck_next[deck], 0, game.deck_size[deck])
+        )
+        sound = (
+            sound
+            and _all_within(game.deck[deck], 0, DECK_SIZE - 1)
+            and _within(game.deck_draws[deck], 0, MOST_DOLLARS)
+        )
     return sound
 
 
 @kernel
 def _auction_in_range(game: Game) -> bool:
     last = int(game.num_players) - 1
-    sound = _within(game.auction_lot, NOBODY, HOTEL_LOT) and _within(game.auction_asked, NOBODY, last)
-    sound = sound and _within(game.auction_leader, NOBODY, last) and _within(game.auction_bidders, 0, (2 << last) - 1)
+    sound = _within(game.auction_lot, NOBODY, HOTEL_LOT) and _within(
+        game.auction_asked, NOBODY, last
+    )
+    sound = (
+        sound
+        and _within(game.auction_leader, NOBODY, last)
+        and _within(game.auction_bidders, 0, (2 << last) - 1)
+    )
     return sound and _within(game.auction_bid, 0, MOST_DOLLARS)
 
 
@@ -198,12 +298,28 @@ def _auction_in_range(game: Game) -> bool:
 def _offers_in_range(game: Game) -> bool:
     last = int(game.num_players) - 1
     sound = _within(game.offer_from, NOBODY, last) and _within(game.offer_to, NOBODY, last)
-    sound = sound and _within(game.offer_last, NOBODY, CHEST_GOOD) and _within(game.offer_counter, 0, 1)
-    sound = sound and _within(game.offer_ask, 0, _ALL_GOODS) and _within(game.offer_give, 0, _ALL_GOODS)
-    sound = sound and _within(game.offer_cash, -MOST_DOLLARS, MOST_DOLLARS) and _within(game.traded, 0, _ALL_GOODS)
+    sound = (
+        sound and _within(game.offer_last, NOBODY, CHEST_GOOD) and _within(game.offer_counter, 0, 1)
+    )
+    sound = (
+        sound and _within(game.offer_ask, 0, _ALL_GOODS) and _within(game.offer_give, 0, _ALL_GOODS)
+    )
+    sound = (
+        sound
+        and _within(game.offer_cash, -MOST_DOLLARS, MOST_DOLLARS)
+        and _within(game.traded, 0, _ALL_GOODS)
+    )
     sound = sound and _within(game.num_refused, 0, MAX_REFUSED)
-    sound = sound and _all_within(game.refused_from[:], 0, last) and _all_within(game.refused_to[:], 0, last)
-    sound = sound and _all_within(game.refused_ask[:], 0, _ALL_GOODS) and _all_within(game.refused_give[:], 0, _ALL_GOODS)
+    sound = (
+        sound
+        and _all_within(game.refused_from[:], 0, last)
+        and _all_within(game.refused_to[:], 0, last)
+    )
+    sound = (
+        sound
+        and _all_within(game.refused_ask[:], 0, _ALL_GOODS)
+        and _all_within(game.refused_give[:], 0, _ALL_GOODS)
+    )
     return sound and _all_within(game.refused_cash[:], -MOST_DOLLARS, MOST_DOLLARS)
 
 
@@ -215,8 +331,15 @@ def _agenda(game: Game) -> int:
         task, seat = int(game.agenda[i, 0]), int(game.agenda[i, 1])
         first, second = int(game.agenda[i, 2]), int(game.agenda[i, 3])
         nobody = task == agenda.AUCTION_ROUND
-        sound = _within(task, 1, agenda.LAST_TASK) and _within(seat, NOBODY if nobody else 0, NOBODY if nobody else last)
-        if task == agenda.BUY or task == agenda.TAKEOVER or task == agenda.SOLD or task == agenda.AUCTION:
+        sound = _within(task, 1, agenda.LAST_TASK) and _within(
+            seat, NOBODY if nobody else 0, NOBODY if nobody else last
+        )
+        if (
+            task == agenda.BUY
+            or task == agenda.TAKEOVER
+            or task == agenda.SOLD
+            or task == agenda.AUCTION
+        ):
             sound = sound and _within(first, 0, NUM_LOTS - 1)
         elif task == agenda.PLACE:
             sound = sound and _within(first, HOUSE_LOT, HOTEL_LOT)
@@ -225,7 +348,11 @@ def _agenda(game: Game) -> int:
         elif task == agenda.WINDOW:
             sound = sound and _within(first, agenda.BEFORE_THROW, agenda.OUT_OF_TURN)
         elif task == agenda.BEFORE_THROW_TASK:
-            sound = sound and _within(first, 0, int(game.rules.window_passes) - 1) and _within(second, 0, 1)
+            sound = (
+                sound
+                and _within(first, 0, int(game.rules.window_passes) - 1)
+                and _within(second, 0, 1)
+            )
         elif task == agenda.CHARGE or task == agenda.DEBT or task == agenda.TAKE:
             sound = sound and _within(second, ALL_OTHERS, last)
         elif task == agenda.PAY_EACH or task == agenda.COLLECT_EACH:
@@ -238,7 +365,9 @@ def _agenda(game: Game) -> int:
             return AGENDA
         auctioning = task == agenda.BID or task == agenda.SEALED_BID or task == agenda.AUCTION_ROUND
         nobody_offers = game.offer_from < 0 or game.offer_to < 0
-        if (_within(task, agenda.ASK, agenda.REPLY) and nobody_offers) or (auctioning and game.auction_lot < 0):
+        if (_within(task, agenda.ASK, agenda.REPLY) and nobody_offers) or (
+            auctioning and game.auction_lot < 0
+        ):
             return AGENDA
     return NONE
 
@@ -287,12 +416,18 @@ def _buildings(game: Game) -> int:
         houses += houses_at(game, level)
         hotels += 1 if level == HOTEL else 0
     for group in range(COLOURS):
-        spread = steps_of(game, highest_level(game, group)) - steps_of(game, lowest_level(game, group))
-        if (game.rules.even_build == EVEN and spread > 1) or (game.rules.even_build == WHOLE_GROUP and spread > 0):
+        spread = steps_of(game, highest_level(game, group)) - steps_of(
+            game, lowest_level(game, group)
+        )
+        if (game.rules.even_build == EVEN and spread > 1) or (
+            game.rules.even_build == WHOLE_GROUP and spread > 0
+        ):
             return UNEVEN
     if game.rules.building_limit == UNLIMITED:
         return NONE
-    if houses != game.rules.houses or (game.houses < 0 and game.rules.hotel_breakdown != BREAKDOWN_UNLIMITED):
+    if houses != game.rules.houses or (
+        game.houses < 0 and game.rules.hotel_breakdown != BREAKDOWN_UNLIMITED
+    ):
         return HOUSES
     return HOTELS if hotels != game.rules.hotels or game.hotels < 0 else NONE
 
@@ -302,7 +437,13 @@ def _players(game: Game) -> int:
     remaining = 0
     for seat in range(MAX_PLAYERS):
         if seat >= game.num_players:
-            if game.cash[seat] or game.lots[seat] or game.jail_cards[seat] or game.position[seat] or game.jail[seat]:
+            if (
+                game.cash[seat]
+                or game.lots[seat]
+                or game.jail_cards[seat]
+                or game.position[seat]
+                or game.jail[seat]
+            ):
                 return ABSENT
             continue
         remaining += 1 if game.place[seat] == 0 else 0
@@ -357,12 +498,21 @@ def _is_on_top(game: Game) -> bool:
 
 @kernel
 def _is_stale(game: Game) -> bool:
-    """Whether the legal actions in the record differ from those that asking the open question anew gives. Others may read the record."""
+    """Whether the legal actions in the record differ from those of the question asked anew.
+
+    Others may read the record.
+    """
     if game.decision == agenda.OVER:
         return count_legal(game) != 0
     top, copy, stale = int(game.depth) - 1, np.empty(1, GAME), False
     copy[0] = game
-    ask(copy[0], int(game.decision), int(game.player), int(game.agenda[top, 2]), int(game.agenda[top, 3]))
+    ask(
+        copy[0],
+        int(game.decision),
+        int(game.player),
+        int(game.agenda[top, 2]),
+        int(game.agenda[top, 3]),
+    )
     for word in range(WORDS):
         stale = stale or copy[0].legal[word] != game.legal[word]
     return stale

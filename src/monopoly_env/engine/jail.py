@@ -20,7 +20,10 @@ def send_to_jail(game: Game, seat: int) -> None:
 
 @kernel
 def throw_in_jail(game: Game, seat: int, steps: int, double: bool) -> bool:
-    """Handle a throw from jail. True: the token leaves with this throw (45c). False: whatever follows is on the agenda."""
+    """Handle a throw from jail.
+
+    True: the token leaves with this throw (45c). False: whatever follows is on the agenda.
+    """
     if double:
         game.jail[seat] = 0
         if game.rules.jail_double_extra_throw:  # 46

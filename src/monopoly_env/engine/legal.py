@@ -1,4 +1,7 @@
-"""The legal actions of each question. No other file decides what is legal (promise 4 of docs/design.md)."""
+"""The legal actions of each question.
+
+No other file decides what is legal (promise 4 of docs/design.md).
+"""
 
 from __future__ import annotations
 
@@ -99,11 +102,17 @@ def ask(game: Game, question: int, seat: int, first: int, second: int) -> None:
     elif question == agenda.JAIL:
         _open_jail(game, seat, first, second)
     elif question == agenda.ASK or question == agenda.GIVE:
-        open_actions(game, A_ASK if question == agenda.ASK else A_GIVE, trade.legal_goods(game, question == agenda.ASK))
+        open_actions(
+            game,
+            A_ASK if question == agenda.ASK else A_GIVE,
+            trade.legal_goods(game, question == agenda.ASK),
+        )
     elif question == agenda.CASH:
         open_actions(game, A_CASH, trade.legal_cash(game))
     elif question == agenda.REPLY:
-        open_actions(game, A_REPLY, _BOTH | (1 << trade.COUNTER if trade.may_counter(game, seat) else 0))
+        open_actions(
+            game, A_REPLY, _BOTH | (1 << trade.COUNTER if trade.may_counter(game, seat) else 0)
+        )
     elif question == agenda.DEBT:
         _open_debt(game, seat, first)
     elif question == agenda.TAX:
@@ -138,7 +147,9 @@ def _open_raising(game: Game, seat: int) -> None:
 
 @kernel
 def _open_exit(game: Game, seat: int, pay: bool) -> None:
-    open_actions(game, A_JAIL, (_FIRST if pay else 0) | (_SECOND if game.jail_cards[seat] != 0 else 0))
+    open_actions(
+        game, A_JAIL, (_FIRST if pay else 0) | (_SECOND if game.jail_cards[seat] != 0 else 0)
+    )
 
 
 @kernel
@@ -149,12 +160,17 @@ def _open_jail(game: Game, seat: int, steps: int, forced: int) -> None:
         _open_exit(game, seat, game.jail_cards[seat] == 0 or raisable(game, seat) >= fine)
     else:
         open_actions(game, A_TURN, _FIRST)
-        _open_exit(game, seat, game.cash[seat] >= fine and (steps > 0 or may_pay_before_throw(game, seat)))
+        _open_exit(
+            game, seat, game.cash[seat] >= fine and (steps > 0 or may_pay_before_throw(game, seat))
+        )
 
 
 @kernel
 def _open_purchase(game: Game, seat: int, lot: int) -> None:
-    """Offer a lot for sale: decline, buy with the cash in hand, or raise cash if enough can be raised (13, S11)."""
+    """Offer a lot for sale.
+
+    Decline, buy with the cash in hand, or raise cash if enough can be raised (13, S11).
+    """
     price = int(PRICE[game.rules.board, lot])
     open_actions(game, A_BUY, _BOTH if game.cash[seat] >= price else _FIRST)
     if game.rules.buy_with_raised_cash and game.lots[seat] != 0 and raisable(game, seat) >= price:
@@ -163,7 +179,10 @@ def _open_purchase(game: Game, seat: int, lot: int) -> None:
 
 @kernel
 def _open_takeover(game: Game, seat: int, lot: int) -> None:
-    """Offer to lift the mortgage of a received lot: keep it, lift it with the cash in hand, or raise the cash if that is possible (37)."""
+    """Offer to lift the mortgage of a received lot.
+
+    Keep it, lift it with the cash in hand, or raise the cash if that is possible (37).
+    """
     due = principal(game, lot)
     open_actions(game, A_CHOICE, _BOTH if game.cash[seat] >= due else _FIRST)
     if game.cash[seat] < due <= raisable(game, seat):
@@ -172,8 +191,12 @@ def _open_takeover(game: Game, seat: int, lot: int) -> None:
 
 @kernel
 def _open_debt(game: Game, seat: int, amount: int) -> None:
-    """Ask a debtor to sell and mortgage, and to trade or give up where the rules allow it (42, 55)."""
-    if agenda.below(game) == agenda.PLACE:  # these lots alone cover the bid, so the winner still has a street for it (S3)
+    """Ask a debtor to sell and mortgage (42, 55).
+
+    And to trade or give up where the rules allow it.
+    """
+    # these lots alone cover the bid, so the winner still has a street for it (S3)
+    if agenda.below(game) == agenda.PLACE:
         open_actions(game, A_MORTGAGE, pledges(game, seat))
         return
     open_actions(game, A_SELL, safe_sales(game, seat, amount))

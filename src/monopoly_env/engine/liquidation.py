@@ -1,4 +1,7 @@
-"""How much cash a seat could raise, and the fixed orders in which some published programs raise it (55)."""
+"""The cash that a seat could raise (55).
+
+And the fixed orders in which some published programs raise it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,15 @@ from monopoly_env.engine.building import (
 from monopoly_env.engine.mortgage import mortgage, mortgageable, unencumbered
 from monopoly_env.engine.players import mortgage_values
 from monopoly_env.engine.sets import has, lowest, size
-from monopoly_env.facts.board import GROUP_LOTS, GROUP_OF, HOTEL, LOT_SQUARE, NUM_STREETS, RAILROADS, UTILITIES
+from monopoly_env.facts.board import (
+    GROUP_LOTS,
+    GROUP_OF,
+    HOTEL,
+    LOT_SQUARE,
+    NUM_STREETS,
+    RAILROADS,
+    UTILITIES,
+)
 from monopoly_env.game import NOBODY, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
@@ -29,19 +40,29 @@ _HOUSES_FIRST = number("liquidation", "houses_then_mortgages")
 
 @kernel
 def raisable(game: Game, seat: int) -> int:
-    """What full liquidation under the selling rules brings, in dollars: cash, half of all buildings, mortgage values (55, S3)."""
+    """What full liquidation under the selling rules brings, in dollars.
+
+    Cash, half of all buildings, mortgage values (55, S3).
+    """
     buildings = liquidation_of_buildings(game, seat, int(game.rules.sell_ratio))
     total = int(game.cash[seat]) + buildings + mortgage_values(game, unencumbered(game, seat))
-    if game.rules.hotel_breakdown == BREAKDOWN_NEEDS_FOUR and game.rules.building_limit != UNLIMITED:
+    if (
+        game.rules.hotel_breakdown == BREAKDOWN_NEEDS_FOUR
+        and game.rules.building_limit != UNLIMITED
+    ):
         total -= _stranded_value(game, seat)
     return total
 
 
 @kernel
 def _stranded_value(game: Game, seat: int) -> int:
-    """What a seat cannot raise because the bank lacks the houses to break down its hotels (32, option)."""
+    """The cash that a seat cannot raise because the bank lacks houses (32, option).
+
+    It lacks those that breaking down the seat's hotels needs.
+    """
     stuck, bank = _stuck_streets(game, seat)
-    spare = bank // int(game.rules.hotel_after)  # hotels that can still be sold for one step, most expensive first
+    # hotels that can still be sold for one step, most expensive first
+    spare = bank // int(game.rules.hotel_after)
     value, groups = 0, 0
     for lot in range(NUM_STREETS - 1, -1, -1):  # house prices never decrease along the board
         if has(stuck, lot):
@@ -56,9 +77,12 @@ def _stranded_value(game: Game, seat: int) -> int:
 
 @kernel
 def _stuck_streets(game: Game, seat: int) -> tuple[int, int]:
-    """The built streets that can never be cleared, and the houses in the bank once all others are cleared.
+    """The built streets that can never be cleared, and the houses that the bank has in the end.
 
-    Clearing a group returns its houses to the bank, so clearing any group that can be cleared never hurts.
+    These are the houses in the bank once all other streets are cleared.
+
+    Clearing a group returns its houses to the bank, so clearing any group that can be cleared never
+    hurts.
     """
     stuck, bank = 0, int(game.houses)
     for lot in range(NUM_STREETS):
@@ -96,19 +120,33 @@ def _houses_on(game: Game, lots: int) -> int:
 
 @kernel
 def safe_sales(game: Game, seat: int, debt: int) -> int:
-    """The buildings that a debtor may sell: nobody who can pay may sell a hotel so that another one can no longer be sold (32, 55)."""
+    """The buildings that a debtor may sell.
+
+    Nobody who can pay may sell a hotel so that another one can no longer be sold (32, 55).
+    """
     lots = sellable(game, seat)
-    if game.rules.hotel_breakdown != BREAKDOWN_NEEDS_FOUR or game.rules.building_limit == UNLIMITED or raisable(game, seat) < debt:
+    if (
+        game.rules.hotel_breakdown != BREAKDOWN_NEEDS_FOUR
+        or game.rules.building_limit == UNLIMITED
+        or raisable(game, seat) < debt
+    ):
         return lots
     for lot in range(NUM_STREETS):
-        if has(lots, lot) and game.level[lot] == HOTEL and _raisable_without(game, seat, lot) < debt:
+        if (
+            has(lots, lot)
+            and game.level[lot] == HOTEL
+            and _raisable_without(game, seat, lot) < debt
+        ):
             lots &= ~(1 << lot)
     return lots
 
 
 @kernel
 def _raisable_without(game: Game, seat: int, lot: int) -> int:
-    """What a seat could raise once the hotel of a street is sold for houses. The sale is tried and taken back."""
+    """What a seat could raise once the hotel of a street is sold for houses.
+
+    The sale is tried and taken back.
+    """
     cash, fresh = int(game.cash[seat]), int(game.fresh_sales)
     sell(game, seat, lot)
     left = raisable(game, seat)
@@ -131,7 +169,11 @@ def liquidate(game: Game, seat: int, debt: int) -> None:
         if game.rules.liquidation == _HOUSES_FIRST:
             progress = _sell_first(game, seat, 0) or _mortgage_first(game, seat, False)
         else:
-            progress = _mortgage_first(game, seat, True) or _sell_first(game, seat, HOTEL) or _sell_first(game, seat, 0)
+            progress = (
+                _mortgage_first(game, seat, True)
+                or _sell_first(game, seat, HOTEL)
+                or _sell_first(game, seat, 0)
+            )
             progress = progress or _mortgage_first(game, seat, False)
         if not progress:
             return
@@ -152,7 +194,8 @@ def _sell_first(game: Game, seat: int, level: int) -> bool:
 def _mortgage_first(game: Game, seat: int, only_spare: bool) -> bool:
     """Mortgage the first lot in board order. False if there is none.
 
-    With `only_spare`: only single streets, a single utility, then railroads and utilities (the order of Mukhar's program).
+    With `only_spare`: only single streets, a single utility, then railroads and utilities (the
+    order of Mukhar's program).
     """
     lots = mortgageable(game, seat)
     best, best_rank = NOBODY, 1 << 30
@@ -170,7 +213,10 @@ def _mortgage_first(game: Game, seat: int, only_spare: bool) -> bool:
 
 @kernel
 def spare_rank(game: Game, seat: int, lot: int) -> int:
-    """The place of a lot in Mukhar's order; last for streets of which the seat owns another of the same group."""
+    """The place of a lot in Mukhar's order.
+
+    Last for streets of which the seat owns another of the same group.
+    """
     group, square = int(GROUP_OF[lot]), int(LOT_SQUARE[game.rules.board, lot])
     if group == RAILROADS:  # 5, 35, 15, 25
         return 200 + (1 if square == 35 else 0 if square == 5 else square)

@@ -23,7 +23,11 @@ _NO_FEE = number("mortgage_transfer_fee", "none")
 def interest(game: Game, lot: int) -> int:
     """The 10% interest on a lot, in whole dollars (34, 35)."""
     board = int(game.rules.board)
-    base = int(PRICE[board, lot]) if game.rules.interest_base == _ON_PRICE else int(MORTGAGE[board, lot])
+    base = (
+        int(PRICE[board, lot])
+        if game.rules.interest_base == _ON_PRICE
+        else int(MORTGAGE[board, lot])
+    )
     if game.rules.interest_rounding == _DOWN:
         return base // 10
     if game.rules.interest_rounding == _NEAREST:
@@ -34,7 +38,9 @@ def interest(game: Game, lot: int) -> int:
 @kernel
 def principal(game: Game, lot: int) -> int:
     """What lifting a mortgage costs besides the interest, in dollars (39)."""
-    return 0 if game.rules.unmortgage_price == _TEN_PERCENT else int(MORTGAGE[game.rules.board, lot])
+    return (
+        0 if game.rules.unmortgage_price == _TEN_PERCENT else int(MORTGAGE[game.rules.board, lot])
+    )
 
 
 @kernel
@@ -45,16 +51,23 @@ def lifting_cost(game: Game, lot: int) -> int:
 
 @kernel
 def unencumbered(game: Game, seat: int) -> int:
-    """The lots that a seat may mortgage where no building stands (33). If lifting costs 10% alone, each is mortgaged only once (39)."""
+    """The lots that a seat may mortgage where no building stands (33).
+
+    If lifting costs 10% alone, each is mortgaged only once (39).
+    """
     lots = int(game.lots[seat]) & ~int(game.mortgaged)
-    if game.rules.unmortgage_price == _TEN_PERCENT:  # otherwise mortgaging and lifting in turn would create money
+    # otherwise mortgaging and lifting in turn would create money
+    if game.rules.unmortgage_price == _TEN_PERCENT:
         lots &= ~int(game.fresh_mortgages)
     return lots
 
 
 @kernel
 def pledges(game: Game, seat: int) -> int:
-    """The lots whose mortgages may pay for a scarce building: none of a colour that the seat owns whole and may build on (29, S3)."""
+    """The lots whose mortgages may pay for a scarce building.
+
+    None of a colour that the seat owns whole and may build on (29, S3).
+    """
     return unencumbered(game, seat) & ~complete_colours(game, seat)
 
 
@@ -101,7 +114,10 @@ def lift(game: Game, seat: int, lot: int, cost: int) -> None:
 
 @kernel
 def transfer_fees(game: Game, lots: int) -> int:
-    """The 10% that the receiver of these lots owes at once for the mortgaged ones, in dollars (36-38)."""
+    """The 10% that the receiver of these lots owes at once, in dollars (36-38).
+
+    It is owed for the mortgaged ones.
+    """
     fees = 0
     if game.rules.mortgage_transfer_fee != _NO_FEE:
         lots = int(lots) & int(game.mortgaged)
@@ -114,7 +130,10 @@ def transfer_fees(game: Game, lots: int) -> int:
 
 @kernel
 def take_over(game: Game, seat: int, lots: int) -> None:
-    """Charge the fees of all mortgaged lots received as one debt, then ask about each lot: keep or lift (36, 37, S4)."""
+    """Charge the fees of all mortgaged lots received as one debt, then ask about each lot.
+
+    Keep or lift (36, 37, S4).
+    """
     mortgaged = int(lots) & int(game.mortgaged)
     if game.place[seat] != 0 or mortgaged == 0 or game.rules.mortgage_transfer_fee == _NO_FEE:
         return

@@ -28,7 +28,7 @@ POT_BONUS = 500  # dollars that the house rule puts on Free Parking
 
 @kernel
 def set_dice(game: Game, stream: int, seat: int, count: int) -> None:
-    """Throw two dice: the next forced throw if there is one, otherwise number `count` of a stream."""
+    """Throw two dice: the next forced throw if there is one, else number `count` of a stream."""
     if game.num_forced > 0:
         first, second = int(game.forced_throws[0]) // 10, int(game.forced_throws[0]) % 10
         game.num_forced -= 1
@@ -86,7 +86,10 @@ def walk(game: Game, seat: int, steps: int) -> None:
 
 @kernel
 def advance(game: Game, seat: int, steps: int) -> None:
-    """Move the token forward. Passing or reaching GO pays before the destination is settled (10, 12)."""
+    """Move the token forward (10, 12).
+
+    Passing or reaching GO pays before the destination is settled.
+    """
     square = int(game.position[seat]) + steps
     if square >= NUM_SQUARES:
         square -= NUM_SQUARES

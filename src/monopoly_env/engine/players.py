@@ -63,7 +63,7 @@ def owns_group(game: Game, seat: int, group: int) -> bool:
 
 @kernel
 def lots_worth(game: Game, seat: int, mortgaged_percent: int) -> int:
-    """The printed prices of a seat's lots in dollars, mortgaged ones at a percentage of the price."""
+    """The printed prices of a seat's lots in dollars, of mortgaged ones a percentage."""
     worth = 0
     lots = int(game.lots[seat])
     board = int(game.rules.board)
@@ -81,7 +81,8 @@ def buildings_worth(game: Game, seat: int) -> int:
     worth = 0
     board = int(game.rules.board)
     for lot in range(NUM_STREETS):
-        if game.level[lot] > 0 and (game.rules.ocnaru_quirks or has(game.lots[seat], lot)):  # a quirk: all buildings count
+        # a quirk: all buildings count
+        if game.level[lot] > 0 and (game.rules.ocnaru_quirks or has(game.lots[seat], lot)):
             worth += steps_of(game, int(game.level[lot])) * int(HOUSE_PRICE[board, lot])
     return worth
 
@@ -115,7 +116,10 @@ def mortgage_values(game: Game, lots: int) -> int:
 
 @kernel
 def finish(game: Game, ending: int) -> None:
-    """End the game. The remaining players are ranked by score or by cash; ties share a place (61, 64, S9)."""
+    """End the game (61, 64, S9).
+
+    The remaining players are ranked by score or by cash; ties share a place.
+    """
     game.ending = ending
     by_cash = ending == BY_CASH
     seats = solvent_seats(game)
@@ -129,7 +133,8 @@ def finish(game: Game, ending: int) -> None:
                     if theirs > mine:
                         place += 1
             game.place[seat] = place
-    game.mortgaged = int(game.mortgaged) & _owned(game)  # lots of an estate may still be waiting for their auction
+    # lots of an estate may still be waiting for their auction
+    game.mortgaged = int(game.mortgaged) & _owned(game)
     agenda.clear(game)
     game.decision = agenda.OVER
     game.player = game.turn

@@ -1,6 +1,7 @@
 """Random numbers as a function of (seed, stream, seat, count): the record only carries counters.
 
-Each kind of draw has its own stream, so the n-th throw of a seat is the same in all games with the same seed, whoever plays (S12).
+Each kind of draw has its own stream, so the n-th throw of a seat is the same in all games with the
+same seed, whoever plays (S12).
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ def below(game: Game, stream: int, seat: int, count: int, bound: int) -> int:
 
 @kernel
 def policy_draw(game: Game, seat: int, bound: int) -> int:
-    """The next random number from 0 to bound - 1 for a seat's policy: the only source of randomness for a compiled policy."""
+    """The next random number from 0 to bound - 1 for a seat's policy.
+
+    The only source of randomness for a compiled policy.
+    """
     count = int(game.policy_draws[seat])
     game.policy_draws[seat] = (count + 1) & 0x7FFFFFFF
     return below(game, POLICIES, seat, count, bound)

@@ -9,8 +9,8 @@ from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
 
-# How a token reached a square: by dice or an ordinary card; by a card that sets a railroad's or utility's rent; or not at all, in a
-# second settlement that only collects rent (a quirk).
+# How a token reached a square: by dice or an ordinary card; by a card that sets a railroad's or
+# utility's rent; or not at all, in a second settlement that only collects rent (a quirk).
 ORDINARY, CARD_RAILROAD, CARD_UTILITY, AGAIN = range(4)
 
 _FRESH = number("utility_dice", "fresh")
@@ -18,7 +18,10 @@ _FRESH = number("utility_dice", "fresh")
 
 @kernel
 def is_free(game: Game, owner: int, lot: int, how: int) -> bool:
-    """Whether nothing is due: the lot is mortgaged, or its owner is in jail where that matters (17, 21, 22)."""
+    """Whether nothing is due (17, 21, 22).
+
+    The lot is mortgaged, or its owner is in jail where that matters.
+    """
     if game.jail[owner] > 0 and not game.rules.rent_in_jail:
         return True
     named_amount = how == CARD_UTILITY and game.rules.card_utility_pays_when_mortgaged
@@ -33,7 +36,10 @@ def needs_fresh_throw(game: Game, lot: int, how: int) -> bool:
 
 @kernel
 def card_rent(game: Game, owner: int, lot: int, how: int, multiplier: int, total: int) -> int:
-    """What a visitor owes in dollars, given how its token arrived and the sum of the dice that count."""
+    """The rent that a visitor owes in dollars.
+
+    It depends on how its token arrived and on the sum of the dice that count.
+    """
     if how == CARD_UTILITY:
         return multiplier * total
     due = ordinary_rent(game, owner, lot, total)
@@ -58,7 +64,9 @@ def ordinary_rent(game: Game, owner: int, lot: int, total: int) -> int:
 def doubles(game: Game, owner: int, group: int) -> bool:
     """Whether the base rent of a group's lots is doubled (17)."""
     lots = int(GROUP_LOTS[group])
-    return owns_group(game, owner, group) and (bool(game.rules.double_rent_if_group_mortgaged) or int(game.mortgaged) & lots == 0)
+    return owns_group(game, owner, group) and (
+        bool(game.rules.double_rent_if_group_mortgaged) or int(game.mortgaged) & lots == 0
+    )
 
 
 @kernel
@@ -74,8 +82,8 @@ def counted(game: Game, owner: int, group: int) -> int:
 def quirk_tested_rent(game: Game, owner: int, lot: int, due: int) -> int:
     """The part of a rent that a debtor must be able to raise, in dollars.
 
-    It is the whole rent, except under `ocnaru_quirks`: once the group is complete, only the doubled base rent is tested, and the rest
-    is taken even if cash falls below zero.
+    It is the whole rent, except under `ocnaru_quirks`: once the group is complete, only the doubled
+    base rent is tested, and the rest is taken even if cash falls below zero.
     """
     group = int(GROUP_OF[lot])
     if not game.rules.ocnaru_quirks or group >= RAILROADS or not owns_group(game, owner, group):

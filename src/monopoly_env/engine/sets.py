@@ -12,7 +12,10 @@ from monopoly_env.kernels import kernel
 
 @kernel
 def size(bits: int) -> int:
-    """The number of members of a set, up to 63: population count by halves, which compiles to the one instruction for it."""
+    """The number of members of a set, up to 63.
+
+    Population count by halves, which compiles to the one instruction for it.
+    """
     x = int(bits)
     x = x - ((x >> 1) & 0x5555555555555555)
     x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)

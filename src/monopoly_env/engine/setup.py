@@ -19,7 +19,10 @@ _POT_500 = number("free_parking_pot", "fines_plus_500")
 
 @kernel
 def start(game: Game, num_players: int, seed_low: int, seed_high: int) -> None:
-    """Start a game in a zeroed record that holds its rules, and settle it up to the first decision."""
+    """Start a game in a zeroed record that holds its rules.
+
+    It is settled up to the first decision.
+    """
     prepare(game, num_players, seed_low, seed_high)
     game.first = _first_seat(game)
     _deal(game)
@@ -54,7 +57,10 @@ def _draw(game: Game, bound: int) -> int:
 
 @kernel
 def _first_seat(game: Game) -> int:
-    """The seat that starts: seat 0, a seat drawn from the seed, or the highest throw, with ties thrown again (2)."""
+    """The seat that starts.
+
+    Seat 0, a seat drawn from the seed, or the highest throw, with ties thrown again (2).
+    """
     if game.rules.first_player == _FIXED:
         return 0
     if game.rules.first_player != _BY_THROW:
@@ -76,7 +82,10 @@ def _first_seat(game: Game) -> int:
 
 @kernel
 def _deal(game: Game) -> None:
-    """Deal title deeds for the short and the time-limit game, one at a time, beginning with the first seat (62, 63)."""
+    """Deal title deeds for the short and the time-limit game (62, 63).
+
+    They are dealt one at a time, beginning with the first seat.
+    """
     left = NUM_LOTS
     for i in range(int(game.rules.start_lots) * int(game.num_players)):
         seat = (int(game.first) + i) % int(game.num_players)

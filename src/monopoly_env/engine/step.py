@@ -1,4 +1,4 @@
-"""The engine's loop: settle the agenda until a player has a real choice, then carry out that choice."""
+"""The engine's loop: settle the agenda until a player has a real choice, then carry it out."""
 
 from __future__ import annotations
 
@@ -31,7 +31,19 @@ from monopoly_env.actions import (
     H_UNMORTGAGE,
     HEAD_OF,
 )
-from monopoly_env.engine import agenda, auction, building, cards, debt, jail, mortgage, movement, tax, trade, turn
+from monopoly_env.engine import (
+    agenda,
+    auction,
+    building,
+    cards,
+    debt,
+    jail,
+    mortgage,
+    movement,
+    tax,
+    trade,
+    turn,
+)
 from monopoly_env.engine.legal import ask, count_legal, is_legal, nth_legal, write_mask
 from monopoly_env.engine.players import seat_after
 from monopoly_env.facts.board import PRICE
@@ -57,7 +69,10 @@ def settle(game: Game) -> None:
 
 @kernel
 def settle_one(game: Game) -> bool:
-    """Settle the top task. False if there is nothing to settle: a choice is open or the game is over."""
+    """Settle the top task.
+
+    False if there is nothing to settle: a choice is open or the game is over.
+    """
     if game.depth == 0 or game.fault != 0:
         return False
     top = int(game.depth) - 1
@@ -126,7 +141,13 @@ def answer(game: Game, action: int) -> None:
     first, second = int(game.agenda[top, 2]), int(game.agenda[top, 3])
     head = int(HEAD_OF[action])
     agenda.pop(game)
-    if head == H_SELL or head == H_MORTGAGE or head == H_UNMORTGAGE or head == H_TRADE or (head == H_BUILD and question != agenda.PLACE):
+    if (
+        head == H_SELL
+        or head == H_MORTGAGE
+        or head == H_UNMORTGAGE
+        or head == H_TRADE
+        or (head == H_BUILD and question != agenda.PLACE)
+    ):
         _manage(game, question, seat, first, second, action, head)
     elif head == H_JAIL:
         _leave_jail(game, question, seat, first, second, action - A_JAIL)
@@ -154,7 +175,9 @@ def answer(game: Game, action: int) -> None:
 
 
 @kernel
-def _manage(game: Game, question: int, seat: int, first: int, second: int, action: int, head: int) -> None:
+def _manage(
+    game: Game, question: int, seat: int, first: int, second: int, action: int, head: int
+) -> None:
     """Build, sell, mortgage, lift or trade; then the question that allowed it is asked again."""
     _ask_again(game, question, seat, first, second)
     if head == H_BUILD:

@@ -25,7 +25,10 @@ _CARDS = _ALL_GOODS & ~ALL_LOTS
 
 @kernel
 def tradable(game: Game, seat: int) -> int:
-    """The goods that a seat may give: no lot of a group with a building, nothing that a trade has moved this turn (40)."""
+    """The goods that a seat may give.
+
+    No lot of a group with a building, nothing that a trade has moved this turn (40).
+    """
     lots = int(game.lots[seat])
     if not game.rules.trade_mortgaged:
         lots &= ~int(game.mortgaged)
@@ -38,12 +41,19 @@ def tradable(game: Game, seat: int) -> int:
 @kernel
 def may_offer(game: Game, seat: int) -> bool:
     """Whether a seat may make one more offer this turn (41)."""
-    return game.rules.trade != _NONE and game.offers[seat] < game.rules.trade_limit and game.num_refused < MAX_REFUSED
+    return (
+        game.rules.trade != _NONE
+        and game.offers[seat] < game.rules.trade_limit
+        and game.num_refused < MAX_REFUSED
+    )
 
 
 @kernel
 def partners(game: Game, seat: int) -> int:
-    """The players to whom a seat may make an offer, bit i for the player i + 1 seats away. There must be something to exchange."""
+    """The players to whom a seat may make an offer, bit i for the player i + 1 seats away.
+
+    There must be something to exchange.
+    """
     if not may_offer(game, seat):
         return 0
     mine, found = tradable(game, seat), 0
@@ -92,13 +102,19 @@ def close_offer(game: Game) -> None:
 
 @kernel
 def _after(last: int) -> int:
-    """The goods that may follow a pick. Picks come in ascending order, so that each set can be picked in one way only."""
+    """The goods that may follow a pick.
+
+    Picks come in ascending order, so that each set can be picked in one way only.
+    """
     return _ALL_GOODS & ~((1 << (last + 1)) - 1)
 
 
 @kernel
 def legal_goods(game: Game, asking: bool) -> int:
-    """The legal actions while composing one side of an offer, one bit each: the goods that may follow, done, cancel."""
+    """The legal actions while composing one side of an offer, one bit each.
+
+    The goods that may follow, done, cancel.
+    """
     seat = int(game.offer_to) if asking else int(game.offer_from)
     picked = int(game.offer_ask) if asking else int(game.offer_give)
     actions = tradable(game, seat) & _after(int(game.offer_last))
@@ -129,7 +145,10 @@ def pick_goods(game: Game, seat: int, action: int, asking: bool) -> None:
 
 @kernel
 def legal_cash(game: Game) -> int:
-    """The legal actions of the cash step, one bit each: done, notes given, notes asked for (descending), cancel (S5)."""
+    """The legal actions of the cash step, one bit each (S5).
+
+    Done, notes given, notes asked for (descending), cancel.
+    """
     actions = 1 << CASH_CANCEL
     if is_sound(game) and not was_refused(game):
         actions |= 1
@@ -161,7 +180,10 @@ def pick_cash(game: Game, seat: int, action: int) -> None:
 
 @kernel
 def is_sound(game: Game) -> bool:
-    """Whether both sides have the cash for the price and, after the exchange, for the fees on mortgaged lots (36, 38, S5)."""
+    """Whether both sides have the cash for the price and for the fees (36, 38, S5).
+
+    The fees are those on mortgaged lots after the exchange.
+    """
     giver, taker, cash = int(game.offer_from), int(game.offer_to), int(game.offer_cash)
     giver_fees = mortgage.transfer_fees(game, int(game.offer_ask) & ALL_LOTS)
     taker_fees = mortgage.transfer_fees(game, int(game.offer_give) & ALL_LOTS)
@@ -185,7 +207,10 @@ def was_refused(game: Game) -> bool:
 
 @kernel
 def may_counter(game: Game, seat: int) -> bool:
-    """Whether the partner may make a counter-offer: once, and counted as one of the partner's offers (S6)."""
+    """Whether the partner may make a counter-offer.
+
+    Once, and counted as one of the partner's offers (S6).
+    """
     # Refusing the current offer takes one of the record's places for refused offers.
     return game.offer_counter == 0 and may_offer(game, seat) and game.num_refused + 1 < MAX_REFUSED
 

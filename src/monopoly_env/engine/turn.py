@@ -23,13 +23,17 @@ def begin_turn(game: Game, seat: int) -> None:
     game.again = 0
     forget_turn(game)
     agenda.push(game, agenda.BEFORE_THROW_TASK, seat, 0, 0)
-    if game.cash[seat] < 0:  # possible only under `ocnaru_quirks`: checked here, as the program does
+    # possible only under `ocnaru_quirks`: checked here, as the program does
+    if game.cash[seat] < 0:
         bankrupt(game, seat, BANK)
 
 
 @kernel
 def before_throw(game: Game, seat: int, passes: int, acted: int) -> None:
-    """Open the windows before a throw, and again if somebody acted and the rules allow another pass; then throw, then continue (S1)."""
+    """Open the windows before a throw; then throw, then continue (S1).
+
+    They open again if somebody acted and the rules allow another pass.
+    """
     if passes == 0:
         agenda.push(game, agenda.AFTER_THROW_TASK, seat, 0, 0)
     if game.place[seat] != 0:
@@ -60,7 +64,10 @@ def note_action(game: Game) -> None:
 
 @kernel
 def after_throw(game: Game, seat: int) -> None:
-    """Continue after a settled throw: throw again, or open the last window and end the turn (3, 8, S1, S8)."""
+    """Continue after a settled throw (3, 8, S1, S8).
+
+    Throw again, or open the last window and end the turn.
+    """
     alive = game.place[seat] == 0
     if alive and game.again:
         agenda.push(game, agenda.BEFORE_THROW_TASK, seat, 0, 0)

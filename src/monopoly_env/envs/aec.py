@@ -16,10 +16,24 @@ from monopoly_env.encoding import Encoding
 from monopoly_env.engine import agenda
 from monopoly_env.engine.agenda import FAULTS
 from monopoly_env.engine.step import write_mask
-from monopoly_env.envs.spaces import INSTALLED_MODES, NUM_HEADS, check_render_mode, observation_space, render, write_heads
+from monopoly_env.envs.spaces import (
+    INSTALLED_MODES,
+    NUM_HEADS,
+    check_render_mode,
+    observation_space,
+    render,
+    write_heads,
+)
 from monopoly_env.envs.stepping import following_seed, replace_illegal, write_observations
 from monopoly_env.envs.vector import check_count
-from monopoly_env.errors import ConfigurationError, EngineError, GameOverError, check_illegal, nearest, whole_number
+from monopoly_env.errors import (
+    ConfigurationError,
+    EngineError,
+    GameOverError,
+    check_illegal,
+    nearest,
+    whole_number,
+)
 from monopoly_env.game import MAX_PLAYERS, Game, Games, empty_games
 from monopoly_env.kernels import entry
 from monopoly_env.philox import MAX_SEED
@@ -30,8 +44,13 @@ Observation: TypeAlias = dict[str, NDArray[Any]]
 
 
 @entry()
-def _look(games: Games, terms: Terms, memory: Any, reward: Any, mask: Any, heads: Any, facts: Any) -> None:  # noqa: PLR0917 - compiled
-    """Write the results of a step: rewards, mask, heads, and facts = (player, decision, turns, seats that have not left, fault)."""
+def _look(  # noqa: PLR0917 - compiled
+    games: Games, terms: Terms, memory: Any, reward: Any, mask: Any, heads: Any, facts: Any
+) -> None:
+    """Write the results of a step: rewards, mask, heads, and facts.
+
+    The facts: player, decision, turns, seats that have not left, fault.
+    """
     game = games[0]
     facts[0] = game.player
     facts[1] = game.decision
@@ -45,9 +64,17 @@ def _look(games: Games, terms: Terms, memory: Any, reward: Any, mask: Any, heads
 
 
 class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo ships no types
-    """A PettingZoo environment; `monopoly_v0` documents observations, actions, rewards and arguments."""
+    """A PettingZoo environment.
 
-    metadata: dict[str, Any] = {"name": "monopoly_v0", "render_modes": list(INSTALLED_MODES), "is_parallelizable": False, "render_fps": 2}  # noqa: RUF012
+    `monopoly_v0` documents observations, actions, rewards and arguments.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012
+        "name": "monopoly_v0",
+        "render_modes": list(INSTALLED_MODES),
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
 
     def __init__(
         self,
@@ -75,7 +102,9 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         self.agents: list[str] = []
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in self.possible_agents}
-        self.observation_spaces = {agent: _observation_space(self.encoding.size) for agent in self.possible_agents}
+        self.observation_spaces = {
+            agent: _observation_space(self.encoding.size) for agent in self.possible_agents
+        }
         self.state_space = observation_space(self.encoding.size)
         self._seed: int | None = None  # of the game from which the next ones follow
         self._games_begun = 0  # since then
@@ -101,8 +130,12 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
             raise ConfigurationError("No game has begun: call reset() first.")
         return self._games[0]
 
-    def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
-        """As in PettingZoo: observation, reward, termination, truncation and info of the agent to move.
+    def last(
+        self, observe: bool = True
+    ) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
+        """Observation, reward, termination, truncation and info of the agent to move.
+
+        As in PettingZoo.
 
         Raises:
             GameOverError: All agents are out.
@@ -115,8 +148,10 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         """Start a game.
 
         Args:
-            seed: 0 to 2**64 - 1: the game's seed, as in `new_game`. Later games that are started without a seed follow from it.
-            options: There are none; the argument is ignored, as PettingZoo's own test of environments demands.
+            seed: 0 to 2**64 - 1: the game's seed, as in `new_game`. Later games that are started
+                without a seed follow from it.
+            options: There are none; the argument is ignored, as PettingZoo's own test of
+                environments demands.
 
         Raises:
             ConfigurationError: The seed is out of range.
@@ -126,7 +161,9 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
             whole_number("seed", first, 0, MAX_SEED)
             self._seed, self._games_begun = int(first), 0
         players = len(self.possible_agents)
-        self._games = core.new_games([following_seed(self._seed, self._games_begun)], players, self.rules)
+        self._games = core.new_games(
+            [following_seed(self._seed, self._games_begun)], players, self.rules
+        )
         self._games_begun += 1
         self._reward_memory = np.zeros(MAX_PLAYERS)
         self._paid = np.zeros(players, np.float32)
@@ -147,17 +184,23 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         self._settle((handle, discount, False))  # nothing was earned before the first step
 
     def step(self, action: int | None) -> None:
-        """Carry out the action of `agent_selection`. None removes an agent that is terminated or truncated.
+        """Carry out the action of `agent_selection`.
+
+        None removes an agent that is terminated or truncated.
 
         Raises:
-            IllegalActionError: The action is not legal (with `illegal="raise"`). The message lists the legal ones; nothing has changed.
-            ConfigurationError: The action is not an integer from 0 to 204, or is not None for an agent that is out.
+            IllegalActionError: The action is not legal (with `illegal="raise"`). The message lists
+                the legal ones; nothing has changed.
+            ConfigurationError: The action is not an integer from 0 to 204, or is not None for an
+                agent that is out.
             GameOverError: All agents are out, or `reset` was never called.
         """
         agent = self._to_move()
         if self.terminations[agent] or self.truncations[agent]:
             if action is not None:
-                raise ConfigurationError(f"{agent} is out: its action must be None, not {action!r}.")
+                raise ConfigurationError(
+                    f"{agent} is out: its action must be None, not {action!r}."
+                )
             self._was_dead_step(None)
             return
         number = actions.check(action)
@@ -196,10 +239,21 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
     def _settle(self, terms: Terms) -> None:
         """Update the environment's attributes from the game after a step."""
         before = self._alive
-        _look(self._games, terms, self._reward_memory, self._paid, self._mask, self._heads, self._facts)
+        _look(
+            self._games,
+            terms,
+            self._reward_memory,
+            self._paid,
+            self._mask,
+            self._heads,
+            self._facts,
+        )
         player, decision, turns, self._alive, fault = self._facts.tolist()
         if fault:
-            raise EngineError(f"The engine stopped: {FAULTS[fault]}. Please report this bug with monopoly_env.save(env.game, path).")
+            raise EngineError(
+                f"The engine stopped: {FAULTS[fault]}. Please report this bug with"
+                " monopoly_env.save(env.game, path)."
+            )
         self.agent_selection = self.possible_agents[player]
         if self.reward.each_step or self._alive != before:
             self._hand_out(before)
@@ -234,16 +288,27 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         self._deads_step_first()
 
     def observe(self, agent: str) -> Observation:
-        """The observation of an agent, in new arrays. Only the agent to move has legal actions in its mask."""
+        """The observation of an agent, in new arrays.
+
+        Only the agent to move has legal actions in its mask.
+        """
         if agent not in self._seat_of:
-            raise ConfigurationError(f"There is no agent {agent!r}. {nearest(agent, self._seat_of)}")
+            raise ConfigurationError(
+                f"There is no agent {agent!r}. {nearest(agent, self._seat_of)}"
+            )
         _ = self.game
         seat = self._seat_of[agent]
         to_move = seat == self._facts[0]
-        return {"observation": self._see(seat), "action_mask": (self._mask if to_move else self._nobody).copy()}
+        return {
+            "observation": self._see(seat),
+            "action_mask": (self._mask if to_move else self._nobody).copy(),
+        }
 
     def state(self) -> NDArray[np.float32]:
-        """The table as seat 0 sees it, regardless of who is to move: (D,) float32, for a centralized critic."""
+        """The table as seat 0 sees it, regardless of who is to move.
+
+        (D,) float32, for a centralized critic.
+        """
         _ = self.game
         return self._see(0)
 
@@ -253,7 +318,10 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         return out
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """The game as `render_mode` says: text (`ansi`), a drawing (`svg`) or its pixels (`rgb_array`); `human` prints the text."""
+        """The game as `render_mode` says.
+
+        Text (`ansi`), a drawing (`svg`) or its pixels (`rgb_array`); `human` prints the text.
+        """
         return render(self.game, self.render_mode)
 
     def close(self) -> None:
@@ -261,7 +329,12 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
 
 
 def _observation_space(size: int) -> spaces.Dict:
-    return spaces.Dict({"observation": observation_space(size), "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)})
+    return spaces.Dict(
+        {
+            "observation": observation_space(size),
+            "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
+        }
+    )
 
 
 def _not_asked() -> dict[str, Any]:

@@ -2,28 +2,38 @@
 
     import gymnasium, monopoly_env
 
-    env = gymnasium.make("monopoly_env/Monopoly-v0", opponents=["algorithmic", "random"], seat="random")
+    env = gymnasium.make(
+        "monopoly_env/Monopoly-v0", opponents=["algorithmic", "random"], seat="random"
+    )
     observation, info = env.reset(seed=0)
     terminated = truncated = False
     while not (terminated or truncated):
         action = env.action_space.sample(info["action_mask"])
         observation, reward, terminated, truncated, info = env.step(action)
 
-    envs = gymnasium.make_vec("monopoly_env/Monopoly-v0", num_envs=1024, vectorization_mode="vector_entry_point")
+    envs = gymnasium.make_vec(
+        "monopoly_env/Monopoly-v0", num_envs=1024, vectorization_mode="vector_entry_point"
+    )
 
-- Observation: (D,) float32 in [-1, 1], the table as the learner sees it. The argument `encoding` says which features.
-- Action: one of 205 (`monopoly_env.actions`). An illegal action raises `IllegalActionError` and changes nothing, unless the argument
-  `illegal` says otherwise. `action_space.sample()` without a mask draws from the legal actions.
-- Reward: everything that the learner has earned since its last action. If the game ends on another player's move, that counts too.
-- End: terminated when the game is over or the learner is bankrupt; truncated after `turn_limit` turns per player.
-- `info`: `action_mask` (205,) int8, a copy; `decision`, the open decision as an index into `actions.DECISION_NAMES`, 0 once the game has
-  ended; `heads` (14,) int8, 1 for each head of `actions.HEAD_NAMES` with legal actions; `seat`, the learner's seat. sb3-contrib reads
-  the mask from `env.unwrapped.action_masks()`.
-- Seeds: `reset(seed=7)` begins the game of seed 7, the same as `monopoly_env.new_game(seed=7)` and PettingZoo's. Later games that are
-  begun without a seed follow from it.
+- Observation: (D,) float32 in [-1, 1], the table as the learner sees it. The argument `encoding`
+  says which features.
+- Action: one of 205 (`monopoly_env.actions`). An illegal action raises `IllegalActionError` and
+  changes nothing, unless the argument `illegal` says otherwise. `action_space.sample()` without a
+  mask draws from the legal actions.
+- Reward: everything that the learner has earned since its last action. If the game ends on another
+  player's move, that counts too.
+- End: terminated when the game is over or the learner is bankrupt; truncated after `turn_limit`
+  turns per player.
+- `info`: `action_mask` (205,) int8, a copy; `decision`, the open decision as an index into
+  `actions.DECISION_NAMES`, 0 once the game has ended; `heads` (14,) int8, 1 for each head of
+  `actions.HEAD_NAMES` with legal actions; `seat`, the learner's seat. sb3-contrib reads the mask
+  from `env.unwrapped.action_masks()`.
+- Seeds: `reset(seed=7)` begins the game of seed 7, the same as `monopoly_env.new_game(seed=7)` and
+  PettingZoo's. Later games that are begun without a seed follow from it.
 
-Both environments are thin wrappers over `monopoly_env.envs.vector`. A process that makes environments by name must import
-`monopoly_env` first, or name the module in the id: "monopoly_env:monopoly_env/Monopoly-v0".
+Both environments are thin wrappers over `monopoly_env.envs.vector`. A process that makes
+environments by name must import `monopoly_env` first, or name the module in the id:
+"monopoly_env:monopoly_env/Monopoly-v0".
 """
 
 from __future__ import annotations
@@ -53,7 +63,13 @@ from monopoly_env.envs.spaces import (
     render,
 )
 from monopoly_env.envs.vector import VectorMonopoly, check_count
-from monopoly_env.errors import ConfigurationError, GameOverError, RenderModeError, nearest, whole_number
+from monopoly_env.errors import (
+    ConfigurationError,
+    GameOverError,
+    RenderModeError,
+    nearest,
+    whole_number,
+)
 from monopoly_env.game import Game
 from monopoly_env.philox import MAX_SEED
 from monopoly_env.policy.resolve import PolicyLike
@@ -73,9 +89,15 @@ _AUTORESET: Final[dict[AutoresetMode, bool | Literal["next_step"]]] = {
 
 
 class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
-    """One learner against policies. The module docstring lists observation, action, reward and info."""
+    """One learner against policies.
 
-    metadata: dict[str, Any] = {"render_modes": list(INSTALLED_MODES), "render_fps": 2}  # noqa: RUF012 - as Gymnasium has it
+    The module docstring lists observation, action, reward and info.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 - as Gymnasium has it
+        "render_modes": list(INSTALLED_MODES),
+        "render_fps": 2,
+    }
 
     def __init__(  # noqa: PLR0917 - the options of a table
         self,
@@ -92,24 +114,29 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
         """Set up a table; `reset` starts the game.
 
         Args:
-            opponents: 1 to 7 policies, as objects, names or saved files. They sit clockwise from the learner.
+            opponents: 1 to 7 policies, as objects, names or saved files. They sit clockwise from
+                the learner.
             seat: The learner's seat, counted from 0, or "random" for a new one every game.
             rules: Rules, the name of a preset, or a dictionary of options.
             encoding: The name of an encoding, or an `Encoding`.
             reward: The name of a reward, or a `Reward`.
             turn_limit: Turns per player after which a game is truncated.
-            render_mode: What `render()` gives: `ansi` text, `svg` a drawing (text too), `rgb_array` its pixels, (H, W, 3) uint8, which
-                needs the extra `pictures`. `human` prints the text. Or None.
-            illegal: What an illegal action does. "raise": an error. "penalize": the game ends for the learner, with a reward of -1.
-                "random": a random legal action is carried out instead, drawn from the game's own stream.
+            render_mode: What `render()` gives: `ansi` text, `svg` a drawing (text too), `rgb_array`
+                its pixels, (H, W, 3) uint8, which needs the extra `pictures`. `human` prints the
+                text. Or None.
+            illegal: What an illegal action does. "raise": an error. "penalize": the game ends for
+                the learner, with a reward of -1. "random": a random legal action is carried out
+                instead, drawn from the game's own stream.
 
         Raises:
-            ConfigurationError: An argument is invalid. The message names what was given and what is valid.
+            ConfigurationError: An argument is invalid. The message names what was given and what is
+                valid.
             RulesError: The rules are unknown.
         """
         self.render_mode = check_render_mode(render_mode)
         self.table = _table(
-            1, opponents, rules=rules, encoding=encoding, reward=reward, turn_limit=turn_limit, seat=seat, autoreset=False, threads=1,
+            1, opponents, rules=rules, encoding=encoding, reward=reward, turn_limit=turn_limit,
+            seat=seat, autoreset=False, threads=1,
             illegal=illegal,
         )  # fmt: skip
         self.observation_space = observation_space(self.table.encoding.size)
@@ -122,11 +149,14 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
         """The record of the game. Changing it changes the game."""
         return self.table.games[0]
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
         """Start a game and let the opponents play until the learner has a decision.
 
         Args:
-            seed: 0 to 2**64 - 1: the game's seed, as in `new_game`. Later games that are started without a seed follow from it.
+            seed: 0 to 2**64 - 1: the game's seed, as in `new_game`. Later games that are started
+                without a seed follow from it.
             options: There are none.
 
         Raises:
@@ -144,10 +174,11 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
         return self._observation(), self._info()
 
     def step(self, action: int | np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Carry out the learner's action and let the opponents play until the learner has its next decision.
+        """Carry out the learner's action and let the opponents play until its next decision.
 
         Raises:
-            IllegalActionError: The action is not legal. The message lists the legal ones; nothing has changed.
+            IllegalActionError: The action is not legal. The message lists the legal ones; nothing
+                has changed.
             ConfigurationError: The action is not an integer from 0 to 204, or an array of one.
             GameOverError: The game has ended, or `reset` was never called.
         """
@@ -156,14 +187,23 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
         batch = self.table.step([check_action(self.action_space.in_this_game(action))])
         terminated, truncated = bool(batch.terminated[0]), bool(batch.truncated[0])
         self._over = terminated or truncated
-        return self._observation(), float(batch.reward[0, batch.actor[0]]), terminated, truncated, self._info()
+        return (
+            self._observation(),
+            float(batch.reward[0, batch.actor[0]]),
+            terminated,
+            truncated,
+            self._info(),
+        )
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions: (205,) bool, a copy."""
         return np.array(self.table.batch.action_mask[0])
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """The game as `render_mode` says: text (`ansi`), a drawing (`svg`) or its pixels (`rgb_array`); `human` prints the text."""
+        """The game as `render_mode` says.
+
+        Text (`ansi`), a drawing (`svg`) or its pixels (`rgb_array`); `human` prints the text.
+        """
         return render(self.game, self.render_mode)
 
     def _observation(self) -> Observation:
@@ -185,18 +225,25 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
 
 
 class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
-    """Many games with one learner each, stepped in one compiled call: Gymnasium's interface to `VectorMonopoly`.
+    """Many games with one learner each, stepped in one compiled call.
 
-    By default, when a game ends, the next one starts in the same step (`AutoresetMode.SAME_STEP`). `info["final_obs"]` and
-    `info["final_info"]` then hold the last observation and info of the finished game. `info` has `action_mask` (B, 205) int8, `decision`
-    (B,), `heads` (B, 14) int8 and `seat` (B,), each with a mask (`_action_mask` and so on), as Gymnasium defines it. `action_masks()` is
-    (B, 205) bool. With the same seeds, the games are those of single environments.
+    Gymnasium's interface to `VectorMonopoly`.
+
+    By default, when a game ends, the next one starts in the same step (`AutoresetMode.SAME_STEP`).
+    `info["final_obs"]` and `info["final_info"]` then hold the last observation and info of the
+    finished game. `info` has `action_mask` (B, 205) int8, `decision` (B,), `heads` (B, 14) int8 and
+    `seat` (B,), each with a mask (`_action_mask` and so on), as Gymnasium defines it.
+    `action_masks()` is (B, 205) bool. With the same seeds, the games are those of single
+    environments.
 
     Attributes:
         autoreset_mode: When the next game begins.
     """
 
-    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012 - as Gymnasium has it
+    metadata: dict[str, Any] = {  # noqa: RUF012 - as Gymnasium has it
+        "render_modes": [],
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+    }
 
     def __init__(  # noqa: PLR0913 - the options of a table
         self,
@@ -227,23 +274,35 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
             turn_limit: As in `MonopolyEnv`.
             threads: Threads to use; by default one per core.
             copy: If False, the next step overwrites the returned arrays: copy what you keep.
-            render_mode: Must be None. To see a game, pass one of `table.games` to `monopoly_env.to_text`.
-            autoreset_mode: `SAME_STEP`; `NEXT_STEP`: the next game begins in the step after, whose action for it is ignored; or
-                `DISABLED`: `reset(options={"reset_mask": ended})` must begin it.
-            max_episode_steps: The learner's decisions after which a game is truncated; by default no number of them.
+            render_mode: Must be None. To see a game, pass one of `table.games` to
+                `monopoly_env.to_text`.
+            autoreset_mode: `SAME_STEP`; `NEXT_STEP`: the next game begins in the step after, whose
+                action for it is ignored; or `DISABLED`: `reset(options={"reset_mask": ended})` must
+                begin it.
+            max_episode_steps: The learner's decisions after which a game is truncated; by default
+                no number of them.
             illegal: As in `MonopolyEnv`.
 
         Raises:
-            ConfigurationError: An argument is invalid. The message names what was given and what is valid.
+            ConfigurationError: An argument is invalid. The message names what was given and what is
+                valid.
             RulesError: The rules are unknown.
         """
         if render_mode is not None:
-            raise RenderModeError(f"render_mode={render_mode!r} must be None: pass one of table.games to monopoly_env.to_text.")
+            raise RenderModeError(
+                f"render_mode={render_mode!r} must be None: pass one of table.games to"
+                " monopoly_env.to_text."
+            )
         self.autoreset_mode = _check_mode(autoreset_mode)
-        steps = None if max_episode_steps is None else check_count("max_episode_steps", max_episode_steps)
+        steps = (
+            None
+            if max_episode_steps is None
+            else check_count("max_episode_steps", max_episode_steps)
+        )
         self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
         self.table = _table(
-            num_envs, opponents, rules=rules, encoding=encoding, reward=reward, turn_limit=turn_limit, seat=seat, threads=threads,
+            num_envs, opponents, rules=rules, encoding=encoding, reward=reward,
+            turn_limit=turn_limit, seat=seat, threads=threads,
             autoreset=_AUTORESET[self.autoreset_mode], illegal=illegal, max_steps=steps,
         )  # fmt: skip
         self.num_envs = self.table.num_games
@@ -252,23 +311,36 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
         self.single_observation_space = observation_space(self.table.encoding.size)
         self.single_action_space = MaskedDiscrete()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.action_space: MaskedMultiDiscrete = MaskedMultiDiscrete(self.num_envs, self.table.batch)
+        self.action_space: MaskedMultiDiscrete = MaskedMultiDiscrete(
+            self.num_envs, self.table.batch
+        )
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[Observation, dict[str, Any]]:
         """Start new games, in all environments or in some.
 
         Args:
-            seed: One number s for the games of seeds s, s + 1, ...; or a seed for each game, None where the next game shall begin. Each
-                is the game's seed, as in `new_game`; later games that are started without a seed follow from it.
+            seed: One number s for the games of seeds s, s + 1, ...; or a seed for each game, None
+                where the next game shall begin. Each is the game's seed, as in `new_game`; later
+                games that are started without a seed follow from it.
             options: `reset_mask`: (B,) bool, the games to start; the others go on.
 
         Raises:
-            ConfigurationError: A wrong number of seeds, one out of range, an unknown option or a mask of a wrong shape.
+            ConfigurationError: A wrong number of seeds, one out of range, an unknown option or a
+                mask of a wrong shape.
         """
         mask = check_options(options, ["reset_mask"]).get("reset_mask")
-        super().reset(seed=whole_number("seed", seed, 0, MAX_SEED) if isinstance(seed, (int, np.integer)) else None)
+        super().reset(
+            seed=(
+                whole_number("seed", seed, 0, MAX_SEED)
+                if isinstance(seed, (int, np.integer))
+                else None
+            )
+        )
         self.table.begin(mask, self._seeds(seed))
         self._begun = True
         return self._give(self.table.batch.observation), self._infos()
@@ -283,11 +355,14 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
         drawn = self.np_random.integers(1 << 63, size=len(seeds)).tolist()
         return [drawn[i] if seed is None else seed for i, seed in enumerate(seeds)]
 
-    def step(self, actions: ArrayLike) -> tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+    def step(
+        self, actions: ArrayLike
+    ) -> tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Carry out the learners' actions, one per game.
 
         Raises:
-            IllegalActionError: An action is not legal. The message names the first such game and its legal actions; no game has changed.
+            IllegalActionError: An action is not legal. The message names the first such game and
+                its legal actions; no game has changed.
             ConfigurationError: The actions are not `num_envs` integers.
             GameOverError: A game has ended, and `autoreset_mode` is `DISABLED`.
         """
@@ -296,7 +371,13 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
         infos = self._infos()
         if len(batch.finished) and self.table.autoreset is True:
             infos |= self._final_infos()
-        return self._give(batch.observation), rewards, self._give(batch.terminated), self._give(batch.truncated), infos
+        return (
+            self._give(batch.observation),
+            rewards,
+            self._give(batch.terminated),
+            self._give(batch.truncated),
+            infos,
+        )
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions of every game: (B, 205) bool, a copy."""
@@ -320,7 +401,10 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
         return _with_masks(about, np.ones(self.num_envs, np.bool_))
 
     def _final_infos(self) -> dict[str, Any]:
-        """The last infos of the games that ended, in Gymnasium's form: full arrays, with masks that say which entries are valid."""
+        """The last infos of the games that ended, in Gymnasium's form.
+
+        Full arrays, with masks that say which entries are valid.
+        """
         batch = self.table.batch
         ended = batch.terminated | batch.truncated
         observations = np.full(self.num_envs, None, object)
@@ -332,7 +416,9 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
             "heads": np.zeros((self.num_envs, NUM_HEADS), np.int8),
             "seat": np.where(ended, batch.actor, 0).astype(np.int64),
         }
-        return _with_masks({"final_obs": observations, "final_info": _with_masks(last, ended)}, ended)
+        return _with_masks(
+            {"final_obs": observations, "final_info": _with_masks(last, ended)}, ended
+        )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -341,7 +427,9 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
 
 def _table(num_games: int, opponents: Sequence[PolicyLike], **options: Any) -> VectorMonopoly:
     if isinstance(opponents, str) or not len(opponents):
-        raise ConfigurationError(f"opponents={opponents!r} must be a list of 1 to 7 policies, one per seat.")
+        raise ConfigurationError(
+            f"opponents={opponents!r} must be a list of 1 to 7 policies, one per seat."
+        )
     return VectorMonopoly(num_games, opponents=opponents, **options)
 
 
@@ -349,7 +437,9 @@ def _check_mode(mode: str | AutoresetMode) -> AutoresetMode:
     try:
         return AutoresetMode(mode)
     except ValueError:
-        raise ConfigurationError(f"Unknown autoreset_mode {mode!r}. {nearest(mode, [m.value for m in AutoresetMode])}") from None
+        raise ConfigurationError(
+            f"Unknown autoreset_mode {mode!r}. {nearest(mode, [m.value for m in AutoresetMode])}"
+        ) from None
 
 
 def _with_masks(about: dict[str, Any], which: NDArray[np.bool_]) -> dict[str, Any]:

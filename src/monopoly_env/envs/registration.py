@@ -12,11 +12,18 @@ PETTINGZOO_ID: Final = "monopoly-v0"
 
 
 def register() -> None:
-    """Register the ids: `gymnasium.make("monopoly_env/Monopoly-v0")`, `pettingzoo.make("aec", "monopoly-v0")`.
+    """Register the ids of the environments.
 
-    It may be called any number of times. An environment's module is imported when the first environment is made.
+    `gymnasium.make("monopoly_env/Monopoly-v0")`, `pettingzoo.make("aec", "monopoly-v0")`.
+
+    It may be called any number of times. An environment's module is imported when the first
+    environment is made.
     """
     if GYMNASIUM_ID not in gymnasium.registry:
-        gymnasium.register(GYMNASIUM_ID, "monopoly_env.envs.gym:MonopolyEnv", vector_entry_point="monopoly_env.envs.gym:MonopolyVectorEnv")
+        gymnasium.register(
+            GYMNASIUM_ID,
+            "monopoly_env.envs.gym:MonopolyEnv",
+            vector_entry_point="monopoly_env.envs.gym:MonopolyVectorEnv",
+        )
     if PETTINGZOO_ID not in pettingzoo.aec_registry:
         pettingzoo.register("aec", PETTINGZOO_ID, "monopoly_env.monopoly_v0:env")

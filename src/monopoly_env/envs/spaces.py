@@ -1,4 +1,7 @@
-"""Shared by the Gymnasium and PettingZoo environments: spaces, including action spaces that know the mask, infos, options, rendering."""
+"""Parts that the Gymnasium and PettingZoo environments share.
+
+Spaces, including action spaces that know the mask, infos, options, rendering.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,9 @@ from monopoly_env.render import raster
 
 RENDER_MODES: Final = ("ansi", "human", "rgb_array", "svg")
 # Those that can be drawn here: checkers of environments try every mode that is listed.
-INSTALLED_MODES: Final = tuple(mode for mode in RENDER_MODES if mode != "rgb_array" or raster.installed())
+INSTALLED_MODES: Final = tuple(
+    mode for mode in RENDER_MODES if mode != "rgb_array" or raster.installed()
+)
 NUM_HEADS: Final = len(HEADS)
 
 
@@ -30,11 +35,13 @@ class Masked(Protocol):
 class MaskedDiscrete(spaces.Discrete):  # without [Any], which Gymnasium before 1.4 does not take
     """All 205 actions, with a `sample()` that draws from those that are legal now.
 
-    Code that does not know about masks (environment checkers, warm-up phases) therefore plays legally. An explicit mask or
-    probability takes precedence. A copy of the space alone is a plain `Discrete`; a copied environment links its own space again.
+    Code that does not know about masks (environment checkers, warm-up phases) therefore plays
+    legally. An explicit mask or probability takes precedence. A copy of the space alone is a plain
+    `Discrete`; a copied environment links its own space again.
 
-    Gymnasium's checker also samples an action, resets, and takes that action in the new game, where it may be illegal. Such a sample
-    is replaced by a random legal action (`in_this_game`). It is recognized as the very object that `sample` returned.
+    Gymnasium's checker also samples an action, resets, and takes that action in the new game, where
+    it may be illegal. Such a sample is replaced by a random legal action (`in_this_game`). It is
+    recognized as the very object that `sample` returned.
 
     Args:
         source: Holds the mask in its row 0. None makes a plain `Discrete`.
@@ -58,8 +65,16 @@ class MaskedDiscrete(spaces.Discrete):  # without [Any], which Gymnasium before 
         self._drawn_before = self._drawn
 
     def in_this_game(self, action: Any) -> Any:
-        """The action itself, or a legal one if `sample` drew it in the previous game and it is illegal in this one."""
-        if action is None or action is not self._drawn_before or self.source is None or self.source.action_mask[0, action]:
+        """The action itself, or a legal one in its place.
+
+        It is replaced if `sample` drew it in the previous game and it is illegal in this one.
+        """
+        if (
+            action is None
+            or action is not self._drawn_before
+            or self.source is None
+            or self.source.action_mask[0, action]
+        ):
             return action
         legal = np.flatnonzero(self.source.action_mask[0])
         return legal[action % len(legal)] if len(legal) else action
@@ -69,7 +84,10 @@ class MaskedDiscrete(spaces.Discrete):  # without [Any], which Gymnasium before 
 
 
 class MaskedMultiDiscrete(spaces.MultiDiscrete):
-    """One action per game, with a `sample()` that draws from the legal ones, as in `MaskedDiscrete`."""
+    """One action per game, with a `sample()` that draws from the legal ones.
+
+    As in `MaskedDiscrete`.
+    """
 
     def __init__(self, count: int, source: Masked | None = None) -> None:
         super().__init__([NUM_ACTIONS] * count)
@@ -80,7 +98,9 @@ class MaskedMultiDiscrete(spaces.MultiDiscrete):
         if mask is not None or probability is not None or self.source is None:
             return super().sample(mask, probability)
         legal = self.source.action_mask
-        draws: NDArray[np.int64] = np.where(legal, self.np_random.random(legal.shape), -1.0).argmax(axis=1)
+        draws: NDArray[np.int64] = np.where(legal, self.np_random.random(legal.shape), -1.0).argmax(
+            axis=1
+        )
         return draws.astype(self.dtype)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -94,7 +114,10 @@ def observation_space(size: int) -> spaces.Box[np.float32]:
 
 @kernel
 def write_heads(mask: NDArray[Any], heads: NDArray[np.int8]) -> None:
-    """Write the heads in which a mask has legal actions: (14,) zeros and ones, in the order of `actions.HEAD_NAMES`."""
+    """Write the heads in which a mask has legal actions.
+
+    (14,) zeros and ones, in the order of `actions.HEAD_NAMES`.
+    """
     for head in range(len(heads)):
         heads[head] = 0
     for action in range(len(mask)):
@@ -120,21 +143,31 @@ def open_heads(masks: NDArray[np.bool_]) -> NDArray[np.int8]:
     Raises:
         ConfigurationError: The masks are of another shape or type.
     """
-    if not isinstance(masks, np.ndarray) or masks.dtype != np.bool_ or masks.ndim != 2 or masks.shape[1] != NUM_ACTIONS:
+    if (
+        not isinstance(masks, np.ndarray)
+        or masks.dtype != np.bool_
+        or masks.ndim != 2
+        or masks.shape[1] != NUM_ACTIONS
+    ):
         raise ConfigurationError(f"Masks must be (B, {NUM_ACTIONS}) bool, not {shortened(masks)}.")
     heads = np.empty((len(masks), NUM_HEADS), np.int8)
     _write_all_heads(masks, heads)
     return heads
 
 
-def check_options(options: Mapping[str, Any] | None, known: Iterable[str] = ()) -> Mapping[str, Any]:
+def check_options(
+    options: Mapping[str, Any] | None, known: Iterable[str] = ()
+) -> Mapping[str, Any]:
     """Validate the options of `reset` and return them; none are an empty dict.
 
     Raises:
         ConfigurationError: There is no such option.
     """
     for name in set(options or ()) - set(known):
-        raise ConfigurationError(f"Unknown option {name!r} of reset: {nearest(name, known) if known else 'there are none.'}")
+        raise ConfigurationError(
+            f"Unknown option {name!r} of reset:"
+            f" {nearest(name, known) if known else 'there are none.'}"
+        )
     return options or {}
 
 
@@ -155,7 +188,11 @@ def check_render_mode(mode: str | None) -> str | None:
 
 
 def render(game: Game, mode: str | None) -> str | NDArray[np.uint8] | None:
-    """Render a game: `ansi` returns text, `human` prints it, `svg` returns a drawing as text, `rgb_array` its pixels (H, W, 3) uint8."""
+    """Render a game.
+
+    `ansi` returns text, `human` prints it, `svg` returns a drawing as text, `rgb_array` its pixels
+    (H, W, 3) uint8.
+    """
     if mode is None:
         return None
     if mode in ("svg", "rgb_array"):

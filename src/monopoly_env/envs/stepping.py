@@ -1,4 +1,7 @@
-"""The compiled loop of `VectorMonopoly`: it advances games in step and lets the compiled opponents play."""
+"""The compiled loop of `VectorMonopoly`.
+
+It advances games in step and lets the compiled opponents play.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,16 @@ from monopoly_env.engine.step import apply, count_legal, is_legal, nth_legal, wr
 from monopoly_env.game import MAX_PLAYERS, NOBODY, Game, Games
 from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.philox import philox
-from monopoly_env.policy.loop import BROKEN, ILLEGAL, NO_LIMIT, OUTSIDE, PROGRESS, WAITING, Players, next_action
+from monopoly_env.policy.loop import (
+    BROKEN,
+    ILLEGAL,
+    NO_LIMIT,
+    OUTSIDE,
+    PROGRESS,
+    WAITING,
+    Players,
+    next_action,
+)
 from monopoly_env.policy.loop import begin as begin_progress
 from monopoly_env.rewards import Terms, staying, write_reward
 
@@ -27,8 +39,10 @@ GO_ON: Final = -2  # instead of an action: a batched opponent has answered
 FORFEIT: Final = -3  # instead of an action: the player to move ends the game by an illegal one
 READY: Final = -1  # instead of the number of an opponent: the game waits for none
 MANY_GAMES: Final = 1000  # games in a row that may end before the learner has a decision
-FAILED, WAITS, FINISHED = 1, 2, 4  # what `advance` reports, as bits: a game failed, one waits for a batched opponent, one has ended
-NEVER_ASKED: Final = BROKEN - 1  # why a game stopped, beside the reasons of the loop: MANY_GAMES have ended
+# what `advance` reports, as bits: a game failed, one waits for a batched opponent, one has ended
+FAILED, WAITS, FINISHED = 1, 2, 4
+# why a game stopped, beside the reasons of the loop: MANY_GAMES have ended
+NEVER_ASKED: Final = BROKEN - 1
 
 _WORD: Final = 0xFFFFFFFF
 
@@ -53,16 +67,20 @@ STATE: Final = np.dtype(
         np.record,
         [
             ("generation", np.int64),  # games begun in this row
-            ("seed", np.int64, (2,)),  # two words: of a row with a seed of its own, the seed of its first game
+            # two words: of a row with a seed of its own, the seed of its first game
+            ("seed", np.int64, (2,)),
             ("steps", np.int64),  # decisions of whoever steps the vector in this game
             ("progress", PROGRESS),  # of the game loop
             ("reward_memory", np.float64, (MAX_PLAYERS,)),  # of the reward
             ("unpaid", np.int32),  # the seats still in the game, one bit each
-            ("seats", np.int16, (MAX_PLAYERS,)),  # the number of the opponent in each seat, or LEARNER; unused in self-play
+            # the number of the opponent in each seat, or LEARNER; unused in self-play
+            ("seats", np.int16, (MAX_PLAYERS,)),
             ("learner", np.int16),  # the learner's seat, or NOBODY in self-play
             ("asked", np.int16),  # 1: the learner has had a decision in this game
-            ("waiting", np.int16),  # the number of the batched opponent that the game waits for, or READY
-            ("own_seed", np.int16),  # 1: the games of this row follow from its own seed, not from that of the vector
+            # the number of the batched opponent that the game waits for, or READY
+            ("waiting", np.int16),
+            # 1: the games of this row follow from its own seed, not from that of the vector
+            ("own_seed", np.int16),
             ("spare", np.int16, (2,)),  # pads the record to a multiple of 8 bytes
         ],
     )
@@ -76,7 +94,8 @@ class Tables(NamedTuple):
     ended: Games  # (B,) the last game that ended
     template: Games  # (1,) an empty game with its rules
     states: NDArray[Any]  # (B,) of STATE
-    order: NDArray[np.int16]  # (P - 1,) the numbers of the opponents, clockwise from the learner; empty in self-play
+    # (P - 1,) the numbers of the opponents, clockwise from the learner; empty in self-play
+    order: NDArray[np.int16]
     memory: NDArray[np.float64]  # (B, P, 64) of compiled opponents; (0, P, 64) in self-play
 
 
@@ -97,26 +116,40 @@ class Views(NamedTuple):
 def first_illegal(games: Games, actions: NDArray[np.int64], ended: NDArray[np.bool_]) -> int:
     """The first game whose action is not legal, or -1. Games that have ended need none."""
     for i in range(len(games)):
-        if not ended[i] and (actions[i] < 0 or actions[i] >= NUM_ACTIONS or not is_legal(games[i], actions[i])):
+        if not ended[i] and (
+            actions[i] < 0 or actions[i] >= NUM_ACTIONS or not is_legal(games[i], actions[i])
+        ):
             return i
     return -1
 
 
 @entry()
-def replace_illegal(games: Games, actions: NDArray[np.int64], ended: NDArray[np.bool_], at_random: bool) -> None:
-    """Replace each illegal action from 0 to 204 by a legal one, drawn from its game's stream for policies, or by FORFEIT."""
+def replace_illegal(
+    games: Games, actions: NDArray[np.int64], ended: NDArray[np.bool_], at_random: bool
+) -> None:
+    """Replace each illegal action from 0 to 204 by a legal one, or by FORFEIT.
+
+    The legal one is drawn from its game's stream for policies.
+    """
     for i in range(len(games)):
         game = games[i]
         if not ended[i] and not is_legal(game, actions[i]):
-            actions[i] = nth_legal(game, policy_draw(game, int(game.player), count_legal(game))) if at_random else FORFEIT
+            actions[i] = (
+                nth_legal(game, policy_draw(game, int(game.player), count_legal(game)))
+                if at_random
+                else FORFEIT
+            )
 
 
 @entry()
 def advance(  # noqa: PLR0917 - compiled
-    tables: Tables, views: Views, settings: Settings, players: Players, mask: NDArray[np.bool_], todo: NDArray[np.int64],
+    tables: Tables, views: Views, settings: Settings, players: Players, mask: NDArray[np.bool_],
+    todo: NDArray[np.int64],
     actions: NDArray[np.int64],
 ) -> int:  # fmt: skip
-    """Carry out an action in some of the games and advance each until the learner or a batched opponent is to move.
+    """Carry out an action in some of the games and advance each.
+
+    A game advances until the learner or a batched opponent is to move.
 
     Args:
         tables: The games.
@@ -130,7 +163,12 @@ def advance(  # noqa: PLR0917 - compiled
     Returns:
         What happened, as bits: FAILED, WAITS, FINISHED.
     """
-    tables, views, players, mask = borrowed(tables), borrowed(views), borrowed(players), borrowed(mask)
+    tables, views, players, mask = (
+        borrowed(tables),
+        borrowed(views),
+        borrowed(players),
+        borrowed(mask),
+    )
     report = 0
     for j in range(len(todo)):
         i = todo[j]
@@ -176,7 +214,10 @@ def advance(  # noqa: PLR0917 - compiled
 
 @kernel
 def _begin(game: Game, state: Any, settings: Settings, order: NDArray[np.int16], i: int) -> None:
-    """Begin the next game in row i. Its seed, and the learner's seat if it is random, follow from the seed of the row or the vector."""
+    """Begin the next game in row i.
+
+    Its seed, and the learner's seat if it is random, follow from the seed of the row or the vector.
+    """
     i, generation = int(i), int(state.generation)
     state.generation = generation + 1
     state.unpaid = (1 << settings.num_players) - 1
@@ -194,7 +235,10 @@ def _begin(game: Game, state: Any, settings: Settings, order: NDArray[np.int16],
         state.seats[seat] = LEARNER
         for offset in range(len(order)):
             state.seats[(seat + 1 + offset) % settings.num_players] = order[offset]
-    low, high = _random_word(state, settings, i, generation, 0), _random_word(state, settings, i, generation, 1)
+    low, high = (
+        _random_word(state, settings, i, generation, 0),
+        _random_word(state, settings, i, generation, 1),
+    )
     if state.own_seed == 1 and generation == 0:
         low, high = int(state.seed[0]), int(state.seed[1])
     start(game, settings.num_players, low, high)
@@ -209,16 +253,27 @@ def _random_word(state: Any, settings: Settings, i: int, generation: int, number
 
 
 def following_seed(seed: int, number: int) -> int:
-    """The seed of game `number` of a row whose first game, number 0, is that of `seed`: 0 to 2**64 - 1."""
+    """The seed of game `number` of a row, 0 to 2**64 - 1.
+
+    The row's first game, number 0, is that of `seed`.
+    """
     if number == 0:
         return seed
-    low, high = (int(philox(0, number & _WORD, word, number >> 32, seed & _WORD, seed >> 32)) for word in (0, 1))
+    low, high = (
+        int(philox(0, number & _WORD, word, number >> 32, seed & _WORD, seed >> 32))
+        for word in (0, 1)
+    )
     return low | high << 32
 
 
 @kernel
-def _let_opponents_play(game: Game, state: Any, settings: Settings, players: Players, memory: Any, mask: Any) -> None:
-    """Let compiled opponents play until someone else is to move or the game is over. At the turn limit it is cut off, not decided."""
+def _let_opponents_play(
+    game: Game, state: Any, settings: Settings, players: Players, memory: Any, mask: Any
+) -> None:
+    """Let compiled opponents play until someone else is to move or the game is over.
+
+    At the turn limit it is cut off, not decided.
+    """
     players, memory, mask = borrowed(players), borrowed(memory), borrowed(mask)
     state.waiting = READY
     while not _is_over(game, state) and game.turns <= settings.turn_limit:
@@ -243,12 +298,17 @@ def _is_stopped(game: Game, state: Any, attempt: int) -> bool:
 @kernel
 def _is_over(game: Game, state: Any) -> bool:
     """Whether the game is over for the learner: it has ended, or the learner is bankrupt."""
-    return bool(game.decision == agenda.OVER or (state.learner != NOBODY and game.place[state.learner] != 0))
+    return bool(
+        game.decision == agenda.OVER or (state.learner != NOBODY and game.place[state.learner] != 0)
+    )
 
 
 @kernel
 def _pay(game: Game, state: Any, settings: Settings, forfeit: bool, reward: Any, out: Any) -> None:
-    """Write the rewards of a step and the seats that left in it. A forfeit costs the player to move 1, and all leave."""
+    """Write the rewards of a step and the seats that left in it.
+
+    A forfeit costs the player to move 1, and all leave.
+    """
     before = int(state.unpaid)
     now = 0 if forfeit else staying(game)
     if forfeit:
@@ -262,7 +322,9 @@ def _pay(game: Game, state: Any, settings: Settings, forfeit: bool, reward: Any,
 
 
 @entry()
-def write_observations(encoding: Any, games: Games, seats: NDArray[np.int64], out: NDArray[np.float32]) -> None:
+def write_observations(
+    encoding: Any, games: Games, seats: NDArray[np.int64], out: NDArray[np.float32]
+) -> None:
     """Write the observations of several seats of each game: `seats` is (B, S), `out` (B, S, D)."""
     out = borrowed(out)
     for i in range(len(games)):

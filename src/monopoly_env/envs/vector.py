@@ -1,14 +1,16 @@
 """Thousands of games in step: `VectorMonopoly`.
 
-One compiled call advances all games on all cores, each to its next open decision, and writes observations, masks and rewards straight
-into the arrays of the batch. There are two ways to use it:
+One compiled call advances all games on all cores, each to its next open decision, and writes
+observations, masks and rewards straight into the arrays of the batch. There are two ways to use it:
 
-- **self-play** (`opponents=None`): you make every decision of every seat; `batch.player` says whose it is.
-- **one learner**: `opponents` sit clockwise from the learner's seat and play inside the same call, so that you make only the learner's
-  decisions. The game ends for the learner when it is bankrupt.
+- **self-play** (`opponents=None`): you make every decision of every seat; `batch.player` says whose
+  it is.
+- **one learner**: `opponents` sit clockwise from the learner's seat and play inside the same call,
+  so that you make only the learner's decisions. The game ends for the learner when it is bankrupt.
 
-When a game ends, the next one begins in the same step. Game i of generation k depends only on `(seed, i, k)` and the actions, not on the
-number of games or threads. `begin` starts games of seeds of your choice, in all rows or in some.
+When a game ends, the next one begins in the same step. Game i of generation k depends only on
+`(seed, i, k)` and the actions, not on the number of games or threads. `begin` starts games of seeds
+of your choice, in all rows or in some.
 
     vec = VectorMonopoly(num_games=4096, num_players=4, seed=0)
     batch = vec.reset()
@@ -16,11 +18,11 @@ number of games or threads. `begin` starts games of seeds of your choice, in all
         actions = choose(batch.observation, batch.action_mask)      # (B,) integers
         batch = vec.step(actions)
 
-The arrays of `batch` are the same from step to step: copy what you keep. That includes libraries which take over an array without
-a copy: `torch.from_numpy` always does, `jax.numpy.asarray` may.
+The arrays of `batch` are the same from step to step: copy what you keep. That includes libraries
+which take over an array without a copy: `torch.from_numpy` always does, `jax.numpy.asarray` may.
 
-A forked process may go on with a vector of its parent, as with any object: it starts threads of its own. Fork while no other thread
-steps a vector or compiles, as for any library with locks.
+A forked process may go on with a vector of its parent, as with any object: it starts threads of its
+own. Fork while no other thread steps a vector or compiles, as for any library with locks.
 """
 
 from __future__ import annotations
@@ -59,7 +61,15 @@ from monopoly_env.envs.stepping import (
     replace_illegal,
     write_observations,
 )
-from monopoly_env.errors import ConfigurationError, FormatError, GameOverError, MonopolyError, array_of, check_illegal, whole_number
+from monopoly_env.errors import (
+    ConfigurationError,
+    FormatError,
+    GameOverError,
+    MonopolyError,
+    array_of,
+    check_illegal,
+    whole_number,
+)
 from monopoly_env.game import NOBODY, Games, empty_games
 from monopoly_env.philox import split_seeds
 from monopoly_env.policy.loop import NO_LIMIT, Players, answers, check, refusal
@@ -75,23 +85,29 @@ _SLICE: Final = 256  # games per thread; with fewer, the thread costs more than 
 
 @dataclass
 class Batch:
-    """The result of a step, one row per game: B games, P players, D features, F games that ended in this step.
+    """The result of a step, one row per game.
+
+    B games, P players, D features, F games that ended in this step.
 
     Attributes:
         observation: (B, D) float32, what the player to move observes.
         action_mask: (B, 205) bool, its legal actions.
         player: (B,) int16, its seat.
         decision: (B,) int16, the open decision: an index into `actions.DECISION_NAMES`.
-        reward: (B, P) float32, the reward of each seat in this step; a bankrupt player gets its last one when it leaves. With opponents,
-            only the learner's column is valid: `reward[i, actor[i]]`.
-        terminated: (B,) bool, the game ended by its rules or, with opponents, the learner is bankrupt.
+        reward: (B, P) float32, the reward of each seat in this step; a bankrupt player gets its
+            last one when it leaves. With opponents, only the learner's column is valid:
+            `reward[i, actor[i]]`.
+        terminated: (B,) bool, the game ended by its rules or, with opponents, the learner is
+            bankrupt.
         truncated: (B,) bool, the game was cut off at `turn_limit` or `max_steps`.
         actor: (B,) int16, the seat that made the last move.
-        out: (B, P) bool, the seats that left in this step because they are bankrupt or the game ended by its rules.
-        finished: (F,) int64, the games that ended. Their rows of `observation`, `action_mask`, `player` and `decision` already belong
-            to the next games.
-        final_observation: The last observation of the games that ended, for the value of a truncated game. In self-play (F, P, D)
-            float32, of each seat; with opponents (F, D), of the learner. Row f belongs to game `finished[f]`.
+        out: (B, P) bool, the seats that left in this step because they are bankrupt or the game
+            ended by its rules.
+        finished: (F,) int64, the games that ended. Their rows of `observation`, `action_mask`,
+            `player` and `decision` already belong to the next games.
+        final_observation: The last observation of the games that ended, for the value of a
+            truncated game. In self-play (F, P, D) float32, of each seat; with opponents (F, D), of
+            the learner. Row f belongs to game `finished[f]`.
         final_games: (F,) records, the games as they ended.
     """
 
@@ -122,7 +138,8 @@ class VectorMonopoly:
         threads: The number of threads.
         autoreset: When the next game begins.
         illegal: What an illegal action does.
-        batch: What `reset` and `step` return. It is always the same object, and each step overwrites its arrays.
+        batch: What `reset` and `step` return. It is always the same object, and each step
+            overwrites its arrays.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - the options of a table
@@ -149,16 +166,19 @@ class VectorMonopoly:
             num_players: 2 to 8; by default 4, or one more than there are opponents.
             rules: `Rules`, or the name of a preset.
             encoding: A name, or an `Encoding` (for example one with `pad_to`).
-            opponents: Policies, names or saved files, one for each seat except the learner's. None: self-play.
+            opponents: Policies, names or saved files, one for each seat except the learner's. None:
+                self-play.
             seed: 0 to 2**64 - 1.
             threads: Number of threads; by default one per core. The games do not depend on it.
             reward: A name, or a `Reward` (for example one with a discount).
             turn_limit: Turns per player after which a game is truncated.
             seat: The learner's seat among opponents, or "random" to draw one for every game.
-            autoreset: True: when a game ends, the next one begins in the same step. "next_step": it begins in the step after, whose action
-                for this game is ignored. False: games stay as they ended; `begin` or `reset` must begin others before the next step.
-            illegal: What an illegal action does. "raise": an error, and no game changes. "penalize": it ends its game, with a reward of
-                -1 for whoever chose it and 0 for the others. "random": a random legal action is carried out instead, drawn from the
+            autoreset: True: when a game ends, the next one begins in the same step. "next_step": it
+                begins in the step after, whose action for this game is ignored. False: games stay
+                as they ended; `begin` or `reset` must begin others before the next step.
+            illegal: What an illegal action does. "raise": an error, and no game changes.
+                "penalize": it ends its game, with a reward of -1 for whoever chose it and 0 for the
+                others. "random": a random legal action is carried out instead, drawn from the
                 game's own stream. A number that is no action (0 to 204) is always an error.
             max_steps: Steps after which a game is truncated; by default no number of steps.
 
@@ -172,7 +192,8 @@ class VectorMonopoly:
         self.num_players = check_players(num_players)
         if self.opponents and len(self.opponents) != self.num_players - 1:
             raise ConfigurationError(
-                f"{len(self.opponents)} opponents make a table of {len(self.opponents) + 1}, not num_players={num_players}."
+                f"{len(self.opponents)} opponents make a table of {len(self.opponents) + 1}, not"
+                f" num_players={num_players}."
             )
         self.num_games = check_count("num_games", num_games)
         self.threads = check_count("threads", _cores() if threads is None else threads)
@@ -192,8 +213,15 @@ class VectorMonopoly:
         """Allocate the arrays."""
         count, players = self.num_games, self.num_players
         kept = count if self.opponents else 0
-        # Compiled opponents come first: these numbers are those of the players in the compiled loop.
-        numbered = sorted(set(self.opponents), key=lambda policy: (not isinstance(policy, CompiledPolicy), self.opponents.index(policy)))
+        # Compiled opponents come first: these numbers are those of the players in the compiled
+        # loop.
+        numbered = sorted(
+            set(self.opponents),
+            key=lambda policy: (
+                not isinstance(policy, CompiledPolicy),
+                self.opponents.index(policy),
+            ),
+        )
         self._numbered = numbered
         self._players = self._compiled_opponents()
         template = empty_games(1)
@@ -232,13 +260,17 @@ class VectorMonopoly:
     def games(self) -> Games:
         """(B,) records of the running games, not copies: writing to a record changes the game.
 
-        The batch trusts its records. After edits by hand, settle each (`core.settle`), or check all (`core.check_sound`).
+        The batch trusts its records. After edits by hand, settle each (`core.settle`), or check all
+        (`core.check_sound`).
         """
         return self._tables.games
 
     @property
     def seeds(self) -> NDArray[np.uint64]:
-        """(B,) uint64, the seeds of the running games: `new_game(num_players, rules, seed)` begins the same game."""
+        """(B,) uint64, the seeds of the running games.
+
+        `new_game(num_players, rules, seed)` begins the same game.
+        """
         words = self.games["seed"].astype(np.uint64)
         seeds: NDArray[np.uint64] = words[:, 0] | words[:, 1] << np.uint64(32)
         return seeds
@@ -253,7 +285,8 @@ class VectorMonopoly:
             The batch; its rewards are 0 and no game has ended.
 
         Raises:
-            ConfigurationError: A seed out of range, or rules under which no player ever has a decision.
+            ConfigurationError: A seed out of range, or rules under which no player ever has a
+                decision.
         """
         if seed is not None:
             self._seed(seed)
@@ -261,26 +294,35 @@ class VectorMonopoly:
         self._tables.states["own_seed"] = 0
         return self.begin()
 
-    def begin(self, games: ArrayLike | None = None, seeds: Sequence[int | None] | None = None) -> Batch:
+    def begin(
+        self, games: ArrayLike | None = None, seeds: Sequence[int | None] | None = None
+    ) -> Batch:
         """Begin new games, in all rows or in some. Games in other rows stay where they are.
 
         Args:
             games: (B,) bool, the rows; by default all.
-            seeds: One for each of the B rows, 0 to 2**64 - 1: the row begins the game of this very seed, as `new_game` does, and its later
-                games follow from this seed alone. Where it is None the row begins its next game.
+            seeds: One for each of the B rows, 0 to 2**64 - 1: the row begins the game of this very
+                seed, as `new_game` does, and its later games follow from this seed alone. Where it
+                is None the row begins its next game.
 
         Returns:
-            The batch. In these rows the rewards are 0 and no game has ended; the others are as after the last step.
+            The batch. In these rows the rewards are 0 and no game has ended; the others are as
+            after the last step.
 
         Raises:
-            ConfigurationError: Rows or seeds of a wrong shape or dtype, a seed out of range, or rules under which no player ever has a
-                decision.
+            ConfigurationError: Rows or seeds of a wrong shape or dtype, a seed out of range, or
+                rules under which no player ever has a decision.
         """
         rows = self._all if games is None else self._check_rows(games)
         if seeds is not None:
             self._give_seeds(rows, seeds)
         self._tables.states["waiting"] = READY
-        for array in (self.batch.reward, self.batch.terminated, self.batch.truncated, self.batch.out):
+        for array in (
+            self.batch.reward,
+            self.batch.terminated,
+            self.batch.truncated,
+            self.batch.out,
+        ):
             array[rows] = 0
         self._run(rows, np.full(len(rows), BEGIN))
         self.batch.actor[rows] = self.batch.player[rows]
@@ -297,9 +339,10 @@ class VectorMonopoly:
 
         Raises:
             ConfigurationError: Actions of a wrong shape or dtype, or `reset` must be called first.
-            IllegalActionError: An action is illegal (with `illegal="raise"`); the message names the first such game, the action and
-                what was legal, and no game has changed. Or an opponent chose an illegal action or never ended its turn; then `reset`
-                must be called.
+            IllegalActionError: An action is illegal (with `illegal="raise"`); the message names the
+                first such game, the action and what was legal, and no game has changed. Or an
+                opponent chose an illegal action or never ended its turn; then `reset` must be
+                called.
             GameOverError: A game has ended and autoreset is off.
         """
         chosen = self._check_actions(actions)
@@ -324,12 +367,19 @@ class VectorMonopoly:
         """
         who = np.asarray(seats)
         if who.dtype.kind not in "iu" or who.ndim not in (1, 2) or len(who) != self.num_games:
-            raise ConfigurationError(f"seats must be integers of shape ({self.num_games},) or ({self.num_games}, S), not {_shape(who)}.")
+            raise ConfigurationError(
+                f"seats must be integers of shape ({self.num_games},) or ({self.num_games}, S), not"
+                f" {_shape(who)}."
+            )
         if who.size and not 0 <= who.min() <= who.max() < self.num_players:
-            raise ConfigurationError(f"Seats are 0 to {self.num_players - 1}, not {who.min()} to {who.max()}.")
+            raise ConfigurationError(
+                f"Seats are 0 to {self.num_players - 1}, not {who.min()} to {who.max()}."
+            )
         out = np.empty((*who.shape, self.encoding.size), np.float32)
         rows = who.astype(np.int64).reshape(len(who), -1)
-        write_observations(self.encoding.handle, self.games, rows, out.reshape(*rows.shape, self.encoding.size))
+        write_observations(
+            self.encoding.handle, self.games, rows, out.reshape(*rows.shape, self.encoding.size)
+        )
         return out
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -337,17 +387,23 @@ class VectorMonopoly:
         return {name: array.copy() for name, array in self._arrays().items()}
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Continue where `state` was called, on a vector made with the same arguments; games that are running are dropped.
+        """Continue where `state` was called, on a vector made with the same arguments.
+
+        Games that are running are dropped.
 
         Args:
             state: What `state` returned, or the same arrays read from a file.
 
         Raises:
-            FormatError: They are those of another vector, or no games can be like that. Nothing has changed.
+            FormatError: They are those of another vector, or no games can be like that. Nothing has
+                changed.
         """
         own = self._arrays()
         try:
-            given = {name: state[name].view(array.dtype).reshape(array.shape) for name, array in own.items()}
+            given = {
+                name: state[name].view(array.dtype).reshape(array.shape)
+                for name, array in own.items()
+            }
             self._check_state(given)
         except (MonopolyError, LookupError, TypeError, ValueError, AttributeError) as error:
             raise FormatError(f"This is no state of {self!r}: {error}") from error
@@ -362,7 +418,10 @@ class VectorMonopoly:
         for games in (given["games"], given["ended"][ended]):
             core.check_sound(games)
             if np.any(games["num_players"] != self.num_players):
-                raise FormatError(f"games of {sorted(set(games['num_players'].tolist()))} players, not of {self.num_players}")
+                raise FormatError(
+                    f"games of {sorted(set(games['num_players'].tolist()))} players, not of"
+                    f" {self.num_players}"
+                )
         for name in ("template", "order"):
             if not np.array_equal(given[name], getattr(self._tables, name)):
                 raise FormatError(f"other rules or opponents: {name!r} differs")
@@ -391,7 +450,10 @@ class VectorMonopoly:
 
     def __repr__(self) -> str:
         names = [policy.name for policy in self.opponents]
-        return f"VectorMonopoly(num_games={self.num_games}, num_players={self.num_players}, opponents={names or None})"
+        return (
+            f"VectorMonopoly(num_games={self.num_games}, num_players={self.num_players},"
+            f" opponents={names or None})"
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything except machine code."""
@@ -405,7 +467,9 @@ class VectorMonopoly:
         self._views = Views(*(getattr(self.batch, name) for name in Views._fields))
 
     def _compiled_opponents(self) -> Players:
-        return Players.of([policy for policy in self._numbered if isinstance(policy, CompiledPolicy)])
+        return Players.of(
+            [policy for policy in self._numbered if isinstance(policy, CompiledPolicy)]
+        )
 
     def _seed(self, seed: int) -> None:
         low, high = split_seeds([seed])[0]
@@ -427,30 +491,45 @@ class VectorMonopoly:
             raise ConfigurationError("No games are running: call reset() first.")
         given = array_of(actions)
         if given.shape != (self.num_games,) or given.dtype.kind not in "iu":
-            raise ConfigurationError(f"actions must be integers of shape ({self.num_games},), one a game, not {_shape(given)}.")
+            raise ConfigurationError(
+                f"actions must be integers of shape ({self.num_games},), one a game, not"
+                f" {_shape(given)}."
+            )
         ended = np.zeros(self.num_games, np.bool_)
         if self.autoreset is not True and self.batch.finished.size:
             if not self.autoreset:
-                raise GameOverError(f"Game {self.batch.finished[0]} has ended: call reset() or begin().")
+                raise GameOverError(
+                    f"Game {self.batch.finished[0]} has ended: call reset() or begin()."
+                )
             ended[self.batch.finished] = True
         return self._legal(given, ended)
 
     def _legal(self, given: NDArray[Any], ended: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The actions to carry out: what an illegal one does is done to it, and games that have ended begin again."""
+        """The actions to carry out.
+
+        What an illegal one does is done to it, and games that have ended begin again.
+        """
         chosen = np.array(given, np.int64)
         wrong = first_illegal(self.games, chosen, ended)
         if wrong >= 0:
             outside = np.flatnonzero(~ended & ((chosen < 0) | (chosen >= NUM_ACTIONS)))
             if self.illegal == "raise" or len(outside):
                 row = int(wrong if self.illegal == "raise" else outside[0])
-                raise refusal(f"Game {row} of {self.num_games}" if self.num_games > 1 else "", self.games[row], given[row])
+                raise refusal(
+                    f"Game {row} of {self.num_games}" if self.num_games > 1 else "",
+                    self.games[row],
+                    given[row],
+                )
             replace_illegal(self.games, chosen, ended, self.illegal == "random")
         chosen[ended] = BEGIN
         return chosen
 
     def _give_seeds(self, rows: NDArray[np.int64], seeds: Sequence[int | None]) -> None:
         if len(seeds) != self.num_games:
-            raise ConfigurationError(f"{len(seeds)} seeds are given for {self.num_games} games: give one a game, or None.")
+            raise ConfigurationError(
+                f"{len(seeds)} seeds are given for {self.num_games} games: give one a game, or"
+                " None."
+            )
         chosen = {row: seed for row in rows.tolist() if (seed := seeds[row]) is not None}
         words, states = split_seeds(list(chosen.values())), self._tables.states
         for name, value in (("seed", words), ("own_seed", 1), ("generation", 0)):
@@ -459,13 +538,19 @@ class VectorMonopoly:
     def _check_rows(self, games: ArrayLike) -> NDArray[np.int64]:
         mask = np.asarray(games)
         if mask.shape != (self.num_games,) or mask.dtype != np.bool_:
-            raise ConfigurationError(f"The games to begin must be bools of shape ({self.num_games},), one a game, not {_shape(mask)}.")
+            raise ConfigurationError(
+                f"The games to begin must be bools of shape ({self.num_games},), one a game, not"
+                f" {_shape(mask)}."
+            )
         if not self._running and not mask.all():
             raise ConfigurationError("No games are running: call reset() first.")
         return np.flatnonzero(mask)
 
     def _run(self, todo: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
-        """Carry out actions in some games, and ask each batched opponent for all its decisions at once until none is open."""
+        """Carry out actions in some games, and ask the batched opponents until no decision is open.
+
+        Each is asked for all its decisions at once.
+        """
         self._running = False  # until all went well
         report = self._on_all_cores(todo, actions)
         while report & (FAILED | WAITS):
@@ -488,14 +573,27 @@ class VectorMonopoly:
 
     def _advance(self, todo: NDArray[np.int64], actions: NDArray[np.int64]) -> int:
         try:
-            return advance(self._tables, self._views, self._settings, self._players, np.zeros(NUM_ACTIONS, np.bool_), todo, actions)
+            return advance(
+                self._tables,
+                self._views,
+                self._settings,
+                self._players,
+                np.zeros(NUM_ACTIONS, np.bool_),
+                todo,
+                actions,
+            )
         except IndexError as error:
             others = "".join(f", the policy {policy.name!r}" for policy in self._numbered)
             which = f"the encoding {self.encoding.name!r}, the reward {self.reward.name!r}{others}"
-            raise ConfigurationError(f"A kernel used an index beyond its arrays: that of {which}.") from error
+            raise ConfigurationError(
+                f"A kernel used an index beyond its arrays: that of {which}."
+            ) from error
 
     def _ask(self, policy: Policy, games: NDArray[np.int64]) -> None:
-        """Ask a batched opponent for its actions in these games. The next call of the compiled loop carries them out."""
+        """Ask a batched opponent for its actions in these games.
+
+        The next call of the compiled loop carries them out.
+        """
         records = self.games[games]
         decisions = Decisions(records)
         self.games["policy_draws"][games] = records["policy_draws"]  # keys were drawn
@@ -510,7 +608,9 @@ class VectorMonopoly:
         batch.final_games = self._tables.ended[batch.finished]
         batch.final_observation = self._last_observation(batch.finished, batch.actor)
 
-    def _last_observation(self, finished: NDArray[np.int64], actors: NDArray[np.int16]) -> NDArray[np.float32]:
+    def _last_observation(
+        self, finished: NDArray[np.int64], actors: NDArray[np.int16]
+    ) -> NDArray[np.float32]:
         seats = np.tile(np.arange(self.num_players), (len(finished), 1))
         if self.opponents:
             seats = actors[finished, None].astype(np.int64)
@@ -522,8 +622,15 @@ class VectorMonopoly:
         """Raise the error of a game that failed in the compiled loop, if any did."""
         progress = self._tables.states["progress"]
         if (progress["stop"] == NEVER_ASKED).any():
-            raise ConfigurationError(f"{MANY_GAMES} games in a row ended before the learner was asked for a decision: check the rules.")
-        check(self.games, progress, lambda game, seat: self._numbered[self._tables.states["seats"][game, seat]])
+            raise ConfigurationError(
+                f"{MANY_GAMES} games in a row ended before the learner was asked for a decision:"
+                " check the rules."
+            )
+        check(
+            self.games,
+            progress,
+            lambda game, seat: self._numbered[self._tables.states["seats"][game, seat]],
+        )
 
 
 def check_count(name: str, value: object) -> int:
@@ -544,8 +651,14 @@ def _check_autoreset(mode: object) -> bool | Literal["next_step"]:
 def _check_seat(seat: object, num_players: int) -> int:
     if seat == "random":
         return LEARNER
-    if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < num_players:
-        raise ConfigurationError(f"seat={seat!r} must be 'random' or a seat from 0 to {num_players - 1}.")
+    if (
+        isinstance(seat, bool)
+        or not isinstance(seat, (int, np.integer))
+        or not 0 <= seat < num_players
+    ):
+        raise ConfigurationError(
+            f"seat={seat!r} must be 'random' or a seat from 0 to {num_players - 1}."
+        )
     return int(seat)
 
 
@@ -553,7 +666,10 @@ def _resolve(opponents: Sequence[PolicyLike] | None) -> tuple[Policy, ...]:
     if opponents is None or (not isinstance(opponents, str) and not len(opponents)):
         return ()
     if isinstance(opponents, str):
-        raise ConfigurationError(f"opponents={opponents!r} must be a list, one policy a seat: [{opponents!r}] is a table of two.")
+        raise ConfigurationError(
+            f"opponents={opponents!r} must be a list, one policy a seat: [{opponents!r}] is a table"
+            " of two."
+        )
     return tuple(resolve_all(opponents))
 
 

@@ -1,8 +1,11 @@
-"""The boards: the 40 squares of each edition, read once from the data files into tables that kernels can index.
+"""The boards: the 40 squares of each edition.
 
-A lot is a square that can be owned. Lots are numbered 0 to 27: the 22 streets in board order, then the four railroads, then the two
-utilities. A street's number is thus also its index in the heads `build` and `sell`, and the lots of a group are adjacent. A set of
-lots is an integer with bit i set for lot i.
+They are read once from the data files into tables that kernels can index.
+
+A lot is a square that can be owned. Lots are numbered 0 to 27: the 22 streets in board order, then
+the four railroads, then the two utilities. A street's number is thus also its index in the heads
+`build` and `sell`, and the lots of a group are adjacent. A set of lots is an integer with bit i set
+for lot i.
 """
 
 from __future__ import annotations
@@ -23,10 +26,23 @@ KINDS: Final = (
     "go", "street", "railroad", "utility", "community_chest", "chance",
     "income_tax", "luxury_tax", "jail", "go_to_jail", "free_parking",
 )  # fmt: skip
-GO, STREET, RAILROAD, UTILITY, CHEST, CHANCE, INCOME_TAX, LUXURY_TAX, JAIL, GO_TO_JAIL, FREE_PARKING = range(11)
+(
+    GO,
+    STREET,
+    RAILROAD,
+    UTILITY,
+    CHEST,
+    CHANCE,
+    INCOME_TAX,
+    LUXURY_TAX,
+    JAIL,
+    GO_TO_JAIL,
+    FREE_PARKING,
+) = range(11)
 
 GROUPS: Final = (
-    "brown", "light_blue", "pink", "orange", "red", "yellow", "green", "dark_blue", "railroad", "utility",
+    "brown", "light_blue", "pink", "orange", "red", "yellow", "green", "dark_blue", "railroad",
+    "utility",
 )  # fmt: skip
 RAILROADS: Final = 8
 UTILITIES: Final = 9
@@ -50,30 +66,53 @@ _LONGEST_NAME: Final = 40
 def _check_squares(edition: Edition, rows: list[Row], lots_by_name: dict[str, int]) -> None:
     """Raise ConfigurationError unless the rows are a board.
 
-    A name is the same lot in all editions, `lots_by_name`, so that the text of an action has one meaning.
+    A name is the same lot in all editions, `lots_by_name`, so that the text of an action has one
+    meaning.
     """
     where = edition.folder / edition.board
     if [row.get("index") for row in rows] != [str(square) for square in range(NUM_SQUARES)]:
-        raise ConfigurationError(f"{where}: the index must count the squares from 0 to {NUM_SQUARES - 1}; there are {len(rows)} rows.")
+        raise ConfigurationError(
+            f"{where}: the index must count the squares from 0 to {NUM_SQUARES - 1}; there are"
+            f" {len(rows)} rows."
+        )
     for row in rows:
         if row["kind"] not in KINDS:
-            raise ConfigurationError(f"{where}, square {row['index']}: unknown kind {row['kind']!r}. {nearest(row['kind'], KINDS)}")
+            raise ConfigurationError(
+                f"{where}, square {row['index']}: unknown kind {row['kind']!r}."
+                f" {nearest(row['kind'], KINDS)}"
+            )
         if not (row["name"].isprintable() and 0 < len(row["name"].strip()) <= _LONGEST_NAME):
             raise ConfigurationError(
-                f"{where}, square {row['index']}: {shortened(row['name'])} is no name of 1 to {_LONGEST_NAME} letters."
+                f"{where}, square {row['index']}: {shortened(row['name'])} is no name of 1 to"
+                f" {_LONGEST_NAME} letters."
             )
     for kind, square in ((GO, 0), (JAIL, JAIL_SQUARE)):
-        if [row["kind"] for row in rows].count(KINDS[kind]) != 1 or rows[square]["kind"] != KINDS[kind]:
-            raise ConfigurationError(f"{where}: square {square}, and no other, must be of the kind {KINDS[kind]!r}.")
-    lots = [row for kind in (STREET, RAILROAD, UTILITY) for row in rows if row["kind"] == KINDS[kind]]
+        if [row["kind"] for row in rows].count(KINDS[kind]) != 1 or rows[square]["kind"] != KINDS[
+            kind
+        ]:
+            raise ConfigurationError(
+                f"{where}: square {square}, and no other, must be of the kind {KINDS[kind]!r}."
+            )
+    lots = [
+        row for kind in (STREET, RAILROAD, UTILITY) for row in rows if row["kind"] == KINDS[kind]
+    ]
     if [row["group"] for row in lots] != [GROUPS[group] for group in GROUP_OF]:
         sizes = ", ".join(f"{size} {group}" for group, size in zip(GROUPS, GROUP_SIZE, strict=True))
         raise ConfigurationError(f"{where}: the lots must be {sizes}, streets in this order.")
     for lot, row in enumerate(lots):
-        if row["kind"] == "street" and row["house_cost"] != lots[GROUP_START[GROUP_OF[lot]]]["house_cost"]:
-            raise ConfigurationError(f"{where}, square {row['index']}: the house_cost must be the same for all streets of a group.")
+        if (
+            row["kind"] == "street"
+            and row["house_cost"] != lots[GROUP_START[GROUP_OF[lot]]]["house_cost"]
+        ):
+            raise ConfigurationError(
+                f"{where}, square {row['index']}: the house_cost must be the same for all streets"
+                " of a group."
+            )
         if lots_by_name.setdefault(row["name"].casefold(), lot) != lot:
-            raise ConfigurationError(f"{where}, square {row['index']}: {row['name']!r} is another lot's name, here or in another edition.")
+            raise ConfigurationError(
+                f"{where}, square {row['index']}: {row['name']!r} is another lot's name, here or in"
+                " another edition."
+            )
 
 
 # Tables indexed by [edition, square] or [edition, lot]; money in dollars.
@@ -84,7 +123,8 @@ SQUARE_LOT: Final = np.full((len(EDITIONS), NUM_SQUARES), -1)
 PRICE: Final = np.zeros(_SHAPE, np.int64)
 MORTGAGE: Final = np.zeros(_SHAPE, np.int64)
 HOUSE_PRICE: Final = np.zeros(_SHAPE, np.int64)
-# Streets: base rent, 1 to 4 houses, hotel. Railroads: by the number owned, less one. Utilities: the same, as a multiple of the dice.
+# Streets: base rent, 1 to 4 houses, hotel. Railroads: by the number owned, less one. Utilities: the
+# same, as a multiple of the dice.
 RENT: Final = np.zeros((*_SHAPE, 6), np.int64)
 _RENT_COLUMNS: Final = {
     STREET: ("rent_base", "rent_1h", "rent_2h", "rent_3h", "rent_4h", "rent_hotel"),
@@ -96,16 +136,26 @@ _RENT_COLUMNS: Final = {
 def _fill(number: int, rows: list[Row]) -> None:
     edition, kinds = EDITIONS[number], SQUARE_KIND[number]
     kinds[:] = [KINDS.index(row["kind"]) for row in rows]
-    squares = [square for kind in (STREET, RAILROAD, UTILITY) for square in np.flatnonzero(kinds == kind)]
+    squares = [
+        square for kind in (STREET, RAILROAD, UTILITY) for square in np.flatnonzero(kinds == kind)
+    ]
     for lot, square in enumerate(squares):
-        row, place, kind = rows[square], f"{edition.folder / edition.board}, {rows[square]['name']}", int(kinds[square])
+        row, place, kind = (
+            rows[square],
+            f"{edition.folder / edition.board}, {rows[square]['name']}",
+            int(kinds[square]),
+        )
         LOT_SQUARE[number, lot] = square
         SQUARE_LOT[number, square] = lot
         PRICE[number, lot] = cell(row, "price", 1, _MOST_DOLLARS, place)
         MORTGAGE[number, lot] = cell(row, "mortgage", 0, int(PRICE[number, lot]), place)
-        HOUSE_PRICE[number, lot] = cell(row, "house_cost", 1, _MOST_DOLLARS, place) if kind == STREET else 0
+        HOUSE_PRICE[number, lot] = (
+            cell(row, "house_cost", 1, _MOST_DOLLARS, place) if kind == STREET else 0
+        )
         for level, column in enumerate(_RENT_COLUMNS[kind]):
-            RENT[number, lot, level] = cell(row, column, 0, _MOST_DICE if kind == UTILITY else _MOST_DOLLARS, place)
+            RENT[number, lot, level] = cell(
+                row, column, 0, _MOST_DICE if kind == UTILITY else _MOST_DOLLARS, place
+            )
 
 
 _lots_by_name: dict[str, int] = {}
@@ -113,8 +163,11 @@ for _number, _rows in enumerate(_BOARDS):
     _check_squares(EDITIONS[_number], _rows, _lots_by_name)
     _fill(_number, _rows)
 
-LOT_NAME: Final = [[SQUARE_NAME[e][square] for square in LOT_SQUARE[e]] for e in range(NUM_EDITIONS)]
-# Lots in the order of their squares: the lots of an estate are auctioned and taken over "in board order" (rules 37 and 57).
+LOT_NAME: Final = [
+    [SQUARE_NAME[e][square] for square in LOT_SQUARE[e]] for e in range(NUM_EDITIONS)
+]
+# Lots in the order of their squares: the lots of an estate are auctioned and taken over "in board
+# order" (rules 37 and 57).
 BOARD_ORDER: Final = np.argsort(LOT_SQUARE, axis=1)
 
 

@@ -19,7 +19,8 @@ EFFECTS: Final = (
     "move_to",  # a: square, forward; passing GO pays
     "move_back_to",  # a: square, backward; never pays
     "move_steps",  # a: steps, negative
-    "move_to_nearest",  # a: 0 railroad, 1 utility; b: times the rent (railroad) or times the dice (utility)
+    # a: 0 railroad, 1 utility; b: times the rent (railroad) or times the dice (utility)
+    "move_to_nearest",
     "go_to_jail",
     "get_out_of_jail_free",
     "bank_pays",  # a: dollars
@@ -58,7 +59,9 @@ def _arguments(row: Row, amount: str, place: str) -> tuple[int, int]:
         case "move_to_nearest":
             return 1, cell(row, "dice_multiplier", 0, 1000, place)
         case "repairs":
-            return cell(row, "per_house", 0, _MOST_DOLLARS, place), cell(row, "per_hotel", 0, _MOST_DOLLARS, place)
+            return cell(row, "per_house", 0, _MOST_DOLLARS, place), cell(
+                row, "per_hotel", 0, _MOST_DOLLARS, place
+            )
         case "go_to_jail" | "get_out_of_jail_free":
             return 0, 0
         case _:
@@ -69,17 +72,32 @@ def _deck(edition: Edition, deck: str) -> list[Row]:
     """The 16 cards of a deck, checked."""
     cards = [row for row in edition.cards if row["deck"] == deck]
     if len(cards) != DECK_SIZE:
-        raise ConfigurationError(f"{edition.name}: the {deck} deck has {len(cards)} cards, expected {DECK_SIZE}.")
+        raise ConfigurationError(
+            f"{edition.name}: the {deck} deck has {len(cards)} cards, expected {DECK_SIZE}."
+        )
     for row in cards:
         if row["effect"] not in EFFECTS:
-            raise ConfigurationError(f"{edition.name}, {deck}, {row['id']}: unknown effect. {nearest(row['effect'], EFFECTS)}")
+            raise ConfigurationError(
+                f"{edition.name}, {deck}, {row['id']}: unknown effect."
+                f" {nearest(row['effect'], EFFECTS)}"
+            )
         if not (text := row.get(edition.label, "")).isprintable() or not text:
-            raise ConfigurationError(f"{edition.name}, {deck}, {row['id']}: column {edition.label!r} is {shortened(text)}, no text.")
+            raise ConfigurationError(
+                f"{edition.name}, {deck}, {row['id']}: column {edition.label!r} is"
+                f" {shortened(text)}, no text."
+            )
     out_of_jail = [row["id"] for row in cards if row["effect"] == "get_out_of_jail_free"]
     if out_of_jail != [JAIL_CARD_ID] or len({row["id"] for row in cards}) < DECK_SIZE:
-        raise ConfigurationError(f"{edition.name}: the {deck} deck needs different ids, and one card out of jail, {JAIL_CARD_ID!r}.")
-    if sum(row["effect"] in _MOVES for row in cards) > DECK_SIZE - 2:  # a player may hold the one out of jail
-        raise ConfigurationError(f"{edition.name}: of the {deck} deck two cards or more must move nobody, or a turn might never end.")
+        raise ConfigurationError(
+            f"{edition.name}: the {deck} deck needs different ids, and one card out of jail,"
+            f" {JAIL_CARD_ID!r}."
+        )
+    # a player may hold the one out of jail
+    if sum(row["effect"] in _MOVES for row in cards) > DECK_SIZE - 2:
+        raise ConfigurationError(
+            f"{edition.name}: of the {deck} deck two cards or more must move nobody, or a turn"
+            " might never end."
+        )
     return cards
 
 

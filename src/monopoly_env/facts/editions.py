@@ -1,8 +1,11 @@
-"""The editions: ours, and those of a folder of one's own, which the environment variable `MONOPOLY_ENV_EDITIONS` names.
+"""The editions: ours, and those of a folder of one's own.
 
-A folder holds `editions.toml`, the board files that it names, and a `cards.csv` if its decks are not ours; `data/` is the model. An
-edition's tables become constants of the compiled code, so they are read once, when the library is imported, and every number in them is
-checked: compiled code trusts it.
+The environment variable `MONOPOLY_ENV_EDITIONS` names the folder.
+
+A folder holds `editions.toml`, the board files that it names, and a `cards.csv` if its decks are
+not ours; `data/` is the model. An edition's tables become constants of the compiled code, so they
+are read once, when the library is imported, and every number in them is checked: compiled code
+trusts it.
 """
 
 from __future__ import annotations
@@ -62,7 +65,9 @@ class Edition:
             rows = read_table("cards.csv", folder) if (folder / "cards.csv").exists() else []
             if found := [row for row in rows if row["board"] == self.deck]:
                 return found
-        raise ConfigurationError(f"Edition {self.name!r}: there are no cards of the deck {self.deck!r} in {self.folder}.")
+        raise ConfigurationError(
+            f"Edition {self.name!r}: there are no cards of the deck {self.deck!r} in {self.folder}."
+        )
 
 
 def read_table(name: str, folder: Path = DATA) -> list[Row]:
@@ -75,7 +80,10 @@ def read_table(name: str, folder: Path = DATA) -> list[Row]:
     with understood(folder / name, "is no table"):
         lines = data.decode("utf-8").splitlines()
         rows = csv.DictReader(lines)
-        return [defaultdict(str, {column: cell or "" for column, cell in row.items() if column}) for row in rows]
+        return [
+            defaultdict(str, {column: cell or "" for column, cell in row.items() if column})
+            for row in rows
+        ]
 
 
 def cell(row: Row, column: str, low: int, high: int, place: str) -> int:
@@ -92,7 +100,9 @@ def cell(row: Row, column: str, low: int, high: int, place: str) -> int:
         ConfigurationError: It is missing, no whole number, or out of range.
     """
     text = row.get(column, "")
-    return whole_number(f"{place}, {column}:", int(text) if _WHOLE.fullmatch(text) else text, low, high)
+    return whole_number(
+        f"{place}, {column}:", int(text) if _WHOLE.fullmatch(text) else text, low, high
+    )
 
 
 def read_editions(folder: Path, taken: tuple[str, ...] = ()) -> tuple[Edition, ...]:
@@ -106,16 +116,24 @@ def read_editions(folder: Path, taken: tuple[str, ...] = ()) -> tuple[Edition, .
         if not _NAME.fullmatch(name) or name in taken:
             why = "is taken" if name in taken else "must be small letters, digits and _"
             raise ConfigurationError(f"{path}: the name of an edition, {shortened(name)}, {why}.")
-        if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
-            raise ConfigurationError(f'{path}: {name} must be a table of texts, such as title = "My town".')
+        if not isinstance(table, dict) or not all(
+            isinstance(value, str) for value in table.values()
+        ):
+            raise ConfigurationError(
+                f'{path}: {name} must be a table of texts, such as title = "My town".'
+            )
         for key in table:
             if key not in known:
-                raise ConfigurationError(f"{path}: {name} has no {shortened(key)}. {nearest(key, known)}")
+                raise ConfigurationError(
+                    f"{path}: {name} has no {shortened(key)}. {nearest(key, known)}"
+                )
         for key in ("title", "board"):
             if not table.get(key):
                 raise ConfigurationError(f"{path}: {name} needs a {key}.")
         if Path(table["board"]).name != table["board"]:
-            raise ConfigurationError(f"{path}: {name}: the board {shortened(table['board'])} must be a file beside it.")
+            raise ConfigurationError(
+                f"{path}: {name}: the board {shortened(table['board'])} must be a file beside it."
+            )
     return tuple(Edition(name, **table, folder=folder) for name, table in tables.items())
 
 
@@ -128,14 +146,20 @@ def _folders() -> tuple[Path, ...]:
 
 def files() -> list[Path]:
     """The files of all editions, on which compiled code depends."""
-    return [path for folder in FOLDERS for path in folder.iterdir() if path.suffix in (".csv", ".toml")]
+    return [
+        path for folder in FOLDERS for path in folder.iterdir() if path.suffix in (".csv", ".toml")
+    ]
 
 
 FOLDERS: Final = _folders()
 _OURS: Final = read_editions(DATA)
 EDITIONS: Final = (
     *_OURS,
-    *(edition for folder in FOLDERS[1:] for edition in read_editions(folder, tuple(edition.name for edition in _OURS))),
+    *(
+        edition
+        for folder in FOLDERS[1:]
+        for edition in read_editions(folder, tuple(edition.name for edition in _OURS))
+    ),
 )
 EDITION_NAMES: Final = tuple(edition.name for edition in EDITIONS)
 OWN_NAMES: Final = EDITION_NAMES[len(_OURS) :]

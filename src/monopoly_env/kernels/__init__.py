@@ -1,7 +1,10 @@
-"""How rules are compiled: `kernel` for internal functions, `entry` for functions called from Python.
+"""How rules are compiled.
 
-Every rule is a plain Python function on one record. Numba compiles it on first use, and `code_cache` keeps the code on disk, in a
-folder named by a hash of the function's module and of every module of the library that it imports, directly or not.
+`kernel` for internal functions, `entry` for functions called from Python.
+
+Every rule is a plain Python function on one record. Numba compiles it on first use, and
+`code_cache` keeps the code on disk, in a folder named by a hash of the function's module and of
+every module of the library that it imports, directly or not.
 
 With `NUMBA_DISABLE_JIT=1` the decorators return the function unchanged.
 """
@@ -40,19 +43,24 @@ from monopoly_env.kernels.linking import Compiling, LinkedCache, linked
 Function = TypeVar("Function", bound=Callable[..., Any])
 Arrays = TypeVar("Arrays")
 
-# nogil: slices of a batch run on a thread pool. numpy error model: no hidden branch for division by zero.
+# nogil: slices of a batch run on a thread pool. numpy error model: no hidden branch for division by
+# zero.
 _OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy"}
 _STALE_AFTER_DAYS: Final = 30
 _PACKAGES: Final = ("monopoly_env", "pente_env", "agents", "training")
 _OURS: Final = re.compile("[0-9a-f]{16}")
 _DATA_SUFFIXES: Final = (".json", ".safetensors")
-_IMPORT: Final = re.compile(r"^(?:from|import)\b.*(?:\n(?:[ \t)].*)?)*", re.MULTILINE)  # up to the next line that is not indented
+# up to the next line that is not indented
+_IMPORT: Final = re.compile(r"^(?:from|import)\b.*(?:\n(?:[ \t)].*)?)*", re.MULTILINE)
 
 
 def kernel(function: Function) -> Function:
-    """Compile an internal function on first use, and only once: all integer arguments become 64 bits wide.
+    """Compile an internal function on first use, and only once.
 
-    Its compiled callers take it in as code (`linking`). Only if Python calls it too, it gets machine code of its own.
+    All integer arguments become 64 bits wide.
+
+    Its compiled callers take it in as code (`linking`). Only if Python calls it too, it gets
+    machine code of its own.
     """
     if numba.config.DISABLE_JIT:
         return function
@@ -62,13 +70,17 @@ def kernel(function: Function) -> Function:
     def inner() -> Any:
         """Made when the first caller is compiled, which most programs load from disk instead."""
         code = linked(function, _cache_of(function, LinkedCache), **_OPTIONS)
-        code._compiling_counter = dispatcher._compiling_counter  # so that Numba notices a kernel that calls itself
+        # so that Numba notices a kernel that calls itself
+        code._compiling_counter = dispatcher._compiling_counter
         return code
 
     def resolve_widened(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-        return inner().get_call_template(tuple(map(_widened, args)), {name: _widened(kind) for name, kind in kws.items()})
+        return inner().get_call_template(
+            tuple(map(_widened, args)), {name: _widened(kind) for name, kind in kws.items()}
+        )
 
-    # Otherwise Numba would compile a kernel again for each mix of integer widths and literals, which takes half as long again.
+    # Otherwise Numba would compile a kernel again for each mix of integer widths and literals,
+    # which takes half as long again.
     dispatcher.get_call_template = resolve_widened
     dispatcher.get_overload = lambda signature: inner().get_overload(signature)
     dispatcher.linked = inner
@@ -76,10 +88,12 @@ def kernel(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Compile a function into each kernel that calls it: for a short function in a hot loop that takes arrays.
+    """Compile a function into each kernel that calls it.
 
-    A call counts the references to each array that it passes, even to one that is `borrowed`. For the ten arrays of a game loop that
-    costs as much as half a random decision.
+    For a short function in a hot loop that takes arrays.
+
+    A call counts the references to each array that it passes, even to one that is `borrowed`. For
+    the ten arrays of a game loop that costs as much as half a random decision.
     """
     return njit(inline="always")(function)
 
@@ -90,11 +104,13 @@ def _widened(kind: Any) -> Any:
 
 
 def borrowed(arrays: Arrays) -> Arrays:
-    """The same array, or tuple of arrays and numbers, without reference counting: for compiled loops that slice it or pass it on.
+    """The same array, or tuple of arrays and numbers, without reference counting.
 
-    Numba counts references to an array's owner with atomic operations, which take a third of the time of a game on one thread and
-    half of it on two. Use this on arguments only, since the caller keeps them alive. A local array is freed after its last use, even
-    if it is still borrowed.
+    For compiled loops that slice it or pass it on.
+
+    Numba counts references to an array's owner with atomic operations, which take a third of the
+    time of a game on one thread and half of it on two. Use this on arguments only, since the caller
+    keeps them alive. A local array is freed after its last use, even if it is still borrowed.
     """
     return arrays
 
@@ -120,15 +136,21 @@ def _strip(context: Any, builder: Any, kind: Any, value: Any) -> Any:
         return view._getvalue()
     if isinstance(kind, types.BaseTuple):
         items = zip(kind, unpack_tuple(builder, value), strict=True)
-        return context.make_tuple(builder, kind, [_strip(context, builder, part, item) for part, item in items])
-    context.nrt.incref(builder, kind, value)  # no effect on a number; otherwise one more reference, since the result will be released too
+        return context.make_tuple(
+            builder, kind, [_strip(context, builder, part, item) for part, item in items]
+        )
+    # no effect on a number; otherwise one more reference, since the result will be released too
+    context.nrt.incref(builder, kind, value)
     return value
 
 
 def on_stack(count: int, dtype: Any) -> Any:
-    """An array of numbers that no one has written yet, on the stack of a kernel: for scratch in a hot loop.
+    """An array of numbers that no one has written yet, on the stack of a kernel.
 
-    An array from `np.empty` costs as much as a hundred additions. This one is gone when the kernel returns: it must not be returned.
+    For scratch in a hot loop.
+
+    An array from `np.empty` costs as much as a hundred additions. This one is gone when the kernel
+    returns: it must not be returned.
 
     Args:
         count: How many numbers; a constant, of a few thousand bytes at the most.
@@ -147,13 +169,18 @@ def _on_stack(count: Any, dtype: Any) -> Callable[..., Any]:
 @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]  # Numba's
 def _reserve(_: Any, count: Any, dtype: Any) -> tuple[Any, Callable[..., Any]]:
     if not isinstance(count, types.IntegerLiteral):
-        raise numba.errors.RequireLiteralValue("on_stack: the count must be a constant of the module, or a number.")
+        raise numba.errors.RequireLiteralValue(
+            "on_stack: the count must be a constant of the module, or a number."
+        )
     kind = types.Array(dtype.dtype, 1, "C")
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         del signature, arguments
         number = context.get_data_type(kind.dtype)
-        array, size = make_array(kind)(context, builder), context.get_constant(types.intp, context.get_abi_sizeof(number))
+        array, size = (
+            make_array(kind)(context, builder),
+            context.get_constant(types.intp, context.get_abi_sizeof(number)),
+        )
         place = alloca_once(builder, number, size=count.literal_value)
         shape = [context.get_constant(types.intp, count.literal_value)]
         populate_array(array, data=place, shape=shape, strides=[size], itemsize=size, meminfo=None)
@@ -167,7 +194,10 @@ register_listener("numba:compiler_lock", _compiling)
 
 
 def clock() -> float:
-    """Seconds as by `time.perf_counter`, but without those in which code was compiled or loaded: for speeds."""
+    """Seconds as by `time.perf_counter`, but without those in which code was compiled or loaded.
+
+    Speeds are measured by them.
+    """
     return time.perf_counter() - (_compiling.duration if _compiling.done else 0.0)
 
 
@@ -185,7 +215,8 @@ def entry(*signature: Any, **options: Any) -> Callable[[Function], Function]:
     """Compile a function on first use and keep its machine code on disk.
 
     Args:
-        signature: A Numba signature. Only callbacks need one, because they are called through a pointer.
+        signature: A Numba signature. Only callbacks need one, because they are called through a
+            pointer.
         **options: Further options of Numba.
     """
 
@@ -210,13 +241,19 @@ def _cache_of(function: Callable[..., Any], kind: type[CodeCache]) -> NullCache:
 
 
 def cache_root() -> Path:
-    """The folder for files that can be regenerated: `MONOPOLY_ENV_CACHE` if set, otherwise one in the user's cache folder."""
+    """The folder for files that can be regenerated.
+
+    `MONOPOLY_ENV_CACHE` if set, otherwise one in the user's cache folder.
+    """
     return Path(os.environ.get("MONOPOLY_ENV_CACHE") or platformdirs.user_cache_dir("monopoly_env"))
 
 
 @cache
 def cache_folder(module: str) -> Path:
-    """The folder inside `cache_root()` for the compiled code of a module, given its current source and that of its imports."""
+    """The folder inside `cache_root()` for the compiled code of a module.
+
+    It depends on the module's current source and on that of its imports.
+    """
     root = cache_root()
     folder = root / source_hash(module)
     with suppress(OSError):  # of another user, or no folder
@@ -227,16 +264,19 @@ def cache_folder(module: str) -> Path:
 
 
 def source_hash(module: str) -> str:
-    """A hash of a module's source, of all library modules that it imports, directly or not, and of the data files.
+    """A hash of a module's source, of the source of its imports, and of the data files.
 
-    These are the board's, and those beside the modules: their numbers are constants of the compiled code.
-    Code that checks its indices (`NUMBA_BOUNDSCHECK=1`) has another hash.
+    The imports are all library modules that it imports, directly or not. The data files are the
+    board's, and those beside the modules: their numbers are constants of the compiled code. Code
+    that checks its indices (`NUMBA_BOUNDSCHECK=1`) has another hash.
     """
     digest = hashlib.sha256(f"{numba.__version__} {bool(numba.config.BOUNDSCHECK)}".encode())
     modules = _closure(module)
     for name in sorted(modules):
         digest.update(name.encode() + _own_hash(name))
-    for path in sorted({*editions.files(), *(file for name in modules for file in _data_beside(name))}):
+    for path in sorted(
+        {*editions.files(), *(file for name in modules for file in _data_beside(name))}
+    ):
         digest.update(_file_hash(path))
     return digest.hexdigest()[:16]
 
@@ -257,12 +297,16 @@ def _imports(module: str) -> tuple[str, ...]:
     path = _path(module)
     if path is None:
         return ()
-    source = path.read_text(encoding="utf-8", errors="replace")  # of another encoding, only comments and texts suffer
+    # of another encoding, only comments and texts suffer
+    source = path.read_text(encoding="utf-8", errors="replace")
     return tuple(dict.fromkeys(_imported_names(_import_statements(source))))
 
 
 def _import_statements(source: str) -> ast.Module:
-    """The statements at a module's top level that import, and perhaps others: parsing all of every module took a third of a second."""
+    """The statements at a module's top level that import, and perhaps others.
+
+    Parsing all of every module took a third of a second.
+    """
     try:
         return ast.parse("\n".join(_IMPORT.findall(source)))
     except SyntaxError:  # a sentence that begins like a statement, or a statement in two lines
@@ -270,9 +314,16 @@ def _import_statements(source: str) -> ast.Module:
 
 
 def _imported_names(tree: ast.Module) -> Iterator[str]:
-    """The library modules imported at the top level of a module. `from package import module` does not depend on the package itself."""
+    """The library modules imported at the top level of a module.
+
+    `from package import module` does not depend on the package itself.
+    """
     for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in _PACKAGES:
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and node.module.split(".")[0] in _PACKAGES
+        ):
             for alias in node.names:
                 name = f"{node.module}.{alias.name}"
                 yield name if _path(name) else node.module
@@ -282,10 +333,20 @@ def _imported_names(tree: ast.Module) -> Iterator[str]:
 
 @cache
 def _path(module: str) -> Path | None:
-    """The source file of a module: a library module is located without importing it, a user's as it was loaded."""
+    """The source file of a module.
+
+    A library module is located without importing it, a user's as it was loaded.
+    """
     if is_ours(module):
         source = Path(__file__).parents[2].joinpath(*module.split("."))
-        return next((path for path in (source.with_suffix(".py"), source / "__init__.py") if path.is_file()), None)
+        return next(
+            (
+                path
+                for path in (source.with_suffix(".py"), source / "__init__.py")
+                if path.is_file()
+            ),
+            None,
+        )
     loaded = getattr(sys.modules.get(module), "__file__", None)
     return Path(loaded) if loaded and Path(loaded).is_file() else None
 
@@ -294,7 +355,11 @@ def _path(module: str) -> Path | None:
 def _data_beside(module: str) -> tuple[Path, ...]:
     """The data files in the folder of a library module."""
     path = _path(module) if is_ours(module) else None
-    return () if path is None else tuple(file for file in path.parent.iterdir() if file.suffix in _DATA_SUFFIXES)
+    return (
+        ()
+        if path is None
+        else tuple(file for file in path.parent.iterdir() if file.suffix in _DATA_SUFFIXES)
+    )
 
 
 @cache

@@ -1,7 +1,10 @@
-"""Functions that compiled code calls through their address: the kernels of policies, encodings and rewards, ours and those of users.
+"""Functions that compiled code calls through their address.
 
-A callback has a fixed signature, so a loop that is compiled once calls any of them, also one that is written later. A function from
-outside the library is compiled with checks of bounds: an index beyond an array raises IndexError instead of writing into foreign memory.
+The kernels of policies, encodings and rewards, ours and those of users.
+
+A callback has a fixed signature, so a loop that is compiled once calls any of them, also one that
+is written later. A function from outside the library is compiled with checks of bounds: an index
+beyond an array raises IndexError instead of writing into foreign memory.
 """
 
 from __future__ import annotations
@@ -44,7 +47,10 @@ class Callback:
             raise ConfigurationError(f"A {self.WHAT} must be a function, not {function!r:.80}.")
         given = list(inspect.signature(plain).parameters)
         if len(given) != len(self.ARGUMENTS):
-            raise ConfigurationError(f"A {self.WHAT} must take ({', '.join(self.ARGUMENTS)}); {plain.__name__} takes ({', '.join(given)}).")
+            raise ConfigurationError(
+                f"A {self.WHAT} must take ({', '.join(self.ARGUMENTS)}); {plain.__name__} takes"
+                f" ({', '.join(given)})."
+            )
         self.function: Callable[..., Any] = plain
         self.__name__: str = str(plain.__name__)
         self.__module__ = plain.__module__
@@ -71,13 +77,19 @@ class Callback:
         checks = {} if is_ours(self.__module__) else {"boundscheck": True}
         try:
             return entry(self.SIGNATURE, **checks)(self.function)
-        except Exception as error:  # Numba lets errors of any kind through, KeyError for an unknown field of the record
+        # Numba lets errors of any kind through, KeyError for an unknown field of the record
+        except Exception as error:
             reason = _unknown_field(error, self.SIGNATURE) or error
-            raise ConfigurationError(f"The {self.WHAT} {self.__name__} does not compile: {reason}") from error
+            raise ConfigurationError(
+                f"The {self.WHAT} {self.__name__} does not compile: {reason}"
+            ) from error
 
     @cached_property
     def handle(self) -> Any:
-        """What `caller` takes: the address of the machine code, valid as long as this object lives; in plain Python, the function."""
+        """What `caller` takes: the address of the machine code, valid as long as this object lives.
+
+        In plain Python, the function.
+        """
         if numba.config.DISABLE_JIT:
             return self.compiled
         result = self.compiled.get_compile_result(self.SIGNATURE)  # type: ignore[attr-defined]  # a dispatcher of Numba
@@ -109,8 +121,8 @@ def _fields(kind: Any) -> Iterator[str]:
 def caller(signature: Any) -> Callable[..., Any]:
     """Make the function that kernels call a callback with: `call(handle, ...)`.
 
-    Numba's typed lists of functions would do the same, but each lookup counts references to the list, and threads that share it then
-    wait for each other.
+    Numba's typed lists of functions would do the same, but each lookup counts references to the
+    list, and threads that share it then wait for each other.
 
     Args:
         signature: The signature of the callbacks.
@@ -124,11 +136,16 @@ def caller(signature: Any) -> Callable[..., Any]:
             convention, kinds = context.call_conv, signature.args
             function = convention.get_function_type(signature.return_type, kinds).as_pointer()
             pointer = builder.inttoptr(values[0], function)
-            status, result = convention.call_function(builder, pointer, signature.return_type, kinds, unpack_tuple(builder, values[1]))
+            status, result = convention.call_function(
+                builder, pointer, signature.return_type, kinds, unpack_tuple(builder, values[1])
+            )
             with if_unlikely(builder, status.is_error):
                 convention.return_status_propagate(builder, status)
             return result
 
-        return signature.return_type(numba.int64, types.StarArgTuple.from_types(signature.args)), generate
+        return (
+            signature.return_type(numba.int64, types.StarArgTuple.from_types(signature.args)),
+            generate,
+        )
 
     return call  # type: ignore[no-any-return]

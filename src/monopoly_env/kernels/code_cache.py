@@ -1,8 +1,10 @@
-"""Compiled code on disk: a file for each function and its argument types, checked before it is used.
+"""Compiled code on disk.
 
-Numba's own cache trusts its files: a cut one raises errors of `pickle`, and a changed byte aborts the
-process in LLVM. It also looks at the file of the function alone, so it would miss an edit in another
-file of the rulebook; here the folder stands for all sources (`kernels.cache_folder`).
+A file for each function and its argument types, checked before it is used.
+
+Numba's own cache trusts its files: a cut one raises errors of `pickle`, and a changed byte aborts
+the process in LLVM. It also looks at the file of the function alone, so it would miss an edit in
+another file of the rulebook; here the folder stands for all sources (`kernels.cache_folder`).
 """
 
 from __future__ import annotations
@@ -46,7 +48,12 @@ class CodeCache(NullCache):  # type: ignore[misc]  # Numba's, untyped
         source = Path(function.__code__.co_filename).absolute()
         python = (sys.implementation.cache_tag, getattr(sys, "abiflags", ""))
         place = (str(source), function.__qualname__, function.__code__.co_firstlineno)
-        self._key = (type(self).__name__, *python, *place, _digest(source, source.stat().st_mtime_ns))
+        self._key = (
+            type(self).__name__,
+            *python,
+            *place,
+            _digest(source, source.stat().st_mtime_ns),
+        )
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
         """The code for these argument types, or None if it must be compiled."""
@@ -64,7 +71,8 @@ class CodeCache(NullCache):  # type: ignore[misc]  # Numba's, untyped
 
     def save_overload(self, sig: Any, data: CompileResult) -> None:
         """Keep the code for these argument types, if the disk takes it."""
-        if data.lifted or data.library.has_dynamic_globals:  # Python's, or addresses of this process
+        # Python's, or addresses of this process
+        if data.lifted or data.library.has_dynamic_globals:
             return
         code = dumps(CompileResultCacheImpl.reduce(self, data))
         try:

@@ -1,14 +1,18 @@
-"""Kernels as code to link: optimized and made machine code only inside the functions that Python calls.
+"""Kernels as code to link.
 
-Numba optimizes each function together with all that it calls, makes machine code of it and wraps it for Python. A kernel that only
-compiled code calls needs none of that: the function that Python calls is optimized with the kernel's code inside. A program that plays
-networks, with some 500 kernels, compiles in 58 instead of 140 seconds.
+Optimized and made machine code only inside the functions that Python calls.
 
-So a kernel stops after the passes over single functions, before those that inline what it calls. Its code is kept on disk as LLVM's
-bitcode.
+Numba optimizes each function together with all that it calls, makes machine code of it and wraps it
+for Python. A kernel that only compiled code calls needs none of that: the function that Python
+calls is optimized with the kernel's code inside. A program that plays networks, with some 500
+kernels, compiles in 58 instead of 140 seconds.
 
-Nor does a kernel count references to the arrays that it is given, if it neither makes nor returns any: its caller keeps them. Each count
-is a call, even for an array that is `borrowed`; without them `expert` plays a tenth faster.
+So a kernel stops after the passes over single functions, before those that inline what it calls.
+Its code is kept on disk as LLVM's bitcode.
+
+Nor does a kernel count references to the arrays that it is given, if it neither makes nor returns
+any: its caller keeps them. Each count is a call, even for an array that is `borrowed`; without them
+`expert` plays a tenth faster.
 """
 
 from __future__ import annotations
@@ -27,7 +31,8 @@ from numba.core.typed_passes import NopythonTypeInference
 
 from monopoly_env.kernels.code_cache import CodeCache
 
-_BORROWING: Final = ("getitem", "static_getitem", "getattr", "build_tuple", "cast", "phi")  # expressions that only pass on what is there
+# expressions that only pass on what is there
+_BORROWING: Final = ("getitem", "static_getitem", "getattr", "build_tuple", "cast", "phi")
 
 
 def linked(function: Callable[..., Any], cache: NullCache, **options: Any) -> Any:
@@ -38,7 +43,9 @@ def linked(function: Callable[..., Any], cache: NullCache, **options: Any) -> An
         cache: Of its code: a `LinkedCache`, or none.
         **options: Options of `numba.njit`.
     """
-    dispatcher = _LinkedDispatcher(function, targetoptions={"nopython": True, **options}, pipeline_class=_Compiler)
+    dispatcher = _LinkedDispatcher(
+        function, targetoptions={"nopython": True, **options}, pipeline_class=_Compiler
+    )
     dispatcher._cache = cache
     return dispatcher
 
@@ -85,13 +92,19 @@ class _Code(JITCodeLibrary):  # type: ignore[misc]  # Numba's, untyped
         return code
 
     def place(self, environment: Any) -> None:
-        """Tell the machine code to come where the function's constants of Python are: what it prints, and its exceptions' arguments.
+        """Tell the machine code to come where the function's constants of Python are.
 
-        Each copy of the code declares a variable for the address, and the first one that has a place is that of all.
+        They are what it prints, and its exceptions' arguments.
+
+        Each copy of the code declares a variable for the address, and the first one that has a
+        place is that of all.
         """
         name = environment.env_name
         variable = llvm.parse_assembly(f'@"{name}" = common global i64 0')
-        variable.triple, variable.data_layout = self._final_module.triple, self._codegen._data_layout
+        variable.triple, variable.data_layout = (
+            self._final_module.triple,
+            self._codegen._data_layout,
+        )
         self._codegen._add_module(variable)
         self._codegen._engine.finalize_object()
         self._codegen.set_env(name, environment)
@@ -101,8 +114,8 @@ class _Code(JITCodeLibrary):  # type: ignore[misc]  # Numba's, untyped
 class _Borrow(AnalysisPass):  # type: ignore[misc]  # Numba's, untyped
     """Count no references in a kernel that owns none.
 
-    It returns no array; no expression in it makes one (or a list, a set, an iterator), nor does it copy one into another; and it raises
-    no error whose arguments must be kept.
+    It returns no array; no expression in it makes one (or a list, a set, an iterator), nor does it
+    copy one into another; and it raises no error whose arguments must be kept.
     """
 
     _name = "borrow"
@@ -111,14 +124,22 @@ class _Borrow(AnalysisPass):  # type: ignore[misc]  # Numba's, untyped
         super().__init__()
 
     def run_pass(self, state: Any) -> bool:
-        statements = [statement for block in state.func_ir.blocks.values() for statement in block.body]
+        statements = [
+            statement for block in state.func_ir.blocks.values() for statement in block.body
+        ]
         kinds = {state.return_type}
         for statement in statements:
-            if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr) and statement.value.op not in _BORROWING:
+            if (
+                isinstance(statement, ir.Assign)
+                and isinstance(statement.value, ir.Expr)
+                and statement.value.op not in _BORROWING
+            ):
                 kinds.add(state.typemap[statement.target.name])
             elif isinstance(statement, (ir.SetItem, ir.StaticSetItem)):
                 kinds.add(state.typemap[statement.value.name])
-        owns = any(state.targetctx.data_model_manager[kind].contains_nrt_meminfo() for kind in kinds)
+        owns = any(
+            state.targetctx.data_model_manager[kind].contains_nrt_meminfo() for kind in kinds
+        )
         if not owns and not any(isinstance(statement, ir.DynamicRaise) for statement in statements):
             state.targetctx = state.targetctx.subtarget(enable_nrt=False)
         return False
@@ -135,10 +156,13 @@ class _Compiler(Compiler):  # type: ignore[misc]  # Numba's, untyped
 
     def compile_extra(self, func: Callable[..., Any]) -> CompileResult:
         self.state.library = _Code(self.state.targetctx.codegen(), func.__qualname__)
-        self.state.flags.no_compile = self.state.flags.no_cpython_wrapper = self.state.flags.no_cfunc_wrapper = True
+        self.state.flags.no_compile = self.state.flags.no_cpython_wrapper = (
+            self.state.flags.no_cfunc_wrapper
+        ) = True
         result = super().compile_extra(func)
         result.library.finalize()
-        # A caller finds the code by its entry point. Of a function without an address, that may be any object.
+        # A caller finds the code by its entry point. Of a function without an address, that may be
+        # any object.
         self.state.targetctx.insert_user_function(result.library, result.fndesc, [result.library])
         return result._replace(entry_point=result.library)
 
@@ -152,7 +176,10 @@ class _LinkedDispatcher(CPUDispatcher):  # type: ignore[misc]  # Numba's, untype
 
 
 class LinkedCache(CodeCache):
-    """Code to link on disk, beside the machine code of the same function, if Python calls that too."""
+    """Code to link on disk.
+
+    It lies beside the machine code of the same function, if Python calls that too.
+    """
 
     def rebuild(self, target_context: Any, reduced: tuple[Any, ...]) -> CompileResult:
         """Make what a file holds ready for its callers."""

@@ -1,1 +1,4 @@
-"""Policies: the protocol that every player follows, the format of saved policies, and the table of names."""
+"""Policies.
+
+The protocol that every player follows, the format of saved policies, and the table of names.
+"""

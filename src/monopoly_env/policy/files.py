@@ -1,6 +1,9 @@
-"""Saved policies: one `.safetensors` file with numbers and, in its header, a line of JSON. No code, no pickle.
+"""Saved policies: one `.safetensors` file with numbers and, in its header, a line of JSON.
 
-The format is that of the safetensors library: a length, a JSON header, raw arrays. Reading a file executes nothing.
+No code, no pickle.
+
+The format is that of the safetensors library: a length, a JSON header, raw arrays. Reading a file
+executes nothing.
 """
 
 from __future__ import annotations
@@ -51,12 +54,16 @@ def write(path: str | Path, about: Mapping[str, Any], arrays: Mapping[str, NDArr
     """
     target = Path(path)
     if target.suffix != SUFFIX:
-        raise ConfigurationError(f"A policy must be saved to a {SUFFIX} file, not to {str(path)!r}.")
+        raise ConfigurationError(
+            f"A policy must be saved to a {SUFFIX} file, not to {str(path)!r}."
+        )
     written = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     write_atomically(target, save(written, {_KEY: json.dumps(_versions() | dict(about))}))
 
 
-def open_file(path: str | Path, key: str, what: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def open_file(
+    path: str | Path, key: str, what: str
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read the JSON and the arrays of a `.safetensors` file of any kind.
 
     Args:
@@ -86,7 +93,8 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read the JSON and the arrays of a saved policy.
 
     Raises:
-        FormatError: The file is missing, corrupt, of another kind, or of another version. The message says what differs.
+        FormatError: The file is missing, corrupt, of another kind, or of another version. The
+            message says what differs.
     """
     about, arrays = open_file(path, _KEY, "a saved policy")
     differences = [

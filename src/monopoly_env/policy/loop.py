@@ -7,8 +7,9 @@
         ...                     # what this loop is for: record, count, copy
         apply(game, action)
 
-`next_action` asks the player to move and checks its action; the caller carries the action out. So the rules by which a game stops are
-the same everywhere, and a loop pays only for the work that it adds.
+`next_action` asks the player to move and checks its action; the caller carries the action out. So
+the rules by which a game stops are the same everywhere, and a loop pays only for the work that it
+adds.
 """
 
 from __future__ import annotations
@@ -25,17 +26,31 @@ from monopoly_env.core import illegal
 from monopoly_env.engine.agenda import FAULTS, OVER
 from monopoly_env.engine.players import finish
 from monopoly_env.engine.step import is_legal, write_mask
-from monopoly_env.errors import ConfigurationError, EngineError, IllegalActionError, MonopolyError, PolicyError, array_of
+from monopoly_env.errors import (
+    ConfigurationError,
+    EngineError,
+    IllegalActionError,
+    MonopolyError,
+    PolicyError,
+    array_of,
+)
 from monopoly_env.game import BY_CAP, GAME, MAX_PLAYERS, Game, Games
 from monopoly_env.kernels import inlined, kernel
 from monopoly_env.policy.protocol import CompiledPolicy, Decisions, Policy, call, call_watch
 
-PATIENCE: Final = 10_000  # decisions in one turn after which the game is stopped: the policy never ends its turn
-OUTSIDE: Final = -1  # instead of the number of a player: the policy in this seat is asked outside the loop
-_DRAWS: Final = slice(GAME.fields["policy_draws"][1], GAME.fields["policy_draws"][1] + 4 * MAX_PLAYERS)  # type: ignore[index]  # bytes
+# decisions in one turn after which the game is stopped: the policy never ends its turn
+PATIENCE: Final = 10_000
+# instead of the number of a player: the policy in this seat is asked outside the loop
+OUTSIDE: Final = -1
+# bytes
+_DRAWS: Final = slice(
+    GAME.fields["policy_draws"][1],  # type: ignore[index]
+    GAME.fields["policy_draws"][1] + 4 * MAX_PLAYERS,  # type: ignore[index]
+)
 NO_LIMIT: Final = np.iinfo(np.int32).max  # a turn limit that no game reaches
 
-# Why a game stopped: what `next_action` returns instead of an action. From ILLEGAL downwards it is an error.
+# Why a game stopped: what `next_action` returns instead of an action. From ILLEGAL downwards it is
+# an error.
 ENDED, WAITING, ILLEGAL, STUCK, BROKEN = -1, -2, -3, -4, -5
 
 # The state of the loop for one game. All zeros when the game begins.
@@ -43,7 +58,8 @@ PROGRESS: Final = np.dtype(
     (
         np.record,
         [
-            ("answer", np.int64),  # the action that a policy outside the loop has chosen; after ILLEGAL, the illegal action
+            # the action that a policy outside the loop chose; after ILLEGAL, the illegal action
+            ("answer", np.int64),
             ("answered", np.int32),  # 1: `answer` is still to be carried out
             ("turn", np.int32),  # the turn of the last decision; 0: no decision yet
             ("decisions", np.int32),  # made in this turn
@@ -55,11 +71,14 @@ PROGRESS: Final = np.dtype(
 
 
 class Players(NamedTuple):
-    """Compiled policies as the loop reads them. Keep a reference to the policies for as long as you use it.
+    """Compiled policies as the loop reads them.
+
+    Keep a reference to the policies for as long as you use it.
 
     Attributes:
-        kernels: (2 K,) handles: of the kernels, for `call`, then of those that watch, for `call_watch`; 0, or None in plain Python, where
-            a policy does not watch. They share an array because each array of this tuple costs time in every decision.
+        kernels: (2 K,) handles: of the kernels, for `call`, then of those that watch, for
+            `call_watch`; 0, or None in plain Python, where a policy does not watch. They share an
+            array because each array of this tuple costs time in every decision.
         params: (K, L) float64, rows of parameters, padded with zeros; L is at least 1.
         lengths: (K,) int64, the lengths of the rows.
         reads_mask: (K,) bool, whether the kernels read the mask.
@@ -80,7 +99,13 @@ class Players(NamedTuple):
         for row, policy in zip(params, policies, strict=True):
             row[: len(policy.params)] = policy.params
         reads_mask = np.array([policy.reads_mask for policy in policies], np.bool_)
-        return cls(_handles(policies), params, lengths, reads_mask, any(policy.watcher for policy in policies))
+        return cls(
+            _handles(policies),
+            params,
+            lengths,
+            reads_mask,
+            any(policy.watcher for policy in policies),
+        )
 
     @classmethod
     def of_rows(cls, policy: CompiledPolicy, params: NDArray[np.float64]) -> Players:
@@ -93,12 +118,16 @@ class Players(NamedTuple):
         count, length = params.shape
         reads_mask = np.full(count, policy.reads_mask)
         alike, rows = [policy] * count, np.ascontiguousarray(params, np.float64)
-        return cls(_handles(alike), rows, np.full(count, length), reads_mask, policy.watcher is not None)
+        return cls(
+            _handles(alike), rows, np.full(count, length), reads_mask, policy.watcher is not None
+        )
 
 
 def _handles(policies: Sequence[CompiledPolicy]) -> Any:
     if numba.config.DISABLE_JIT:
-        return [policy.kernel.handle for policy in policies] + [policy.watcher and policy.watcher.handle for policy in policies]
+        return [policy.kernel.handle for policy in policies] + [
+            policy.watcher and policy.watcher.handle for policy in policies
+        ]
     watchers = [policy.watcher.handle if policy.watcher else 0 for policy in policies]
     return np.array([*(policy.kernel.handle for policy in policies), *watchers], np.int64)
 
@@ -107,20 +136,23 @@ def _handles(policies: Sequence[CompiledPolicy]) -> Any:
 def next_action(  # noqa: PLR0917 - compiled
     game: Game, players: Players, seats: Any, memory: Any, mask: Any, progress: Any, turn_limit: int
 ) -> int:
-    """The next action of a game: it is legal, and the caller carries it out. A game at the turn limit is ended.
+    """The next action of a game: it is legal, and the caller carries it out.
+
+    A game at the turn limit is ended.
 
     Args:
         game: The game.
         players: The compiled policies.
-        seats: (P,) integers, the number of the player in each seat. Any other number means that the policy is asked outside the loop.
+        seats: (P,) integers, the number of the player in each seat. Any other number means that the
+            policy is asked outside the loop.
         memory: (P, 64), the memory of each seat.
         mask: (205,) bool, a buffer.
         progress: The PROGRESS of the game.
         turn_limit: Turns of all players together after which the score decides the game.
 
     Returns:
-        The action. If it is negative there is none, and it says why: ENDED, WAITING (for the answer of a policy outside the loop),
-        ILLEGAL, STUCK or BROKEN.
+        The action. If it is negative there is none, and it says why: ENDED, WAITING (for the answer
+        of a policy outside the loop), ILLEGAL, STUCK or BROKEN.
     """
     if _has_stopped(game, progress, turn_limit):
         return int(progress.stop)
@@ -160,7 +192,13 @@ def ask(game: Game, players: Players, number: int, memory: Any, mask: Any) -> in
     """
     if players.reads_mask[number]:
         write_mask(game, mask)
-    return call(players.kernels[number], game, mask, players.params[number][: players.lengths[number]], memory)
+    return call(
+        players.kernels[number],
+        game,
+        mask,
+        players.params[number][: players.lengths[number]],
+        memory,
+    )
 
 
 @kernel
@@ -171,11 +209,19 @@ def _let_watch(game: Game, players: Players, seats: Any, memory: Any) -> None:
         if 0 <= number < len(players.lengths) and game.place[seat] == 0:
             handle = players.kernels[len(players.lengths) + number]
             if handle:
-                call_watch(handle, game, seat, players.params[number][: players.lengths[number]], memory[seat])
+                call_watch(
+                    handle,
+                    game,
+                    seat,
+                    players.params[number][: players.lengths[number]],
+                    memory[seat],
+                )
 
 
 def let_watch(policies: Sequence[Policy | None], games: Games, memory: NDArray[np.float64]) -> None:
-    """What the compiled loop does before the first decision of a turn, for loops in Python that play one game.
+    """Do as the compiled loop does before the first decision of a turn.
+
+    For loops in Python that play one game.
 
     Args:
         policies: Of the seats; None: somebody else sits there.
@@ -208,7 +254,13 @@ def _has_stopped(game: Game, progress: Any, turn_limit: int) -> bool:
 @kernel
 def begin(progress: Any) -> None:
     """Reset the progress for a new game."""
-    progress.answered, progress.turn, progress.decisions, progress.stop, progress.watched = 0, 0, 0, 0, 0
+    progress.answered, progress.turn, progress.decisions, progress.stop, progress.watched = (
+        0,
+        0,
+        0,
+        0,
+        0,
+    )
 
 
 def check(games: Games, progress: NDArray[Any], policy_of: Callable[[int, int], Policy]) -> None:
@@ -231,17 +283,23 @@ def check(games: Games, progress: NDArray[Any], policy_of: Callable[[int, int], 
     game, stop = games[first], progress["stop"][first]
     where = f"the game of seed {int(game.seed[0]) | int(game.seed[1]) << 32}"
     if stop == BROKEN:
-        raise EngineError(f"The engine broke an invariant in {where}: {FAULTS[game.fault]}. Please report it.")
+        raise EngineError(
+            f"The engine broke an invariant in {where}: {FAULTS[game.fault]}. Please report it."
+        )
     policy = policy_of(first, int(game.player))
     policy.check_table(int(game.num_players))
     who = f"Policy {policy.name!r} in {where}"
     if stop == STUCK:
-        raise IllegalActionError(f"{who}: it made {PATIENCE} decisions in one turn and never came to an end of it.")
+        raise IllegalActionError(
+            f"{who}: it made {PATIENCE} decisions in one turn and never came to an end of it."
+        )
     raise refusal(who, game, int(progress["answer"][first]))
 
 
 def answers(policy: Policy, decisions: Decisions) -> NDArray[np.int64]:
-    """Ask a policy outside the compiled loop. Whatever it does wrong is stopped here, but for an endless loop in its code.
+    """Ask a policy outside the compiled loop.
+
+    Whatever it does wrong is stopped here, but for an endless loop in its code.
 
     Args:
         policy: The policy.
@@ -251,8 +309,10 @@ def answers(policy: Policy, decisions: Decisions) -> NDArray[np.int64]:
         (B,) int64; whether the actions are legal is checked when they are carried out.
 
     Raises:
-        PolicyError: The policy raised an error, exited, or changed a game. Errors of this library are passed on.
-        ConfigurationError: It returned something other than (B,) integers, or does not play at tables of this size.
+        PolicyError: The policy raised an error, exited, or changed a game. Errors of this library
+            are passed on.
+        ConfigurationError: It returned something other than (B,) integers, or does not play at
+            tables of this size.
     """
     for seated in set(decisions.games["num_players"].tolist()) if policy.num_players else ():
         policy.check_table(seated)
@@ -267,17 +327,24 @@ def answers(policy: Policy, decisions: Decisions) -> NDArray[np.int64]:
     different = records != before
     different[:, _DRAWS] = False  # it may draw from the random stream of its seat
     if different.any():
-        raise PolicyError(f"Policy {policy.name!r} changed a game: expected it only to read. {_asked(decisions.games)}")
+        raise PolicyError(
+            f"Policy {policy.name!r} changed a game: expected it only to read."
+            f" {_asked(decisions.games)}"
+        )
     actions = array_of(given)
     if actions.shape != (len(decisions),) or actions.dtype.kind not in "iu":
         raise ConfigurationError(
-            f"Policy {policy.name!r} must return integers of shape ({len(decisions)},), not {actions.dtype} of shape {actions.shape}."
+            f"Policy {policy.name!r} must return integers of shape ({len(decisions)},), not"
+            f" {actions.dtype} of shape {actions.shape}."
         )
     return np.ascontiguousarray(actions, np.int64)
 
 
 def failure(policy: Policy, games: Games, error: BaseException) -> PolicyError:
-    """The error for a policy that raised another one, or exited, when it was asked about these games."""
+    """The error for a policy that raised another one, or exited.
+
+    That happened when it was asked about these games.
+    """
     what = "exited" if isinstance(error, SystemExit) else f"raised {type(error).__name__}: {error}"
     return PolicyError(f"Policy {policy.name!r} {what.rstrip('.')}. {_asked(games)}")
 
@@ -286,8 +353,14 @@ def _asked(games: Games) -> str:
     """The decisions that a policy was asked for, of which the first is named."""
     game = games[0]
     several = f"{len(games)} decisions, the first in " if len(games) > 1 else ""
-    seed, decision = int(game["seed"][0]) | int(game["seed"][1]) << 32, DECISION_NAMES[game["decision"]]
-    return f"It was asked for {several}the game of seed {seed}, turn {game['turns']}, {decision!r} of player {game['player']}."
+    seed, decision = (
+        int(game["seed"][0]) | int(game["seed"][1]) << 32,
+        DECISION_NAMES[game["decision"]],
+    )
+    return (
+        f"It was asked for {several}the game of seed {seed}, turn {game['turns']}, {decision!r} of"
+        f" player {game['player']}."
+    )
 
 
 def _bytes(games: Games) -> NDArray[np.uint8]:
@@ -305,5 +378,9 @@ def refusal(who: str, game: Game, action: Any) -> IllegalActionError:
     """
     if not 0 <= action < NUM_ACTIONS:
         start = f"{who}: action" if who else "Action"
-        return IllegalActionError(f"{start} {action} must be an integer from 0 to {NUM_ACTIONS - 1}.")
-    return IllegalActionError(f"{who}: {illegal(game, int(action))}" if who else str(illegal(game, int(action))))
+        return IllegalActionError(
+            f"{start} {action} must be an integer from 0 to {NUM_ACTIONS - 1}."
+        )
+    return IllegalActionError(
+        f"{who}: {illegal(game, int(action))}" if who else str(illegal(game, int(action)))
+    )

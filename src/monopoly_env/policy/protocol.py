@@ -1,12 +1,14 @@
 """The policy protocol: a policy chooses actions. It has one of two forms behind one interface.
 
-A *compiled* policy is a Numba function `policy(game, mask, params, memory) -> action`: the arena plays whole games between such
-policies on all cores without returning to Python. A *batched* policy is Python: `act(decisions) -> actions` for many decisions at
-once (networks, people, remote players). Every policy, compiled or batched, has `name`, `act` and `save`.
+A *compiled* policy is a Numba function `policy(game, mask, params, memory) -> action`: the arena
+plays whole games between such policies on all cores without returning to Python. A *batched* policy
+is Python: `act(decisions) -> actions` for many decisions at once (networks, people, remote
+players). Every policy, compiled or batched, has `name`, `act` and `save`.
 
-A compiled policy may have a second function, `watch(game, seat, params, memory)`. The loop calls it before the first decision of every
-turn, whoever's turn it is, so that what a player remembers of the others does not wait until it is asked itself. It only writes to memory.
-A turn in which nobody has a choice is not seen.
+A compiled policy may have a second function, `watch(game, seat, params, memory)`. The loop calls it
+before the first decision of every turn, whoever's turn it is, so that what a player remembers of
+the others does not wait until it is asked itself. It only writes to memory. A turn in which nobody
+has a choice is not seen.
 """
 
 from __future__ import annotations
@@ -26,7 +28,14 @@ from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.core import check_ranges, check_sound
 from monopoly_env.engine.randomness import POLICIES, draw
 from monopoly_env.engine.step import write_mask
-from monopoly_env.errors import ConfigurationError, FormatError, check_array, check_seats, nearest, shortened
+from monopoly_env.errors import (
+    ConfigurationError,
+    FormatError,
+    check_array,
+    check_seats,
+    nearest,
+    shortened,
+)
 from monopoly_env.game import GAME, Games
 from monopoly_env.kernels import entry
 from monopoly_env.kernels.callbacks import Callback, caller
@@ -34,12 +43,17 @@ from monopoly_env.policy import files
 from monopoly_env.policy import names as catalogue
 from monopoly_env.records import check_games
 
-MEMORY: Final = 64  # float64 numbers of a compiled policy's memory per game and seat, zeros at the start of a game
+# float64 numbers of a compiled policy's memory per game and seat, zeros at the start of a game
+MEMORY: Final = 64
 _SHOWN: Final = 3  # differences between arrays that an error names
 
 # The arguments and the result of a compiled policy.
-SIGNATURE: Final = numba.int64(numba.from_dtype(GAME), numba.boolean[::1], numba.float64[::1], numba.float64[::1])
-WATCH_SIGNATURE: Final = numba.void(numba.from_dtype(GAME), numba.int64, numba.float64[::1], numba.float64[::1])
+SIGNATURE: Final = numba.int64(
+    numba.from_dtype(GAME), numba.boolean[::1], numba.float64[::1], numba.float64[::1]
+)
+WATCH_SIGNATURE: Final = numba.void(
+    numba.from_dtype(GAME), numba.int64, numba.float64[::1], numba.float64[::1]
+)
 
 Mask: TypeAlias = NDArray[np.bool_]  # (205,)
 Row: TypeAlias = NDArray[np.float64]
@@ -52,10 +66,13 @@ class Decisions:
 
     Attributes:
         games: (B,) records. They may be copies: read them, but do not step them.
-        memory: (B, 64) float64, a compiled policy's memory for each of these games and seats, to read and write.
-        key: (B,) uint64, one random number per decision. It depends only on the game's seed, the seat and a counter. A policy that
-            takes its randomness from it plays the same games at any batch size.
-        history: B rows of whole numbers, the actions of everybody from the start of each game; None where the loop does not keep them.
+        memory: (B, 64) float64, a compiled policy's memory for each of these games and seats, to
+            read and write.
+        key: (B,) uint64, one random number per decision. It depends only on the game's seed, the
+            seat and a counter. A policy that takes its randomness from it plays the same games at
+            any batch size.
+        history: B rows of whole numbers, the actions of everybody from the start of each game; None
+            where the loop does not keep them.
     """
 
     def __init__(
@@ -68,30 +85,39 @@ class Decisions:
         """Wrap games that wait for a decision.
 
         Args:
-            games: (B,) records. Without `key`, a key is drawn from each, which advances the game's policy counter.
+            games: (B,) records. Without `key`, a key is drawn from each, which advances the game's
+                policy counter.
             memory: (B, 64) float64. Without it, the memory is zeros and is not kept.
             key: (B,) uint64, if the keys were already drawn. The games are then trusted.
             history: B rows, the actions from the start of each game.
 
         Raises:
-            ConfigurationError: `games` is not an array of records that may be written, a game has ended, or `memory`, `key` or
-                `history` do not fit.
+            ConfigurationError: `games` is not an array of records that may be written, a game has
+                ended, or `memory`, `key` or `history` do not fit.
             PositionError: A record is none that a game can reach.
         """
         check_games(games, GAME, "monopoly_env", write=True)  # a policy draws from its game
         if key is None:
             check_sound(games)
-        for name, rows, dtype, shape in (("memory", memory, np.float64, (len(games), MEMORY)), ("key", key, np.uint64, (len(games),))):
+        for name, rows, dtype, shape in (
+            ("memory", memory, np.float64, (len(games), MEMORY)),
+            ("key", key, np.uint64, (len(games),)),
+        ):
             if rows is not None:
                 check_array(f"{name} of decisions", rows, dtype, shape)
         if (games["decision"] == 0).any():
             ended = int(np.flatnonzero(games["decision"] == 0)[0])
-            raise ConfigurationError(f"Game {ended} of {len(games)} has ended: it has no open decision.")
+            raise ConfigurationError(
+                f"Game {ended} of {len(games)} has ended: it has no open decision."
+            )
         self.games = games
         self.memory = np.zeros((len(games), MEMORY)) if memory is None else memory
         self.key = draw_keys(games) if key is None else key
         if history is not None and len(history) != len(games):
-            raise ConfigurationError(f"The history of {len(games)} decisions must have a row for each, not {len(history)}.")
+            raise ConfigurationError(
+                f"The history of {len(games)} decisions must have a row for each, not"
+                f" {len(history)}."
+            )
         self.history = history
 
     def __len__(self) -> int:
@@ -114,7 +140,9 @@ class Decisions:
         _write_masks(self.games, mask)
         return mask
 
-    def observation(self, encoding: str = "standard", pad_to: int | None = None) -> NDArray[np.float32]:
+    def observation(
+        self, encoding: str = "standard", pad_to: int | None = None
+    ) -> NDArray[np.float32]:
         """What the deciding players see. It is computed on each call.
 
         Args:
@@ -124,9 +152,14 @@ class Decisions:
         Returns:
             (B, D) float32.
         """
-        from monopoly_env import encoding as encodings  # not needed by an arena of compiled policies
+        # not needed by an arena of compiled policies
+        from monopoly_env import (
+            encoding as encodings,
+        )
 
-        return encodings.observe_known(self.games, encoding, self.games["player"].astype(np.int64), pad_to)
+        return encodings.observe_known(
+            self.games, encoding, self.games["player"].astype(np.int64), pad_to
+        )
 
 
 @entry()
@@ -148,7 +181,9 @@ def _draw_keys(games: Games, keys: NDArray[np.uint64]) -> None:
 
 
 def draw_keys(games: Games) -> NDArray[np.uint64]:
-    """Draw a random key for the open decision of each game. This advances the games' policy counters.
+    """Draw a random key for the open decision of each game.
+
+    This advances the games' policy counters.
 
     Args:
         games: (B,) records.
@@ -168,9 +203,11 @@ class Policy(ABC):
         name: The name shown in tables and messages.
         num_players: The size of the tables at which it plays, or of the largest; None: any.
         fewest_players: The size of the smallest, if it plays at smaller ones, too.
-        reads_history: Whether it reads `Decisions.history`, which the arena keeps for such policies alone.
-        costs: What a policy that asks others has spent so far, such as `decisions`, and `fallbacks`,
-            the decisions made in its place. Results tell it; most policies count nothing.
+        reads_history: Whether it reads `Decisions.history`, which the arena keeps for such policies
+            alone.
+        costs: What a policy that asks others has spent so far, such as `decisions`, and
+            `fallbacks`, the decisions made in its place. Results tell it; most policies count
+            nothing.
     """
 
     name: str
@@ -191,7 +228,9 @@ class Policy(ABC):
         """
 
     def watch(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:  # noqa: B027 - most do not
-        """Look at games at the first decision of a turn of anybody. Loops in Python call it for each seat, as the compiled loop does.
+        """Look at games at the first decision of a turn of anybody.
+
+        Loops in Python call it for each seat, as the compiled loop does.
 
         Args:
             games: (B,) records, which it must not change.
@@ -201,13 +240,23 @@ class Policy(ABC):
 
     def plays_at(self, num_players: int) -> bool:
         """Whether it plays at tables of this size."""
-        return self.num_players is None or (self.fewest_players or self.num_players) <= num_players <= self.num_players
+        return (
+            self.num_players is None
+            or (self.fewest_players or self.num_players) <= num_players <= self.num_players
+        )
 
     def check_table(self, num_players: int) -> None:
         """Raise ConfigurationError if it does not play at tables of this size."""
         if not self.plays_at(num_players):
-            fewer = f"{self.fewest_players} to " if self.fewest_players not in (None, self.num_players) else ""
-            raise ConfigurationError(f"Policy {self.name!r} plays at tables of {fewer}{self.num_players}, not of {num_players}.")
+            fewer = (
+                f"{self.fewest_players} to "
+                if self.fewest_players not in (None, self.num_players)
+                else ""
+            )
+            raise ConfigurationError(
+                f"Policy {self.name!r} plays at tables of {fewer}{self.num_players}, not of"
+                f" {num_players}."
+            )
 
     @property
     def kind(self) -> str:
@@ -215,7 +264,10 @@ class Policy(ABC):
         return self.name
 
     def options(self) -> dict[str, Any]:
-        """The arguments with which the factory is called when the policy is loaded: JSON values by name."""
+        """The arguments with which the factory is called when the policy is loaded.
+
+        JSON values by name.
+        """
         return {}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -243,7 +295,12 @@ class Policy(ABC):
             ConfigurationError: The policy's kind is not registered, or the file cannot be written.
         """
         catalogue.check(self.kind)
-        about = {"kind": self.kind, "name": self.name, "options": self.options(), "encoding": self.encoding()}
+        about = {
+            "kind": self.kind,
+            "name": self.name,
+            "options": self.options(),
+            "encoding": self.encoding(),
+        }
         files.write(path, about, self.arrays())
 
     def shown(self) -> Mapping[str, Any]:
@@ -251,12 +308,18 @@ class Policy(ABC):
         return self.options()
 
     def __repr__(self) -> str:
-        given = [repr(self.name), *(f"{key}={shortened(value)}" for key, value in self.shown().items())]
+        given = [
+            repr(self.name),
+            *(f"{key}={shortened(value)}" for key, value in self.shown().items()),
+        ]
         return f"{type(self).__name__}({', '.join(given)})"
 
 
 class BatchedPolicy(Policy):
-    """Base class of policies that answer many decisions per call. A subclass needs a `name` and `act(decisions)`."""
+    """Base class of policies that answer many decisions per call.
+
+    A subclass needs a `name` and `act(decisions)`.
+    """
 
 
 class PolicyKernel(Callback):
@@ -267,7 +330,8 @@ class PolicyKernel(Callback):
     SIGNATURE = SIGNATURE
 
 
-call: Final = caller(SIGNATURE)  # call(handle, game, mask, params, memory) -> action, in compiled code
+# call(handle, game, mask, params, memory) -> action, in compiled code
+call: Final = caller(SIGNATURE)
 
 
 class WatchKernel(Callback):
@@ -278,15 +342,20 @@ class WatchKernel(Callback):
     SIGNATURE = WATCH_SIGNATURE
 
 
-call_watch: Final = caller(WATCH_SIGNATURE)  # call_watch(handle, game, seat, params, memory), in compiled code
+# call_watch(handle, game, seat, params, memory), in compiled code
+call_watch: Final = caller(WATCH_SIGNATURE)
 
 
 def policy_kernel(function: Kernel) -> PolicyKernel:
-    """Decorator that makes `function(game, mask, params, memory) -> action` the kernel of a compiled policy.
+    """Decorator that makes a function the kernel of a compiled policy.
 
-    `game` is the record, which the function must not change; `game.player` is the seat that decides. `mask` is (205,) bool, the legal
-    actions. `params` is the policy's float64 row of parameters. `memory` is 64 float64 numbers for this game and seat, zeros at the
-    start of a game. The only source of randomness is `monopoly_env.engine.randomness.policy_draw(game, seat, bound)`.
+    The function is `function(game, mask, params, memory) -> action`.
+
+    `game` is the record, which the function must not change; `game.player` is the seat that
+    decides. `mask` is (205,) bool, the legal actions. `params` is the policy's float64 row of
+    parameters. `memory` is 64 float64 numbers for this game and seat, zeros at the start of a game.
+    The only source of randomness is `monopoly_env.engine.randomness.policy_draw(game, seat,
+    bound)`.
     """
     return PolicyKernel(function)
 
@@ -294,8 +363,9 @@ def policy_kernel(function: Kernel) -> PolicyKernel:
 def watch_kernel(function: Watch) -> WatchKernel:
     """Decorator that makes `function(game, seat, params, memory)` the `watch` of a compiled policy.
 
-    `seat` is the policy's own; `game.player` is the seat that is about to decide. The function writes to `memory`, which is that of
-    `policy_kernel`. It must not change the game, nor draw random numbers.
+    `seat` is the policy's own; `game.player` is the seat that is about to decide. The function
+    writes to `memory`, which is that of `policy_kernel`. It must not change the game, nor draw
+    random numbers.
     """
     return WatchKernel(function)
 
@@ -320,19 +390,30 @@ class CompiledPolicy(Policy):
             kernel: A function decorated with `policy_kernel`.
             params: Its parameters, converted to a float64 row.
             kind: The registered name of its factory; by default `name`.
-            reads_mask: Whether the kernel reads `mask`. If it reads `game.legal` instead, the mask is not written, which saves time.
-            watch: A function decorated with `watch_kernel`, if it looks at the turns of others, too.
+            reads_mask: Whether the kernel reads `mask`. If it reads `game.legal` instead, the mask
+                is not written, which saves time.
+            watch: A function decorated with `watch_kernel`, if it looks at the turns of others,
+                too.
 
         Raises:
-            ConfigurationError: A kernel is not decorated, or the parameters are not a row of finite numbers.
+            ConfigurationError: A kernel is not decorated, or the parameters are not a row of finite
+                numbers.
         """
         if not isinstance(kernel, PolicyKernel):
-            raise ConfigurationError(f"Policy {name!r}: the kernel {kernel!r} must be decorated with agents.policy_kernel.")
+            raise ConfigurationError(
+                f"Policy {name!r}: the kernel {kernel!r} must be decorated with"
+                " agents.policy_kernel."
+            )
         if not isinstance(watch, WatchKernel | None):
-            raise ConfigurationError(f"Policy {name!r}: watch={watch!r} must be decorated with agents.watch_kernel.")
+            raise ConfigurationError(
+                f"Policy {name!r}: watch={watch!r} must be decorated with agents.watch_kernel."
+            )
         row = np.array(params, np.float64)
         if row.ndim != 1 or not np.isfinite(row).all():
-            raise ConfigurationError(f"Policy {name!r}: parameters must be one row of finite numbers, not {params!r:.80}.")
+            raise ConfigurationError(
+                f"Policy {name!r}: parameters must be one row of finite numbers, not"
+                f" {params!r:.80}."
+            )
         self.name = name
         self.kernel = kernel
         self.params = row
@@ -346,9 +427,19 @@ class CompiledPolicy(Policy):
         return self._kind
 
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
-        """Choose an action for each decision. Draws from the games' policy streams and writes to `decisions.memory`."""
+        """Choose an action for each decision.
+
+        Draws from the games' policy streams and writes to `decisions.memory`.
+        """
         actions = np.zeros(len(decisions), np.int64)
-        _act_all(decisions.games, decisions.mask, self.kernel.handle, self.params, decisions.memory, actions)
+        _act_all(
+            decisions.games,
+            decisions.mask,
+            self.kernel.handle,
+            self.params,
+            decisions.memory,
+            actions,
+        )
         return actions
 
     def watch(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:
@@ -366,21 +457,30 @@ class CompiledPolicy(Policy):
         """Replace the row of parameters by a saved one.
 
         Raises:
-            FormatError: It has another length, or a number that is none or out of its range; the message says which.
+            FormatError: It has another length, or a number that is none or out of its range; the
+                message says which.
         """
         super().set_arrays(arrays)
         row = np.array(arrays["params"], np.float64)
-        fault = self.fault_of(row) or ("" if np.isfinite(row).all() else "a parameter is not finite")
+        fault = self.fault_of(row) or (
+            "" if np.isfinite(row).all() else "a parameter is not finite"
+        )
         if fault:
             raise FormatError(f"Policy {self.name!r}: {fault}.")
         self.params = row
 
     def shown(self) -> Mapping[str, Any]:
         """The options, and the parameters if they are few."""
-        return {**self.options(), **({"params": self.params.tolist()} if 0 < self.params.size <= MEMORY else {})}
+        return {
+            **self.options(),
+            **({"params": self.params.tolist()} if 0 < self.params.size <= MEMORY else {}),
+        }
 
     def fault_of(self, row: NDArray[np.float64]) -> str:
-        """What is wrong with a row from a file, empty if nothing is: kernels use numbers as indices, and nothing checks those."""
+        """What is wrong with a row from a file, empty if nothing is.
+
+        Kernels use numbers as indices, and nothing checks those.
+        """
         del row
         return ""
 
@@ -399,19 +499,37 @@ def _act_all(
 
 
 @entry()
-def _watch_all(games: Games, seats: NDArray[np.int64], watch: Any, params: NDArray[np.float64], memory: NDArray[np.float64]) -> None:
+def _watch_all(
+    games: Games,
+    seats: NDArray[np.int64],
+    watch: Any,
+    params: NDArray[np.float64],
+    memory: NDArray[np.float64],
+) -> None:
     for i in range(len(games)):
         call_watch(watch, games[i], seats[i], params, memory[i])
 
 
-def array_differences(expected: Mapping[str, NDArray[Any]], given: Mapping[str, NDArray[Any]]) -> str:
-    """The first differences between two sets of arrays in names, shapes and types, as text; empty if there are none."""
-    unknown = [f"unknown array {name!r} ({nearest(name, expected)})" for name in given if name not in expected]
+def array_differences(
+    expected: Mapping[str, NDArray[Any]], given: Mapping[str, NDArray[Any]]
+) -> str:
+    """The first differences between two sets of arrays in names, shapes and types, as text.
+
+    Empty if there are none.
+    """
+    unknown = [
+        f"unknown array {name!r} ({nearest(name, expected)})"
+        for name in given
+        if name not in expected
+    ]
     missing = [f"array {name!r} is missing" for name in expected if name not in given]
     others = [
-        f"array {name!r} is {given[name].dtype} {given[name].shape}, expected {array.dtype} {array.shape}"
+        f"array {name!r} is {given[name].dtype} {given[name].shape}, expected {array.dtype}"
+        f" {array.shape}"
         for name, array in expected.items()
         if name in given and (given[name].shape != array.shape or given[name].dtype != array.dtype)
     ]
     found = unknown + missing + others
-    return "; ".join(found[:_SHOWN]) + (f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
+    return "; ".join(found[:_SHOWN]) + (
+        f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    )

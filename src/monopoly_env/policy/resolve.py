@@ -23,7 +23,8 @@ def make(name: str, /, **options: Any) -> Policy:
         **options: Options of that policy.
 
     Raises:
-        ConfigurationError: The name or an option is unknown. The message suggests the nearest valid one.
+        ConfigurationError: The name or an option is unknown. The message suggests the nearest valid
+            one.
     """
     policy: Policy = names.make(name, **options)
     return policy
@@ -36,7 +37,8 @@ def load(path: str | Path) -> Policy:
         path: A file that `policy.save` wrote.
 
     Raises:
-        FormatError: The file is corrupt, of another kind, or of another version. The message says what differs.
+        FormatError: The file is corrupt, of another kind, or of another version. The message says
+            what differs.
         ConfigurationError: The policy's kind is not registered.
     """
     about, arrays = files.read(path)
@@ -52,10 +54,12 @@ def load(path: str | Path) -> Policy:
 
 
 def resolve(policy: PolicyLike, *words: str) -> Policy:
-    """Turn a policy object, a name, the path of a saved policy, or a name in a file of Python into a policy.
+    """Turn a policy object, a name, or the path of a saved policy into a policy.
 
-    A name such as `my_file.py:Orange` or `my_module:Orange` runs that code: `Orange` is a policy, its class, a function that
-    returns one, or a policy kernel.
+    The name may be one in a file of Python.
+
+    A name such as `my_file.py:Orange` or `my_module:Orange` runs that code: `Orange` is a policy,
+    its class, a function that returns one, or a policy kernel.
 
     Args:
         policy: The object, name or path.
@@ -75,13 +79,22 @@ def resolve(policy: PolicyLike, *words: str) -> Policy:
         return load(policy)
     if isinstance(policy, (str, Path)) and os.path.exists(policy):  # noqa: PTH110, `Path.exists` raises if the name is too long
         other = f", or a policy in a file of Python is named as {sources.FORM}"
-        raise ConfigurationError(f"{str(policy)!r} is not a saved policy of Monopoly: that is a {files.SUFFIX} file{other}.")
+        raise ConfigurationError(
+            f"{str(policy)!r} is not a saved policy of Monopoly: that is a {files.SUFFIX}"
+            f" file{other}."
+        )
     known = nearest(policy, (*words, *names.names()), ", ".join((*words, names.LISTED)))
-    raise ConfigurationError(f"Unknown policy {shortened(policy)}. {known} Or give a saved {files.SUFFIX} file, or {sources.FORM}.")
+    raise ConfigurationError(
+        f"Unknown policy {shortened(policy)}. {known} Or give a saved {files.SUFFIX} file, or"
+        f" {sources.FORM}."
+    )
 
 
 def file_of(name: str) -> Path | None:
-    """The file that a name stands for, if there is one: a saved policy, or the code of `my_file.py:Orange`."""
+    """The file that a name stands for, if there is one.
+
+    A saved policy, or the code of `my_file.py:Orange`.
+    """
     if names.knows(name):
         return None
     path = Path(name)
@@ -122,6 +135,7 @@ def compiled(policy: Policy) -> CompiledPolicy:
     """
     if not isinstance(policy, CompiledPolicy):
         raise ConfigurationError(
-            f"Policy {policy.name!r} is not compiled, so it can't play here. docs/tutorials/policy.md lists where it can."
+            f"Policy {policy.name!r} is not compiled, so it can't play here."
+            " docs/tutorials/policy.md lists where it can."
         )
     return policy

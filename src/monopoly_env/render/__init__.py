@@ -1,1 +1,4 @@
-"""Rendering of games: the board in a terminal (`text`), and what a step did, in words (`narrate`)."""
+"""Rendering of games.
+
+The board in a terminal (`text`), and what a step did, in words (`narrate`).
+"""

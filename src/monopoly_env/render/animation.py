@@ -28,11 +28,15 @@ def animation(games: Iterable[Game], suffix: str, width: int, seconds: float) ->
         ConfigurationError: The suffix, width or time is wrong, or a library is not installed.
     """
     if suffix not in _FORMATS:
-        raise ConfigurationError(f"A moving picture can't be a {suffix!r} file. {nearest(suffix, _FORMATS)}")
+        raise ConfigurationError(
+            f"A moving picture can't be a {suffix!r} file. {nearest(suffix, _FORMATS)}"
+        )
     if not 0.02 <= seconds <= 60:
         raise ConfigurationError(f"seconds={seconds!r} must be from 0.02 to 60.")
     image = raster.libraries().image
-    images = [image.open(io.BytesIO(raster.png(str(draw(game)), width))).convert("RGB") for game in games]
+    images = [
+        image.open(io.BytesIO(raster.png(str(draw(game)), width))).convert("RGB") for game in games
+    ]
     if suffix == ".gif":  # one palette, so that nothing flickers
         sample = image.new("RGB", (images[0].width, 3 * images[0].height))
         for place, number in enumerate((0, len(images) // 2, -1)):
@@ -41,5 +45,7 @@ def animation(games: Iterable[Game], suffix: str, width: int, seconds: float) ->
         images = [picture.quantize(palette=palette, dither=0) for picture in images]
     times, file = [round(1000 * seconds)] * len(images), io.BytesIO()
     times[-1] *= _LAST
-    images[0].save(file, _FORMATS[suffix], save_all=True, append_images=images[1:], duration=times, loop=0)
+    images[0].save(
+        file, _FORMATS[suffix], save_all=True, append_images=images[1:], duration=times, loop=0
+    )
     return file.getvalue()

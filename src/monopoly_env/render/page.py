@@ -1,7 +1,8 @@
 """A game as one HTML page that needs no server: the board, a slider, and a log.
 
-Most of the board stays as it is from one step to the next. So the page holds the first picture whole, each different content of a part
-(a square, a player's row) once, and for each step which parts get which content, compressed. All pictures are drawn by `svg`.
+Most of the board stays as it is from one step to the next. So the page holds the first picture
+whole, each different content of a part (a square, a player's row) once, and for each step which
+parts get which content, compressed. All pictures are drawn by `svg`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _FOLDER: Final = Path(__file__).with_name("replay_page")
 _HEIGHT: Final = 760  # of the frame in a notebook, in pixels
 
 
-def page(title: str, about: str, names: Sequence[str], steps: Iterable[tuple[Game, Sequence[str]]]) -> str:
+def page(
+    title: str, about: str, names: Sequence[str], steps: Iterable[tuple[Game, Sequence[str]]]
+) -> str:
     """A page on which one goes through a game step by step.
 
     Args:
@@ -39,7 +42,9 @@ def page(title: str, about: str, names: Sequence[str], steps: Iterable[tuple[Gam
         The document.
     """
     parts = [*(f"square-{square}" for square in range(NUM_SQUARES)), "turn", "bank", "question"]
-    parts += [f"{part}-{PLAYERS[seat]}" for seat in range(len(names)) for part in ("player", "lots")]
+    parts += [
+        f"{part}-{PLAYERS[seat]}" for seat in range(len(names)) for part in ("player", "lots")
+    ]
     board, data = "", {"parts": parts, "contents": list[str](), "steps": list[Any]()}
     numbers: dict[str, int] = {}  # content -> its number
     shown: dict[int, int] = {}  # part -> the number of its content
@@ -51,20 +56,33 @@ def page(title: str, about: str, names: Sequence[str], steps: Iterable[tuple[Gam
             number = numbers.setdefault(content, len(numbers))
             if shown.get(part) != number:
                 shown[part] = changes[part] = number
-        data["steps"].append([int(game.turns), list(sentences), [number for change in changes.items() for number in change]])
+        data["steps"].append(
+            [
+                int(game.turns),
+                list(sentences),
+                [number for change in changes.items() for number in change],
+            ]
+        )
     data["contents"] = list(numbers)
     legend = "".join(
-        f'<li id="seat-{PLAYERS[seat]}"><b>{PLAYERS[seat]}</b> {html.escape(name)} <span></span></li>' for seat, name in enumerate(names)
+        f'<li id="seat-{PLAYERS[seat]}"><b>{PLAYERS[seat]}</b> {html.escape(name)}'
+        " <span></span></li>"
+        for seat, name in enumerate(names)
     )
     return Template(_file("replay.html")).substitute(
-        title=html.escape(title), about=html.escape(about), board=board, legend=legend, style=_file("replay.css"),
-        script=_file("replay.js"), data=base64.b64encode(gzip.compress(json.dumps(data).encode(), mtime=0)).decode(),
+        title=html.escape(title), about=html.escape(about), board=board, legend=legend,
+        style=_file("replay.css"),
+        script=_file("replay.js"),
+        data=base64.b64encode(gzip.compress(json.dumps(data).encode(), mtime=0)).decode(),
     )  # fmt: skip
 
 
 def framed(document: str) -> str:
     """A document in a frame, for notebooks."""
-    return f'<iframe srcdoc="{html.escape(document)}" width="100%" height="{_HEIGHT}" style="border:0" title="A game"></iframe>'
+    return (
+        f'<iframe srcdoc="{html.escape(document)}" width="100%" height="{_HEIGHT}" style="border:0"'
+        ' title="A game"></iframe>'
+    )
 
 
 @cache
@@ -73,7 +91,10 @@ def _file(name: str) -> str:
 
 
 def _board(root: ET.Element) -> str:
-    """The first picture. Its parts speak for themselves: a title of the whole would hide them, and soon be out of date."""
+    """The first picture. Its parts speak for themselves.
+
+    A title of the whole would hide them, and soon be out of date.
+    """
     copy = ET.fromstring(ET.tostring(root))
     for element in [child for child in copy if child.tag.rpartition("}")[2] in ("title", "desc")]:
         copy.remove(element)

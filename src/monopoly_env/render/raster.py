@@ -1,4 +1,7 @@
-"""A picture as pixels: SVG is drawn by resvg, with a font of its own, so that it looks the same on every machine."""
+"""A picture as pixels: SVG is drawn by resvg.
+
+It uses a font of its own, so that the picture looks the same on every machine.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,12 @@ def png(svg: str, width: int = WIDTH) -> bytes:
     fonts = [tools.font.Lato, tools.font.LatoBold]
     return bytes(
         tools.resvg.svg_to_bytes(
-            svg_string=svg, width=int(width), font_files=fonts, sans_serif_family="Lato", font_family="Lato", skip_system_fonts=True
+            svg_string=svg,
+            width=int(width),
+            font_files=fonts,
+            sans_serif_family="Lato",
+            font_family="Lato",
+            skip_system_fonts=True,
         )
     )
 

@@ -3,8 +3,8 @@
     drawing = me.draw(game)      # shows itself in a notebook
     drawing.save("game.svg")     # or game.png
 
-Owners are shown by colour and by letter. Every square is a group with the id `square-N`, the class of its kind and a title in words,
-so that pages, tests and screen readers use the same picture.
+Owners are shown by colour and by letter. Every square is a group with the id `square-N`, the class
+of its kind and a title in words, so that pages, tests and screen readers use the same picture.
 """
 
 from __future__ import annotations
@@ -29,14 +29,37 @@ CORNER: Final = 96  # length of a corner square; all lengths in user units
 UNIT: Final = 60  # width of the other squares
 SIZE: Final = 2 * CORNER + 9 * UNIT
 _BAND: Final = 16  # depth of a street's colour band
-_NAME_WIDTH: Final = {UNIT: 13, CORNER: 22}  # characters of a line of a square's name, by the width of the square
+# characters of a line of a square's name, by the width of the square
+_NAME_WIDTH: Final = {UNIT: 13, CORNER: 22}
 
-GROUP_COLOURS: Final = ("#8a5a3b", "#9fd3ea", "#d678ae", "#ef9a3d", "#d6463f", "#f0d23c", "#3f9a5c", "#2f5ea6", "#4f5358", "#a3a8ad")
-# Okabe and Ito's colours ("Color universal design", 2008) and two greys, told apart by colour-blind people.
-PLAYER_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#56b4e9", "#4d4d4d", "#7a5195")
+GROUP_COLOURS: Final = (
+    "#8a5a3b",
+    "#9fd3ea",
+    "#d678ae",
+    "#ef9a3d",
+    "#d6463f",
+    "#f0d23c",
+    "#3f9a5c",
+    "#2f5ea6",
+    "#4f5358",
+    "#a3a8ad",
+)
+# Okabe and Ito's colours ("Color universal design", 2008) and two greys, told apart by colour-blind
+# people.
+PLAYER_COLOURS: Final = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#b58900",
+    "#56b4e9",
+    "#4d4d4d",
+    "#7a5195",
+)
 _PAPER, _INK, _FAINT, _LINE = "#fbfaf6", "#22262b", "#737a82", "#c9c7bd"
 _SYMBOLS: Final = {
-    board.GO: "GO", board.CHEST: "chest", board.CHANCE: "?", board.INCOME_TAX: "tax", board.LUXURY_TAX: "tax", board.JAIL: "jail",
+    board.GO: "GO", board.CHEST: "chest", board.CHANCE: "?", board.INCOME_TAX: "tax",
+    board.LUXURY_TAX: "tax", board.JAIL: "jail",
     board.GO_TO_JAIL: "to jail", board.FREE_PARKING: "P",
 }  # fmt: skip
 
@@ -65,8 +88,8 @@ class Drawing:
             width: Pixels of a `.png`.
 
         Raises:
-            ConfigurationError: The suffix is another, the file can't be written, the width is out of range, or the libraries for
-                pixels (the extra `pictures`) are not installed.
+            ConfigurationError: The suffix is another, the file can't be written, the width is out
+                of range, or the libraries for pixels (the extra `pictures`) are not installed.
         """
         match Path(path).suffix:
             case ".svg":
@@ -74,7 +97,9 @@ class Drawing:
             case ".png":
                 data = raster.png(self.svg, width)
             case _:
-                raise ConfigurationError(f"A picture is saved to a .svg or .png file, not to {str(path)!r}.")
+                raise ConfigurationError(
+                    f"A picture is saved to a .svg or .png file, not to {str(path)!r}."
+                )
         write_atomically(Path(path), data)
 
 
@@ -107,8 +132,19 @@ def element(game: Game) -> ET.Element:
         "font-family": "Helvetica, Arial, sans-serif",
     })  # fmt: skip
     _add(root, "title", f"Monopoly, turn {game.turns}")
-    _add(root, "desc", "; ".join([*(_player_in_words(game, seat) for seat in range(game.num_players)), question]))
-    hatching = _add(_add(root, "defs"), "pattern", id="mortgaged", width=6, height=6, patternUnits="userSpaceOnUse")
+    _add(
+        root,
+        "desc",
+        "; ".join([*(_player_in_words(game, seat) for seat in range(game.num_players)), question]),
+    )
+    hatching = _add(
+        _add(root, "defs"),
+        "pattern",
+        id="mortgaged",
+        width=6,
+        height=6,
+        patternUnits="userSpaceOnUse",
+    )
     _add(hatching, "path", d="M0 6 L6 0", stroke=_LINE, stroke_width=1)
     _rectangle(root, 0, 0, SIZE, SIZE, _PAPER)
     for square in range(board.NUM_SQUARES):
@@ -118,16 +154,22 @@ def element(game: Game) -> ET.Element:
 
 
 def _plain(game: Game) -> Any:
-    """A record as plain Python: a drawing reads thousands of fields, and so reads them many times faster."""
+    """A record as plain Python.
+
+    A drawing reads thousands of fields, and so reads them many times faster.
+    """
     fields = {name: game[name].tolist() for name in game.dtype.names if name != "rules"}
     return SimpleNamespace(**fields, rules=SimpleNamespace(board=int(game.rules.board)))
 
 
-# --- squares --------------------------------------------------------------------------------------------------------------
+# --- squares
 
 
 def _frame(square: int) -> tuple[int, int, int, int]:
-    """Left, top, width and height of a square: GO is at the lower right, play goes round clockwise."""
+    """Left, top, width and height of a square.
+
+    GO is at the lower right, play goes round clockwise.
+    """
     side, place = divmod(square, 10)
     along = SIZE - CORNER - UNIT * place  # from the corner where the side begins
     near, far = 0, SIZE - CORNER
@@ -156,7 +198,16 @@ def _square(root: ET.Element, game: Game, square: int) -> None:
     if lot >= 0:
         _deed(group, game, lot, width, height)
     elif kind in _SYMBOLS and width == height:
-        _text(group, _SYMBOLS[kind], width / 2, height / 2 + 14, 24, _FAINT, anchor="middle", weight="bold")
+        _text(
+            group,
+            _SYMBOLS[kind],
+            width / 2,
+            height / 2 + 14,
+            24,
+            _FAINT,
+            anchor="middle",
+            weight="bold",
+        )
     _tokens(group, game, square, width, height)
 
 
@@ -169,14 +220,31 @@ def _street_band(group: ET.Element, game: Game, lot: int, width: int) -> None:
         _text(group, "HOTEL", width / 2, 11, 7, anchor="middle", weight="bold")
         return
     for house in range(level):
-        _rectangle(group, width / 2 + 13 * (house - level / 2) + 1.5, 3, 10, 10, "#ffffff", stroke=_INK, rx=1)
+        _rectangle(
+            group,
+            width / 2 + 13 * (house - level / 2) + 1.5,
+            3,
+            10,
+            10,
+            "#ffffff",
+            stroke=_INK,
+            rx=1,
+        )
 
 
 def _deed(group: ET.Element, game: Game, lot: int, width: int, height: int) -> None:
     """Who owns a lot: a strip with a letter at the outer edge; or its price."""
     owner = _owner(game, lot)
     if owner == NOBODY:
-        _text(group, f"${board.PRICE[int(game.rules.board), lot]}", width / 2, height - 5, 9, _FAINT, anchor="middle")
+        _text(
+            group,
+            f"${board.PRICE[int(game.rules.board), lot]}",
+            width / 2,
+            height - 5,
+            9,
+            _FAINT,
+            anchor="middle",
+        )
         return
     if _is_mortgaged(game, lot):
         _rectangle(group, 0, 0, width, height, "url(#mortgaged)")
@@ -186,8 +254,15 @@ def _deed(group: ET.Element, game: Game, lot: int, width: int, height: int) -> N
 
 
 def _tokens(group: ET.Element, game: Game, square: int, width: int, height: int) -> None:
-    """The players who stand on a square, in rows above the strip of its owner; those in jail are framed."""
-    standing = [seat for seat in range(game.num_players) if game.place[seat] <= 1 and game.position[seat] == square]
+    """The players who stand on a square, in rows above the strip of its owner.
+
+    Those in jail are framed.
+    """
+    standing = [
+        seat
+        for seat in range(game.num_players)
+        if game.place[seat] <= 1 and game.position[seat] == square
+    ]
     longest = width // 15
     for number, seat in enumerate(standing):
         row, column = divmod(number, longest)
@@ -201,11 +276,29 @@ def _tokens(group: ET.Element, game: Game, square: int, width: int, height: int)
 
 def _token(parent: ET.Element, seat: int, x: float, y: float, radius: float) -> None:
     token = _add(parent, "g", id=f"token-{PLAYERS[seat]}")
-    _add(token, "circle", cx=x, cy=y, r=radius, fill=PLAYER_COLOURS[seat], stroke="#ffffff", stroke_width=1)
-    _text(token, PLAYERS[seat], x, y + radius * 0.5, radius * 1.4, "#ffffff", anchor="middle", weight="bold")
+    _add(
+        token,
+        "circle",
+        cx=x,
+        cy=y,
+        r=radius,
+        fill=PLAYER_COLOURS[seat],
+        stroke="#ffffff",
+        stroke_width=1,
+    )
+    _text(
+        token,
+        PLAYERS[seat],
+        x,
+        y + radius * 0.5,
+        radius * 1.4,
+        "#ffffff",
+        anchor="middle",
+        weight="bold",
+    )
 
 
-# --- the middle -----------------------------------------------------------------------------------------------------------
+# --- the middle
 
 
 def _middle(root: ET.Element, game: Game, asked: str) -> None:
@@ -221,7 +314,14 @@ def _middle(root: ET.Element, game: Game, asked: str) -> None:
         _lots(middle, game, seat, 60 + 40 * seat)
     below = 60 + 40 * int(game.num_players) + 10
     parking = f", ${game.pot:,} on Free Parking" if game.pot else ""
-    _text(_add(middle, "g", id="bank"), f"Bank: {game.houses} houses, {game.hotels} hotels{parking}", 0, below, 11, _FAINT)
+    _text(
+        _add(middle, "g", id="bank"),
+        f"Bank: {game.houses} houses, {game.hotels} hotels{parking}",
+        0,
+        below,
+        11,
+        _FAINT,
+    )
     question = _add(middle, "g", id="question")
     for number, line in enumerate(textwrap.wrap(asked, 72)):
         _text(question, line, 0, below + 22 + 16 * number, 12)
@@ -243,7 +343,9 @@ def _die(parent: ET.Element, eyes: int, left: int, top: int) -> None:
 
 def _player(parent: ET.Element, game: Game, seat: int, top: int) -> None:
     """Token, cash, and where it is."""
-    row = _add(parent, "g", id=f"player-{PLAYERS[seat]}", role="img", transform=f"translate(0 {top})")
+    row = _add(
+        parent, "g", id=f"player-{PLAYERS[seat]}", role="img", transform=f"translate(0 {top})"
+    )
     _add(row, "title", _player_in_words(game, seat))
     if seat == game.player and game.decision:
         _rectangle(row, -10, -2, 504, 36, "#efece1", rx=6)
@@ -257,7 +359,10 @@ def _player(parent: ET.Element, game: Game, seat: int, top: int) -> None:
 
 
 def _lots(parent: ET.Element, game: Game, seat: int, top: int) -> None:
-    """A small card for each lot that a player may own, by group: filled if owned, framed if mortgaged."""
+    """A small card for each lot that a player may own, by group.
+
+    Filled if owned, framed if mortgaged.
+    """
     row = _add(parent, "g", id=f"lots-{PLAYERS[seat]}", transform=f"translate(0 {top})")
     if game.place[seat] and game.decision:
         return
@@ -265,16 +370,27 @@ def _lots(parent: ET.Element, game: Game, seat: int, top: int) -> None:
         x = 190 + 10 * lot + 2 * int(board.GROUP_OF[lot])
         colour = GROUP_COLOURS[board.GROUP_OF[lot]]
         if int(game.lots[seat]) >> lot & 1:
-            _rectangle(row, x - 4, 8, 8, 16, "none" if _is_mortgaged(game, lot) else colour, stroke=colour, rx=1)
+            _rectangle(
+                row,
+                x - 4,
+                8,
+                8,
+                16,
+                "none" if _is_mortgaged(game, lot) else colour,
+                stroke=colour,
+                rx=1,
+            )
         else:
             _rectangle(row, x - 4, 8, 8, 16, "none", stroke="#e3e0d6", rx=1)
 
 
-# --- words ----------------------------------------------------------------------------------------------------------------
+# --- words
 
 
 def _owner(game: Game, lot: int) -> int:
-    return next((seat for seat in range(game.num_players) if int(game.lots[seat]) >> lot & 1), NOBODY)
+    return next(
+        (seat for seat in range(game.num_players) if int(game.lots[seat]) >> lot & 1), NOBODY
+    )
 
 
 def _is_mortgaged(game: Game, lot: int) -> bool:
@@ -294,7 +410,10 @@ def _player_in_words(game: Game, seat: int) -> str:
     if game.place[seat] and game.decision:
         return f"player {PLAYERS[seat]}: bankrupt, place {game.place[seat]}"
     rank = f", place {game.place[seat]}" if game.place[seat] else ""
-    return f"player {PLAYERS[seat]}: ${game.cash[seat]:,}, {int(game.lots[seat]).bit_count()} lots, {_where(game, seat)}{rank}"
+    return (
+        f"player {PLAYERS[seat]}: ${game.cash[seat]:,}, {int(game.lots[seat]).bit_count()} lots,"
+        f" {_where(game, seat)}{rank}"
+    )
 
 
 def _square_in_words(game: Game, square: int) -> str:
@@ -306,24 +425,40 @@ def _square_in_words(game: Game, square: int) -> str:
     if owner == NOBODY:
         return f"{name}: for sale at ${board.PRICE[edition, lot]}"
     level = int(game.level[lot]) if lot < board.NUM_STREETS else 0
-    built = ", hotel" if level == board.HOTEL else f", {level} house{'s' if level > 1 else ''}" if level else ""
-    return f"{name}: owned by {PLAYERS[owner]}{built}{', mortgaged' if _is_mortgaged(game, lot) else ''}"
+    built = (
+        ", hotel"
+        if level == board.HOTEL
+        else f", {level} house{'s' if level > 1 else ''}"
+        if level
+        else ""
+    )
+    return (
+        f"{name}: owned by"
+        f" {PLAYERS[owner]}{built}{', mortgaged' if _is_mortgaged(game, lot) else ''}"
+    )
 
 
 def _question(game: Game) -> str:
     """What is asked of whom, with the bid or the offer that it is about."""
     if not game.decision:
-        winners = " and ".join(PLAYERS[seat] for seat in range(game.num_players) if game.place[seat] == 1)
+        winners = " and ".join(
+            PLAYERS[seat] for seat in range(game.num_players) if game.place[seat] == 1
+        )
         return f"The game is over: {ENDINGS[game.ending]}. {winners} won."
-    decides = f"{PLAYERS[game.player]} decides: {actions.DECISIONS[actions.DECISION_NAMES[game.decision]]}."
+    decides = (
+        f"{PLAYERS[game.player]} decides:"
+        f" {actions.DECISIONS[actions.DECISION_NAMES[game.decision]]}."
+    )
     return f"{decides} {words.subject(game, PLAYERS)}".strip()
 
 
-# --- elements -------------------------------------------------------------------------------------------------------------
+# --- elements
 
 
 def _add(parent: ET.Element, tag: str, text: str | None = None, /, **attributes: Any) -> ET.Element:
-    element = ET.SubElement(parent, tag, {name.replace("_", "-"): _number(value) for name, value in attributes.items()})
+    element = ET.SubElement(
+        parent, tag, {name.replace("_", "-"): _number(value) for name, value in attributes.items()}
+    )
     element.text = text
     return element
 
@@ -332,11 +467,31 @@ def _number(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _rectangle(parent: ET.Element, x: float, y: float, width: float, height: float, fill: str, **more: Any) -> None:
+def _rectangle(
+    parent: ET.Element, x: float, y: float, width: float, height: float, fill: str, **more: Any
+) -> None:
     _add(parent, "rect", x=x, y=y, width=width, height=height, fill=fill, **more)
 
 
 def _text(
-    parent: ET.Element, text: str, x: float, y: float, size: float, fill: str = _INK, *, anchor: str = "start", weight: str = "normal"
+    parent: ET.Element,
+    text: str,
+    x: float,
+    y: float,
+    size: float,
+    fill: str = _INK,
+    *,
+    anchor: str = "start",
+    weight: str = "normal",
 ) -> None:
-    _add(parent, "text", text, x=x, y=y, fill=fill, font_size=size, text_anchor=anchor, font_weight=weight)
+    _add(
+        parent,
+        "text",
+        text,
+        x=x,
+        y=y,
+        fill=fill,
+        font_size=size,
+        text_anchor=anchor,
+        font_weight=weight,
+    )

@@ -1,4 +1,7 @@
-"""Goods, offers, auctions and debts in words: what the text, the picture, the story and the prompt of a game share."""
+"""Goods, offers, auctions and debts in words.
+
+What the text, the picture, the story and the prompt of a game share.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from monopoly_env.rules import number
 
 Names: TypeAlias = Sequence[str]  # of the players, by seat
 
-JAIL_CARDS: Final = {CHANCE_GOOD: "the Chance jail card", CHEST_GOOD: "the Community Chest jail card"}
+JAIL_CARDS: Final = {
+    CHANCE_GOOD: "the Chance jail card",
+    CHEST_GOOD: "the Community Chest jail card",
+}
 _PIECES: Final = {HOUSE_LOT: "a house", HOTEL_LOT: "a hotel"}
 _NO_POT: Final = number("free_parking_pot", "none")
 
@@ -50,7 +56,10 @@ def payee(game: Game, creditor: int, names: Names) -> str:
 
 
 def subject(game: Game, names: Names) -> str:
-    """What the open decision is about: the lot, the auction, the offer or the debt, as a sentence; empty if there is nothing to say."""
+    """What the open decision is about: the lot, the auction, the offer or the debt, as a sentence.
+
+    Empty if there is nothing to say.
+    """
     name = DECISION_NAMES[game.decision]
     return _SUBJECTS[name](game, names) if name in _SUBJECTS else ""
 
@@ -61,17 +70,31 @@ def _first(game: Game) -> int:
 
 
 def _sale(game: Game, _: Names) -> str:
-    return f"{lot_name(game, _first(game))} is for sale at ${PRICE[game.rules.board, _first(game)]}."
+    return (
+        f"{lot_name(game, _first(game))} is for sale at ${PRICE[game.rules.board, _first(game)]}."
+    )
 
 
 def _auction(game: Game, names: Names) -> str:
-    bid = f"{names[game.auction_leader]} has bid ${game.auction_bid:,}" if game.auction_leader != NOBODY else "no bid yet"
+    bid = (
+        f"{names[game.auction_leader]} has bid ${game.auction_bid:,}"
+        if game.auction_leader != NOBODY
+        else "no bid yet"
+    )
     return f"Auction of {lot_name(game, int(game.auction_lot))}: {bid}."
 
 
 def _sealed_auction(game: Game, names: Names) -> str:
-    lot, name, written = lot_name(game, int(game.auction_lot)), names[game.player], int(game.sealed[game.player])
-    told = f"the maximum of {name} is ${written:,} so far" if written else f"{name} writes a sealed bid"
+    lot, name, written = (
+        lot_name(game, int(game.auction_lot)),
+        names[game.player],
+        int(game.sealed[game.player]),
+    )
+    told = (
+        f"the maximum of {name} is ${written:,} so far"
+        if written
+        else f"{name} writes a sealed bid"
+    )
     return f"Auction of {lot}: {told}."
 
 
@@ -85,7 +108,10 @@ def _offer(game: Game, names: Names) -> str:
     given, asked = goods(game, game.offer_give, cash), goods(game, game.offer_ask, -cash)
     counter = ", a counter-offer" if game.offer_counter else ""
     so_far = ", so far" if DECISION_NAMES[game.decision] in OFFER_STEPS else ""
-    return f"{names[game.offer_from]} offers {names[game.offer_to]} {given} for {asked}{counter}{so_far}."
+    return (
+        f"{names[game.offer_from]} offers {names[game.offer_to]} {given} for"
+        f" {asked}{counter}{so_far}."
+    )
 
 
 def _owed(game: Game, names: Names) -> str:
@@ -102,6 +128,7 @@ def _takeover(game: Game, _: Names) -> str:
 
 
 _SUBJECTS: Final[dict[str, Callable[[Game, Names], str]]] = {
-    "buy": _sale, "bid": _auction, "sealed_bid": _sealed_auction, "place": _piece, "reply": _offer, "debt": _owed,
+    "buy": _sale, "bid": _auction, "sealed_bid": _sealed_auction, "place": _piece, "reply": _offer,
+    "debt": _owed,
     "fine_or_chance": _fine, "takeover": _takeover, **dict.fromkeys(OFFER_STEPS, _offer),
 }  # fmt: skip

@@ -33,9 +33,13 @@ REPLAYS_VERSION: Final = 1  # of the file format: raised whenever its layout cha
 _MOST_BYTES: Final = 1 << 28  # of the file, and of its uncompressed block
 _MOST_GAMES: Final = 100_000
 _MOST_ABOUT: Final = 1 << 14  # bytes that describe a game, besides what was said
-_MOST_TALK: Final = 1 << 21  # bytes of what was said in a game: 500 messages of the most bytes that 200 characters take in JSON
-_MOST_RATIO: Final = 256  # of compression: games of a few decisions, with many options that they have in common, reach half of it
-_MOST_HEADER: Final = 1 << 16  # bytes of the first line; also what a block may have beyond _MOST_RATIO
+# bytes of what was said in a game: 500 messages of the most bytes that 200 characters take in JSON
+_MOST_TALK: Final = 1 << 21
+# of compression: games of a few decisions, with many options that they have in common, reach half
+# of it
+_MOST_RATIO: Final = 256
+# bytes of the first line; also what a block may have beyond _MOST_RATIO
+_MOST_HEADER: Final = 1 << 16
 _DECODER: Final = json.JSONDecoder()
 _BETWEEN: Final = re.compile(r"[\s,]*")  # what stands between two items of a JSON list
 
@@ -49,15 +53,30 @@ def save(path: str | os.PathLike[str], replays: Sequence[Replay]) -> Path:
 
     Raises:
         FormatError: A replay cannot be played back.
-        ConfigurationError: These are no replays, the file cannot be written, or it would be too large.
+        ConfigurationError: These are no replays, the file cannot be written, or it would be too
+            large.
     """
-    if not isinstance(replays, Sequence) or not all(isinstance(replay, Replay) for replay in replays):
-        raise ConfigurationError(f"replays must be a list of recorded games, not {shortened(replays)}: save(path, replays).")
+    if not isinstance(replays, Sequence) or not all(
+        isinstance(replay, Replay) for replay in replays
+    ):
+        raise ConfigurationError(
+            f"replays must be a list of recorded games, not {shortened(replays)}: save(path,"
+            " replays)."
+        )
     about = [json.dumps(_about(replay), separators=(",", ":")) for replay in replays]
-    block = f"[{','.join(about)}]\n".encode() + b"".join(replay.actions.tobytes() for replay in replays)
+    block = f"[{','.join(about)}]\n".encode() + b"".join(
+        replay.actions.tobytes() for replay in replays
+    )
     packed = zlib.compress(block, 9)
-    if len(replays) > _MOST_GAMES or len(block) > _most(len(packed)) or max(map(len, about), default=0) > _MOST_ABOUT + _MOST_TALK:
-        raise ConfigurationError(f"{len(replays):,} games of {len(block):,} bytes are too much for a file: write several.")
+    if (
+        len(replays) > _MOST_GAMES
+        or len(block) > _most(len(packed))
+        or max(map(len, about), default=0) > _MOST_ABOUT + _MOST_TALK
+    ):
+        raise ConfigurationError(
+            f"{len(replays):,} games of {len(block):,} bytes are too much for a file: write"
+            " several."
+        )
     header = versions() | {"games": len(replays), "bytes": len(block)}
     return write_atomically(path, json.dumps(header).encode() + b"\n" + packed)
 
@@ -67,7 +86,8 @@ def load(path: str | os.PathLike[str]) -> list[Replay]:
 
     Raises:
         ConfigurationError: The file does not exist.
-        FormatError: The file holds no replays, is corrupt, or has other versions; the message says what differs.
+        FormatError: The file holds no replays, is corrupt, or has other versions; the message says
+            what differs.
     """
     name = os.fspath(path)
     line, _, block = read_file(path, _MOST_BYTES).partition(b"\n")
@@ -103,7 +123,9 @@ def from_dict(data: Mapping[str, Any]) -> Replay:
     try:
         actions = base64.b64decode(data["actions"], validate=True)
         if len(actions) != data["decisions"]:
-            raise FormatError(f"It claims {shortened(data['decisions'])} decisions and has {len(actions)}.")
+            raise FormatError(
+                f"It claims {shortened(data['decisions'])} decisions and has {len(actions)}."
+            )
         return _replay(data, actions)
     except Exception as error:  # whatever content leads to
         reason = f" {error}" if isinstance(error, MonopolyError) else ""
@@ -161,7 +183,10 @@ def _unpacked(header: dict[str, Any], packed: bytes) -> list[Replay]:
 
 
 def _descriptions(text: str) -> Iterator[Any]:
-    """The items of a JSON list, read one at a time: nonsense is refused at its first item, before it fills the memory."""
+    """The items of a JSON list, read one at a time.
+
+    Nonsense is refused at its first item, before it fills the memory.
+    """
     if not (text.startswith("[") and text.endswith("]")):
         raise FormatError("It describes no games.")
     at = 1
@@ -172,7 +197,10 @@ def _descriptions(text: str) -> Iterator[Any]:
 
 
 def _description(text: str, at: int) -> tuple[Any, int]:
-    """The item that begins there, and its length. The window grows for games in which much was said."""
+    """The item that begins there, and its length.
+
+    The window grows for games in which much was said.
+    """
     window = _MOST_ABOUT
     while True:
         try:
@@ -200,7 +228,15 @@ def _replay(about: Mapping[str, Any], actions: bytes) -> Replay:
     talk = talk_of(about.get("talk", ()))
     reseeds = tuple((at, seed) for at, seed in about.get("reseeds", ()))
     return Replay(
-        rules, about["seed"], len(names), names, np.frombuffer(actions, np.uint8), about["turn_limit"], about["digest"], talk, reseeds
+        rules,
+        about["seed"],
+        len(names),
+        names,
+        np.frombuffer(actions, np.uint8),
+        about["turn_limit"],
+        about["digest"],
+        talk,
+        reseeds,
     )
 
 
@@ -220,5 +256,7 @@ def talk_of(data: Sequence[Mapping[str, Any]]) -> tuple[tuple[int, Message], ...
 
 def _place(at: object) -> int:
     if not isinstance(at, int) or isinstance(at, bool):
-        raise FormatError(f"A message stands with action {shortened(at)}, which is no whole number.")
+        raise FormatError(
+            f"A message stands with action {shortened(at)}, which is no whole number."
+        )
     return at

@@ -1,4 +1,7 @@
-"""What players say with an action: plain text, with a promise in words or without. It is untrusted, so it is cleaned and cut."""
+"""What players say with an action: plain text, with a promise in words or without.
+
+It is untrusted, so it is cleaned and cut.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,8 @@ class Message:
     """What a player says with an action.
 
     Attributes:
-        text: One line of at most 200 characters, without control and format characters; empty if there is only a promise.
+        text: One line of at most 200 characters, without control and format characters; empty if
+            there is only a promise.
         promise: The promise in words, cleaned in the same way; empty if there is none.
 
     Raises:
@@ -33,14 +37,17 @@ class Message:
         for given in (self.text, self.promise):
             if given != clean(given):
                 raise ConfigurationError(
-                    f"{shortened(given)} is no message: one line of at most {MOST_CHARACTERS} characters, without control characters."
+                    f"{shortened(given)} is no message: one line of at most {MOST_CHARACTERS}"
+                    " characters, without control characters."
                 )
         if not self.text and not self.promise:
             raise ConfigurationError("A message has a text, or a promise, or both.")
 
     def data(self) -> dict[str, str]:
         """As JSON values."""
-        return {name: value for name, value in (("text", self.text), ("promise", self.promise)) if value}
+        return {
+            name: value for name, value in (("text", self.text), ("promise", self.promise)) if value
+        }
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Message:
@@ -59,9 +66,14 @@ class Message:
 
 
 def clean(text: str) -> str:
-    """A text as one line of at most 200 characters; control, format and unknown characters become spaces.
+    """A text as one line of at most 200 characters.
 
-    Without them it can neither steer a terminal nor hide what it says, such as by changing the direction of writing.
+    Control, format and unknown characters become spaces.
+
+    Without them it can neither steer a terminal nor hide what it says, such as by changing the
+    direction of writing.
     """
-    plain = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in text[:_MOST_READ])
+    plain = "".join(
+        " " if unicodedata.category(letter)[0] in "CZ" else letter for letter in text[:_MOST_READ]
+    )
     return " ".join(plain.split())[:MOST_CHARACTERS].rstrip()

@@ -15,7 +15,9 @@ from monopoly_env.replays.replay import Replay, settle, start, which
 
 
 def tell(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[str]:
-    """Carry out one action of a replay in place, as `step` does, and describe what happened, a sentence each.
+    """Carry out one action of a replay in place, as `step` does, and describe what happened.
+
+    Each thing that happened is a sentence.
 
     Args:
         replay: The replay.
@@ -49,12 +51,16 @@ def said(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[
     if place == len(replay.talk) or replay.talk[place][0] != number:
         return []
     message, speaker = replay.talk[place][1], names[game.player]
-    words = [f"{speaker} says: {json.dumps(message.text, ensure_ascii=False)}"] if message.text else []
+    words = (
+        [f"{speaker} says: {json.dumps(message.text, ensure_ascii=False)}"] if message.text else []
+    )
     return words + ([f"{speaker} promises: {message.promise}."] if message.promise else [])
 
 
 def told(replay: Replay) -> Iterator[tuple[Game, list[str]]]:
-    """Yield a copy of the record and the sentences about what happened: at the start, then after each action that changed something.
+    """Yield a copy of the record and the sentences about what happened.
+
+    At the start, then after each action that changed something.
 
     Raises:
         FormatError: An action is illegal, or the game does not end in the recorded position.

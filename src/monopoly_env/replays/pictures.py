@@ -19,7 +19,10 @@ def to_html(replay: Replay) -> str:
     Raises:
         FormatError: The replay can't be played back.
     """
-    from monopoly_env.render.page import page  # here, so that an edit of pictures compiles no kernel of this file anew
+    # here, so that an edit of pictures compiles no kernel of this file anew
+    from monopoly_env.render.page import (
+        page,
+    )
 
     ending = "" if core.is_over(final(replay)) else " The recording ends before the game does."
     about = f"Seed {replay.seed}, {len(replay.actions):,} decisions.{ending}"
@@ -36,8 +39,12 @@ def save_html(replay: Replay, path: str | os.PathLike[str]) -> Path:
     return write_atomically(path, to_html(replay).encode())
 
 
-def save_animation(replay: Replay, path: str | os.PathLike[str], width: int = 488, seconds: float = 0.5) -> Path:
-    """Write a moving picture of a game, an image a turn: a `.gif`, `.png` or `.webp` file. It needs the extra `pictures`.
+def save_animation(
+    replay: Replay, path: str | os.PathLike[str], width: int = 488, seconds: float = 0.5
+) -> Path:
+    """Write a moving picture of a game, an image a turn: a `.gif`, `.png` or `.webp` file.
+
+    It needs the extra `pictures`.
 
     Args:
         replay: The replay.
@@ -47,7 +54,8 @@ def save_animation(replay: Replay, path: str | os.PathLike[str], width: int = 48
 
     Raises:
         FormatError: The replay can't be played back.
-        ConfigurationError: The suffix, width or time is wrong, the file can't be written, or a library is not installed.
+        ConfigurationError: The suffix, width or time is wrong, the file can't be written, or a
+            library is not installed.
     """
     from monopoly_env.render.animation import animation
 

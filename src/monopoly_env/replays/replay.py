@@ -1,8 +1,9 @@
 """A recorded game, and playing it back to the same records.
 
-A replay holds rules, seed, names and actions. The engine derives the rest: dice and cards follow from the seed. The random numbers that
-policies drew are not kept, because nothing in the game depends on them: the field `policy_draws` stays zero during playback. What players
-said to each other is kept where they did; nothing in the game depends on it either.
+A replay holds rules, seed, names and actions. The engine derives the rest: dice and cards follow
+from the seed. The random numbers that policies drew are not kept, because nothing in the game
+depends on them: the field `policy_draws` stays zero during playback. What players said to each
+other is kept where they did; nothing in the game depends on it either.
 """
 
 from __future__ import annotations
@@ -21,14 +22,21 @@ from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.engine.agenda import OVER
 from monopoly_env.engine.players import finish
 from monopoly_env.engine.step import apply, is_legal
-from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionError, PositionError, whole_number
+from monopoly_env.errors import (
+    ConfigurationError,
+    FormatError,
+    IllegalActionError,
+    PositionError,
+    whole_number,
+)
 from monopoly_env.game import BY_CAP, Game, Games
 from monopoly_env.kernels import entry
 from monopoly_env.philox import MAX_SEED
 from monopoly_env.replays.messages import MOST_MESSAGES, Message
 from monopoly_env.rules import Rules
 
-MOST_DECISIONS: Final = 1_000_000  # of a game; the longest that policies have played had a tenth of it
+# of a game; the longest that policies have played had a tenth of it
+MOST_DECISIONS: Final = 1_000_000
 _MOST_TURNS: Final = 1 << 24  # of a player, as the arena allows
 _TOLD: Final = ("rules", "seed", "names", "turn_limit", "talk", "reseeds")  # besides actions
 
@@ -43,14 +51,18 @@ class Replay:
         num_players: 2 to 8.
         names: The name of the player in each seat.
         actions: (N,) uint8, the actions of all players in order, each 0 to 204.
-        turn_limit: Turns per player after which the score decided the game; 0 if there was no limit besides those of the rules.
-        digest: A hash of the last record, against which a playback is checked; empty if unknown. `save` fills it in.
-        talk: What players said, each message with the number of the action that it went with, in rising order.
+        turn_limit: Turns per player after which the score decided the game; 0 if there was no limit
+            besides those of the rules.
+        digest: A hash of the last record, against which a playback is checked; empty if unknown.
+            `save` fills it in.
+        talk: What players said, each message with the number of the action that it went with, in
+            rising order.
         reseeds: After how many actions dice and unseen cards were drawn anew, and from which seed,
             in rising order: at a table decisions may be taken back.
 
     Raises:
-        ConfigurationError: A value is out of range, or the number of names is not the number of players.
+        ConfigurationError: A value is out of range, or the number of names is not the number of
+            players.
     """
 
     rules: Rules
@@ -67,16 +79,25 @@ class Replay:
         core.check_players(self.num_players)
         whole_number("seed", self.seed, 0, MAX_SEED)
         if len(self.names) != self.num_players:
-            raise ConfigurationError(f"A game of {self.num_players} players needs as many names, not {len(self.names)}.")
+            raise ConfigurationError(
+                f"A game of {self.num_players} players needs as many names, not {len(self.names)}."
+            )
         whole_number("turn_limit", self.turn_limit, 0, _MOST_TURNS)
         actions = np.asarray(self.actions)
         if actions.size > MOST_DECISIONS:
-            raise ConfigurationError(f"A recorded game has {MOST_DECISIONS:,} decisions at most, not {actions.size:,}.")
+            raise ConfigurationError(
+                f"A recorded game has {MOST_DECISIONS:,} decisions at most, not {actions.size:,}."
+            )
         if actions.ndim != 1 or (actions.size and not np.issubdtype(actions.dtype, np.integer)):
-            raise ConfigurationError(f"Actions are one row of integers, not {actions.dtype} of shape {actions.shape}.")
+            raise ConfigurationError(
+                f"Actions are one row of integers, not {actions.dtype} of shape {actions.shape}."
+            )
         wrong = np.flatnonzero((actions < 0) | (actions >= NUM_ACTIONS))
         if wrong.size:
-            raise ConfigurationError(f"Action number {wrong[0] + 1} is {actions[wrong[0]]}; there are 0 to {NUM_ACTIONS - 1}.")
+            raise ConfigurationError(
+                f"Action number {wrong[0] + 1} is {actions[wrong[0]]}; there are 0 to"
+                f" {NUM_ACTIONS - 1}."
+            )
         actions = actions.astype(np.uint8)  # a copy of its own
         actions.setflags(write=False)
         object.__setattr__(self, "actions", actions)
@@ -86,7 +107,9 @@ class Replay:
             whole_number("reseeds", at, 0, len(actions))
             whole_number("reseeds", seed, 0, MAX_SEED)
         if list(self.reseeds) != sorted(self.reseeds, key=lambda one: one[0]):
-            raise ConfigurationError("The reseeds of a game must stand in the order of its actions.")
+            raise ConfigurationError(
+                "The reseeds of a game must stand in the order of its actions."
+            )
         for number in ("seed", "num_players", "turn_limit"):  # NumPy's integers become Python's
             object.__setattr__(self, number, int(getattr(self, number)))
 
@@ -95,12 +118,15 @@ class Replay:
         fits = not places or 0 <= places[0] <= places[-1] < len(self.actions)
         if len(places) > MOST_MESSAGES or places != sorted(set(places)) or not fits:
             raise ConfigurationError(
-                f"The {len(places)} messages of a recorded game must be {MOST_MESSAGES} at most and stand with rising numbers of its "
-                f"{len(self.actions):,} actions."
+                f"The {len(places)} messages of a recorded game must be {MOST_MESSAGES} at most and"
+                f" stand with rising numbers of its {len(self.actions):,} actions."
             )
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same game between the same names; the digest follows from the rest."""
+        """Whether both are the same game between the same names.
+
+        The digest follows from the rest.
+        """
         if not isinstance(other, Replay):
             return NotImplemented
         told, others = (tuple(getattr(one, name) for name in _TOLD) for one in (self, other))
@@ -117,7 +143,12 @@ class Replay:
         return framed(to_html(self))
 
 
-def extended(replay: Replay, actions: Sequence[int], talk: Sequence[tuple[int, Message]] = (), digest: str = "") -> Replay:
+def extended(
+    replay: Replay,
+    actions: Sequence[int],
+    talk: Sequence[tuple[int, Message]] = (),
+    digest: str = "",
+) -> Replay:
     """A replay with more actions and messages at its end.
 
     Args:
@@ -218,7 +249,9 @@ def settle(replay: Replay, game: Game, number: int) -> None:
 def _check_end(replay: Replay, game: Game) -> None:
     if len(replay.actions) and replay.digest and digest(game) != replay.digest:
         last = which(replay, len(replay.actions) - 1)
-        raise FormatError(f"{last} leads to another position than it did when the game was recorded.")
+        raise FormatError(
+            f"{last} leads to another position than it did when the game was recorded."
+        )
 
 
 def digest(game: Game) -> str:
@@ -230,12 +263,17 @@ def digest(game: Game) -> str:
 
 def which(replay: Replay, number: int) -> str:
     """An action of a replay, as messages name it."""
-    return f"Action {number + 1} of {len(replay.actions)} in the recorded game of seed {replay.seed}"
+    return (
+        f"Action {number + 1} of {len(replay.actions)} in the recorded game of seed {replay.seed}"
+    )
 
 
 @entry()
 def _play(games: Games, actions: NDArray[np.uint8], limit: int) -> int:
-    """Play actions in the first of these games until one is illegal or the engine fails; how many were played."""
+    """Play actions in the first of these games until one is illegal or the engine fails.
+
+    The result is how many were played.
+    """
     game = games[0]
     for number in range(len(actions)):
         if not is_legal(game, actions[number]):

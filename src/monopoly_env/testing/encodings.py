@@ -30,9 +30,11 @@ def check_encoding(
 ) -> None:
     """Check that an encoding keeps its contract, at decisions of games of random play.
 
-    - It writes every feature of its row and nothing else, whatever the row held before. It does not change the game.
+    - It writes every feature of its row and nothing else, whatever the row held before. It does not
+      change the game.
     - Features are finite and in [-1, 1].
-    - It shows nothing hidden: neither seed and dice to come, nor the order of the cards to come, nor the sealed bids of others.
+    - It shows nothing hidden: neither seed and dice to come, nor the order of the cards to come,
+      nor the sealed bids of others.
 
     Example:
         >>> from monopoly_env.testing import check_encoding
@@ -41,27 +43,40 @@ def check_encoding(
     Args:
         encoding: A name, or an `Encoding`.
         rules: Presets or `Rules`; all presets by default.
-        num_players: Sizes of tables; for a name, by default those of 2, 3 and 8 that the encoding knows.
+        num_players: Sizes of tables; for a name, by default those of 2, 3 and 8 that the encoding
+            knows.
         seed: The seed of all games.
-        decisions: Decisions of random play in each game; some of the positions are checked, for every seat.
+        decisions: Decisions of random play in each game; some of the positions are checked, for
+            every seat.
 
     Raises:
         CheckError: The encoding breaks its contract.
-        ConfigurationError: The name is unknown, or `num_players` is missing. RulesError: The rules are unknown.
+        ConfigurationError: The name is unknown, or `num_players` is missing.
+        RulesError: The rules are unknown.
     """
     for size, made in _sizes(encoding, num_players):
         for one in rules:
             start = Start(size, one, seed)
             for number, game in _positions(start, decisions):
                 for seat in range(size):
-                    _check_row(made, game, seat, f"Game: {start}, after {number} decisions of random play, seen from seat {seat}.")
+                    _check_row(
+                        made,
+                        game,
+                        seat,
+                        f"Game: {start}, after {number} decisions of random play, seen from seat"
+                        f" {seat}.",
+                    )
 
 
-def _sizes(encoding: str | Encoding, num_players: Sequence[int] | None) -> Iterator[tuple[int, Encoding]]:
+def _sizes(
+    encoding: str | Encoding, num_players: Sequence[int] | None
+) -> Iterator[tuple[int, Encoding]]:
     """The encoding for each size of table."""
     if isinstance(encoding, Encoding):
         if num_players is None:
-            raise ConfigurationError(f"Give num_players, the sizes of tables that the encoding {encoding.name!r} is for.")
+            raise ConfigurationError(
+                f"Give num_players, the sizes of tables that the encoding {encoding.name!r} is for."
+            )
         yield from ((size, encoding) for size in num_players)
     elif num_players is not None:
         yield from ((size, encodings.make(encoding, size)) for size in num_players)
@@ -91,22 +106,36 @@ def _positions(start: Start, decisions: int) -> Iterator[tuple[int, Game]]:
 def _check_row(encoding: Encoding, game: Game, seat: int, where: str) -> None:
     """Check what a seat sees of a game."""
     what, before = f"Encoding {encoding.name!r}", game.tobytes()
-    row, again = _written(encoding, game, seat, _MARK, where), _written(encoding, game, seat, np.float32(np.nan), where)
+    row, again = (
+        _written(encoding, game, seat, _MARK, where),
+        _written(encoding, game, seat, np.float32(np.nan), where),
+    )
     if game.tobytes() != before:
         raise CheckError(f"{what} changed the game: expected it only to read the game. {where}")
     for number in np.flatnonzero((row != again) | (row == _MARK)):
-        raise CheckError(f"{what} does not write feature {encoding.names[number]!r}, or adds to what was there. {where}")
+        raise CheckError(
+            f"{what} does not write feature {encoding.names[number]!r}, or adds to what was there."
+            f" {where}"
+        )
     for number in np.flatnonzero(np.abs(row) > 1):
-        raise CheckError(f"{what}: feature {encoding.names[number]!r} is {row[number]}, expected a number from -1 to 1. {where}")
+        raise CheckError(
+            f"{what}: feature {encoding.names[number]!r} is {row[number]}, expected a number from"
+            f" -1 to 1. {where}"
+        )
     for hidden, change in _HIDDEN.items():
         changed = core.clone(game)
         change(changed, seat)
         other = _written(encoding, changed, seat, _MARK, where)
         for number in np.flatnonzero(row != other):
-            raise CheckError(f"{what} shows {hidden}, by feature {encoding.names[number]!r}: expected it to be hidden. {where}")
+            raise CheckError(
+                f"{what} shows {hidden}, by feature {encoding.names[number]!r}: expected it to be"
+                f" hidden. {where}"
+            )
 
 
-def _written(encoding: Encoding, game: Game, seat: int, filled: np.float32, where: str) -> NDArray[np.float32]:
+def _written(
+    encoding: Encoding, game: Game, seat: int, filled: np.float32, where: str
+) -> NDArray[np.float32]:
     """The row of an encoding, written over another row that lies between guards."""
     room = np.full(encoding.size + 2 * _GUARD, filled)
     room[:_GUARD] = room[-_GUARD:] = _MARK
@@ -115,7 +144,10 @@ def _written(encoding: Encoding, game: Game, seat: int, filled: np.float32, wher
     except IndexError:
         room[0] = -_MARK  # compiled code noticed it first
     if (room[:_GUARD] != _MARK).any() or (room[-_GUARD:] != _MARK).any():
-        raise CheckError(f"Encoding {encoding.name!r} writes outside its row of {encoding.size} features. {where}")
+        raise CheckError(
+            f"Encoding {encoding.name!r} writes outside its row of {encoding.size} features."
+            f" {where}"
+        )
     return room[_GUARD:-_GUARD]
 
 

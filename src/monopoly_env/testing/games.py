@@ -16,7 +16,18 @@ from monopoly_env.engine.step import apply
 from monopoly_env.errors import EngineError, MonopolyError
 from monopoly_env.game import GAME, Games
 from monopoly_env.kernels import borrowed, entry, kernel
-from monopoly_env.policy.loop import BROKEN, ILLEGAL, OUTSIDE, PATIENCE, PROGRESS, STUCK, WAITING, Players, next_action, refusal
+from monopoly_env.policy.loop import (
+    BROKEN,
+    ILLEGAL,
+    OUTSIDE,
+    PATIENCE,
+    PROGRESS,
+    STUCK,
+    WAITING,
+    Players,
+    next_action,
+    refusal,
+)
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy
 from monopoly_env.rules import Rules
 
@@ -61,10 +72,14 @@ class Match:
 
     def part(self, numbers: NDArray[np.int64]) -> Match:
         """Some of the games."""
-        return Match(self.policies, [self.starts[number] for number in numbers], self.seats[numbers])
+        return Match(
+            self.policies, [self.starts[number] for number in numbers], self.seats[numbers]
+        )
 
 
-def play(match: Match, turn_limit: int, decisions: int | None = None, compiled: bool = True) -> list[NDArray[np.uint8]]:
+def play(
+    match: Match, turn_limit: int, decisions: int | None = None, compiled: bool = True
+) -> list[NDArray[np.uint8]]:
     """Play games and check every decision.
 
     Args:
@@ -77,7 +92,8 @@ def play(match: Match, turn_limit: int, decisions: int | None = None, compiled: 
         The actions of each game, in order.
 
     Raises:
-        CheckError: A policy returned anything but a legal action for each decision, changed a game, or never ended its turn.
+        CheckError: A policy returned anything but a legal action for each decision, changed a game,
+            or never ended its turn.
         EngineError: The engine broke one of its own invariants.
     """
     return _Play(match, turn_limit, decisions, compiled).run()
@@ -98,7 +114,10 @@ class _State(NamedTuple):
 
 @entry()
 def _advance(state: _State, players: Players, turn_limit: int) -> int:
-    """Play games on until each has stopped or filled its row of actions; the index of a game that a policy has changed, or -1."""
+    """Play games on until each has stopped or filled its row of actions.
+
+    The index of a game that a policy has changed, or -1.
+    """
     state, players, mask = borrowed(state), borrowed(players), np.zeros(NUM_ACTIONS, np.bool_)
     words, before, lengths = state.words, state.before, state.lengths
     for i in range(len(state.games)):
@@ -106,7 +125,9 @@ def _advance(state: _State, players: Players, turn_limit: int) -> int:
         while lengths[i] < state.actions.shape[1]:
             own = _DRAWS + int(game.player)  # a policy may draw from its own stream
             _copy(words[i], before[i])
-            action = next_action(game, players, state.seats[i], state.memory[i], mask, state.progress[i], turn_limit)
+            action = next_action(
+                game, players, state.seats[i], state.memory[i], mask, state.progress[i], turn_limit
+            )
             if action < 0:
                 break
             before[i, own] = words[i, own]
@@ -135,22 +156,33 @@ def _differ(first: Any, second: Any) -> bool:
 class _Play:
     """Games under way."""
 
-    def __init__(self, match: Match, turn_limit: int, decisions: int | None, compiled: bool) -> None:
+    def __init__(
+        self, match: Match, turn_limit: int, decisions: int | None, compiled: bool
+    ) -> None:
         self.match = match
         self.turn_limit = turn_limit * match.seats.shape[1]
         self.decisions = decisions
-        inside = [policy for policy in match.policies if compiled and isinstance(policy, CompiledPolicy)]
+        inside = [
+            policy for policy in match.policies if compiled and isinstance(policy, CompiledPolicy)
+        ]
         numbers = {id(policy): number for number, policy in enumerate(inside)}
-        seats = np.array([numbers.get(id(policy), OUTSIDE) for policy in match.policies])[match.seats]
+        seats = np.array([numbers.get(id(policy), OUTSIDE) for policy in match.policies])[
+            match.seats
+        ]
         self.players = Players.of(inside)
-        self.games = np.concatenate([core.new_games([start.seed], start.num_players, start.rules) for start in match.starts])
+        self.games = np.concatenate(
+            [core.new_games([start.seed], start.num_players, start.rules) for start in match.starts]
+        )
         words, count = _words(self.games), len(self.games)
         self.state = _State(
-            self.games, words, words.copy(), np.zeros((*seats.shape, MEMORY)), seats, np.zeros(count, PROGRESS),
+            self.games, words, words.copy(), np.zeros((*seats.shape, MEMORY)), seats,
+            np.zeros(count, PROGRESS),
             np.zeros((count, decisions or _CHUNK), np.uint8), np.zeros(count, np.int64),
         )  # fmt: skip
-        self.watched = None if compiled else np.zeros(count, np.int64)  # turns that policies asked through `act` have seen
-        self.made: list[list[NDArray[np.uint8]]] = [[] for _ in self.games]  # actions, but for those in `state`
+        # turns that policies asked through `act` have seen
+        self.watched = None if compiled else np.zeros(count, np.int64)
+        # actions, but for those in `state`
+        self.made: list[list[NDArray[np.uint8]]] = [[] for _ in self.games]
 
     def run(self) -> list[NDArray[np.uint8]]:
         actions, lengths = self.state.actions, self.state.lengths
@@ -161,7 +193,10 @@ class _Play:
             if len(waiting):
                 self._ask_all(waiting)
             elif self.decisions or not full.any():
-                return [np.concatenate([*made, row[:length]]) for made, row, length in zip(self.made, actions, lengths, strict=True)]
+                return [
+                    np.concatenate([*made, row[:length]])
+                    for made, row, length in zip(self.made, actions, lengths, strict=True)
+                ]
             for number in np.flatnonzero(full) if not self.decisions else ():
                 self.made[number].append(actions[number].copy())
                 lengths[number] = 0
@@ -172,17 +207,35 @@ class _Play:
         if changed >= 0:
             self._refuse_change(changed, state.before[changed], state.words[changed])
         for number in np.flatnonzero(state.progress["stop"] <= ILLEGAL).tolist():
-            game, stop, who, where = self.games[number], state.progress["stop"][number], self._who(number), self._where(number)
+            game, stop, who, where = (
+                self.games[number],
+                state.progress["stop"][number],
+                self._who(number),
+                self._where(number),
+            )
             if stop == BROKEN:
-                raise EngineError(f"The engine broke an invariant: {FAULTS[game.fault]}. {where} Please report it.")
+                raise EngineError(
+                    f"The engine broke an invariant: {FAULTS[game.fault]}. {where} Please"
+                    " report it."
+                )
             if stop == STUCK:
-                raise CheckError(f"{who} made {PATIENCE} decisions in one turn: expected an end of the turn. {where}")
+                raise CheckError(
+                    f"{who} made {PATIENCE} decisions in one turn: expected an end of the turn."
+                    f" {where}"
+                )
             raise CheckError(f"{refusal(who, game, int(state.progress['answer'][number]))} {where}")
 
-    def _refuse_change(self, number: int, before: NDArray[np.int32], after: NDArray[np.int32]) -> NoReturn:
+    def _refuse_change(
+        self, number: int, before: NDArray[np.int32], after: NDArray[np.int32]
+    ) -> NoReturn:
         was, is_ = before.view(GAME), after.view(GAME)
-        fields = ", ".join(repr(name) for name in GAME.names or () if (was[name] != is_[name]).any())
-        raise CheckError(f"{self._who(number)} changed {fields} of a game: expected it only to read the game. {self._where(number)}")
+        fields = ", ".join(
+            repr(name) for name in GAME.names or () if (was[name] != is_[name]).any()
+        )
+        raise CheckError(
+            f"{self._who(number)} changed {fields} of a game: expected it only to read the game."
+            f" {self._where(number)}"
+        )
 
     def _ask_all(self, waiting: NDArray[np.int64]) -> None:
         """Ask each policy outside the compiled loop for all its decisions."""
@@ -203,24 +256,30 @@ class _Play:
             for policy in np.unique(self.match.seats[there, seat]):
                 seeing = there[self.match.seats[there, seat] == policy]
                 memory = self.state.memory[seeing, seat]
-                self.match.policies[policy].watch(self.games[seeing], np.full(len(seeing), seat), memory)
+                self.match.policies[policy].watch(
+                    self.games[seeing], np.full(len(seeing), seat), memory
+                )
                 self.state.memory[seeing, seat] = memory
 
     def _ask(self, policy: Policy, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         games, first = self.state.words[numbers].view(GAME).reshape(-1), int(numbers[0])
         seats = games["player"].astype(np.int64)
-        key = np.zeros(len(games), np.uint64) if isinstance(policy, CompiledPolicy) else None  # it draws for itself; others get a key
+        # it draws for itself; others get a key
+        key = np.zeros(len(games), np.uint64) if isinstance(policy, CompiledPolicy) else None
         decisions = Decisions(games, self.state.memory[numbers, seats], key)
         before = _words(games).copy()
         try:
             given = np.asarray(policy.act(decisions))
         except Exception as error:
-            error.add_note(f"{self._who(first)} was asked for {len(numbers)} decisions. The first: {self._where(first)}")
+            error.add_note(
+                f"{self._who(first)} was asked for {len(numbers)} decisions. The first:"
+                f" {self._where(first)}"
+            )
             raise
         if given.shape != numbers.shape or given.dtype.kind not in "iu":
             raise CheckError(
-                f"{self._who(first)} returned {given.dtype} of shape {given.shape}: expected {numbers.shape} integers, one for each "
-                f"decision. The first: {self._where(first)}"
+                f"{self._who(first)} returned {given.dtype} of shape {given.shape}: expected"
+                f" {numbers.shape} integers, one for each decision. The first: {self._where(first)}"
             )
         after, own = _words(games), (np.arange(len(games)), _DRAWS + seats)
         before[own] = after[own]  # a policy may draw from its own stream
@@ -232,13 +291,22 @@ class _Play:
 
     def _who(self, number: int) -> str:
         """The policy that decides in a game."""
-        return f"Policy {self.match.policies[self.match.seats[number, self.games['player'][number]]].name!r}"
+        return (
+            "Policy"
+            f" {self.match.policies[self.match.seats[number, self.games['player'][number]]].name!r}"
+        )
 
     def _where(self, number: int) -> str:
         """A game and its open decision."""
         game = self.games[number]
-        made, decision = sum(map(len, self.made[number])) + self.state.lengths[number], DECISION_NAMES[game.decision]
-        return f"Game: {self.match.starts[number]}, decision {made} ({decision!r} of seat {game.player}), turn {game.turns}."
+        made, decision = (
+            sum(map(len, self.made[number])) + self.state.lengths[number],
+            DECISION_NAMES[game.decision],
+        )
+        return (
+            f"Game: {self.match.starts[number]}, decision {made} ({decision!r} of seat"
+            f" {game.player}), turn {game.turns}."
+        )
 
 
 def _words(games: Games) -> NDArray[np.int32]:

@@ -27,7 +27,9 @@ _SAME: Final[dict[str, Callable[[Policy], Any]]] = {
     "kind": lambda policy: policy.kind,
     "options": lambda policy: policy.options(),
     "encoding": lambda policy: policy.encoding(),
-    "arrays": lambda policy: {name: np.ascontiguousarray(array).tobytes() for name, array in policy.arrays().items()},
+    "arrays": lambda policy: {
+        name: np.ascontiguousarray(array).tobytes() for name, array in policy.arrays().items()
+    },
 }  # what a copy must have in common with a policy
 
 
@@ -47,9 +49,10 @@ def check_policy(  # noqa: PLR0913 - keyword options
     """Check that a policy keeps its contract, by playing whole games.
 
     - It returns a legal action for each decision, and its turns end.
-    - It does not change a game. It may draw from the random stream of its own seat (`policy_draws`).
-    - It plays the same game again from the same seed: whatever the batch, and if it is compiled, in the compiled loop, through `act` and
-      on several threads.
+    - It does not change a game. It may draw from the random stream of its own seat
+      (`policy_draws`).
+    - It plays the same game again from the same seed: whatever the batch, and if it is compiled, in
+      the compiled loop, through `act` and on several threads.
     - Its arrays (`arrays()`) do not change while it plays.
     - A copy that was saved and loaded, or pickled, plays the same moves.
 
@@ -59,19 +62,24 @@ def check_policy(  # noqa: PLR0913 - keyword options
 
     Args:
         policy: A policy, a name, or a saved file.
-        opponents: Policies to play against. The seats are filled with the policy and its opponents in turn, until all are taken.
+        opponents: Policies to play against. The seats are filled with the policy and its opponents
+            in turn, until all are taken.
         rules: Presets or `Rules`; all presets by default.
         num_players: Sizes of tables, each 2 to 8.
         games: Games for each rules and size of table. The seats rotate from game to game.
         seed: The seed of the first of these games; the next game has the next seed.
         turn_limit: Turns per player after which the score decides a game.
-        any_batch: Whether the policy makes the same decisions whatever else is in the batch. Networks may differ in the last bits.
-        saved: Whether to check `save` and `load`. The kind of the policy must be registered (`agents.register`).
+        any_batch: Whether the policy makes the same decisions whatever else is in the batch.
+            Networks may differ in the last bits.
+        saved: Whether to check `save` and `load`. The kind of the policy must be registered
+            (`agents.register`).
         pickled: Whether to check pickling, which worker processes need.
 
     Raises:
         CheckError: The policy breaks its contract.
-        ConfigurationError: An argument is wrong. FormatError: The file is not a policy. RulesError: The rules are unknown.
+        ConfigurationError: An argument is wrong.
+        FormatError: The file is not a policy.
+        RulesError: The rules are unknown.
     """
     table = resolve_all([policy, *opponents])
     checked = table[0]
@@ -89,28 +97,50 @@ def check_policy(  # noqa: PLR0913 - keyword options
             _compare(match, actions, play(match, turn_limit), "")
         for how, copy in copies if size == num_players[0] else ():
             policies = [copy if policy is checked else policy for policy in match.policies]
-            _compare(match, actions, play(Match(policies, match.starts, match.seats), turn_limit, enough), how)
+            _compare(
+                match,
+                actions,
+                play(Match(policies, match.starts, match.seats), turn_limit, enough),
+                how,
+            )
     if _SAME["arrays"](checked) != arrays:
-        raise CheckError(f"Policy {checked.name!r} changed its arrays while it played: expected the same numbers before and after.")
+        raise CheckError(
+            f"Policy {checked.name!r} changed its arrays while it played: expected the same numbers"
+            " before and after."
+        )
 
 
-def _match(table: Sequence[Policy], rules: Sequence[Rules | str], size: int, games: int, seed: int) -> Match:
+def _match(
+    table: Sequence[Policy], rules: Sequence[Rules | str], size: int, games: int, seed: int
+) -> Match:
     """Games by all rules at tables of one size."""
     field = list(dict.fromkeys(table))
     seats = np.array([field.index(table[seat % len(table)]) for seat in range(size)])
     starts = [Start(size, one, seed + number) for one in rules for number in range(games)]
-    return Match(field, starts, np.array([np.roll(seats, number % games) for number in range(len(starts))]))
+    return Match(
+        field, starts, np.array([np.roll(seats, number % games) for number in range(len(starts))])
+    )
 
 
 def _check_batches(match: Match, actions: list[NDArray[np.uint8]], turn_limit: int) -> None:
-    """Play the first decisions again through `act`, in two batches and one game alone, each on a thread if all policies are compiled."""
+    """Play the first decisions again through `act`, in two batches and one game alone.
+
+    Each is on a thread if all policies are compiled.
+    """
     every = np.arange(len(actions))
     parts = [part for part in (every[::2], every[1::2], every[:1]) if len(part)]
     compiled = all(isinstance(policy, CompiledPolicy) for policy in match.policies)
     with ThreadPoolExecutor(len(parts) if compiled else 1) as pool:
-        again = pool.map(lambda part: play(match.part(part), turn_limit, _AGAIN, compiled=False), parts)
+        again = pool.map(
+            lambda part: play(match.part(part), turn_limit, _AGAIN, compiled=False), parts
+        )
         for part, played in zip(parts, again, strict=True):
-            _compare(match.part(part), [actions[number] for number in part], played, f" in a batch of {len(part)} instead of {len(every)}")
+            _compare(
+                match.part(part),
+                [actions[number] for number in part],
+                played,
+                f" in a batch of {len(part)} instead of {len(every)}",
+            )
 
 
 def _copies(policy: Policy, saved: bool, pickled: bool) -> list[tuple[str, Policy]]:
@@ -119,8 +149,8 @@ def _copies(policy: Policy, saved: bool, pickled: bool) -> list[tuple[str, Polic
     if saved:
         if not names.knows(policy.kind):
             raise CheckError(
-                f"Policy {policy.name!r} cannot be loaded: expected a factory registered as {policy.kind!r} (agents.register). Or check it "
-                "with saved=False."
+                f"Policy {policy.name!r} cannot be loaded: expected a factory registered as"
+                f" {policy.kind!r} (agents.register). Or check it with saved=False."
             )
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"policy{files.SUFFIX}"
@@ -128,17 +158,23 @@ def _copies(policy: Policy, saved: bool, pickled: bool) -> list[tuple[str, Polic
             try:
                 copies.append((" after it was saved and loaded", load(path)))
             except MonopolyError as error:
-                raise CheckError(f"Policy {policy.name!r} cannot be loaded after it was saved: {error}") from error
+                raise CheckError(
+                    f"Policy {policy.name!r} cannot be loaded after it was saved: {error}"
+                ) from error
     if pickled:
         copies.append((" after it was pickled", pickle.loads(pickle.dumps(policy))))  # noqa: S301 - made a moment ago
     for how, copy in copies:
         for what, of in _SAME.items():
             if of(copy) != of(policy):
-                raise CheckError(f"Policy {policy.name!r} is not the same{how}: expected equal {what}.")
+                raise CheckError(
+                    f"Policy {policy.name!r} is not the same{how}: expected equal {what}."
+                )
     return copies
 
 
-def _compare(match: Match, actions: list[NDArray[np.uint8]], again: list[NDArray[np.uint8]], how: str) -> None:
+def _compare(
+    match: Match, actions: list[NDArray[np.uint8]], again: list[NDArray[np.uint8]], how: str
+) -> None:
     """The same games must consist of the same actions, as far as they were played again."""
     for start, seats, first, second in zip(match.starts, match.seats, actions, again, strict=True):
         different = np.flatnonzero(first[: len(second)] != second)
@@ -147,6 +183,8 @@ def _compare(match: Match, actions: list[NDArray[np.uint8]], again: list[NDArray
             for action in first[:number]:
                 core.step(game, int(action))
             raise CheckError(
-                f"Policy {match.policies[seats[game.player]].name!r} does not play the same game again{how}. Game: {start}, decision "
-                f"{number} of seat {game.player}: {describe(int(first[number]), game)!r}, then {describe(int(second[number]), game)!r}."
+                f"Policy {match.policies[seats[game.player]].name!r} does not play the same game"
+                f" again{how}. Game: {start}, decision {number} of seat {game.player}:"
+                f" {describe(int(first[number]), game)!r}, then"
+                f" {describe(int(second[number]), game)!r}."
             )

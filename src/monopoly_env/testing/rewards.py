@@ -17,7 +17,10 @@ from monopoly_env.rules import Rules
 from monopoly_env.testing.games import CheckError
 
 # Games that end soon: by a cap, with several players left, and by bankruptcies.
-SHORT: Final = (Rules(max_turns=60), Rules(start_cash=150, start_lots=3, go_salary=0, trade="none", max_turns=400))
+SHORT: Final = (
+    Rules(max_turns=60),
+    Rules(start_cash=150, start_lots=3, go_salary=0, trade="none", max_turns=400),
+)
 _EXACT: Final = 1e-4  # sums of float32
 
 
@@ -33,9 +36,11 @@ def check_reward(
 ) -> None:
     """Check that a reward keeps its contract, in games of random play in the environments.
 
-    - Each step gives every seat a finite reward, the same in the PettingZoo environment and in `VectorMonopoly`. The game stays as it is.
-    - Unless `zero_sum` is False: the rewards of a seat add up to a number in [-1, 1], those of all seats to 0. Shaping adds nothing to
-      these sums, unless it has a discount: then they are not checked.
+    - Each step gives every seat a finite reward, the same in the PettingZoo environment and in
+      `VectorMonopoly`. The game stays as it is.
+    - Unless `zero_sum` is False: the rewards of a seat add up to a number in [-1, 1], those of all
+      seats to 0. Shaping adds nothing to these sums, unless it has a discount: then they are not
+      checked.
 
     Example:
         >>> from monopoly_env.testing import check_reward
@@ -52,7 +57,8 @@ def check_reward(
 
     Raises:
         CheckError: The reward breaks its contract, or a game did not end.
-        ConfigurationError: The name is unknown. RulesError: The rules are unknown.
+        ConfigurationError: The name is unknown.
+        RulesError: The rules are unknown.
     """
     made = rewards.resolve(reward)
     for one in rules:
@@ -61,7 +67,9 @@ def check_reward(
                 _check_game(made, one, size, seed + number, decisions, zero_sum)
 
 
-def _check_game(reward: Reward, rules: Rules | str, size: int, seed: int, decisions: int, zero_sum: bool) -> None:
+def _check_game(
+    reward: Reward, rules: Rules | str, size: int, seed: int, decisions: int, zero_sum: bool
+) -> None:
     vec = VectorMonopoly(1, size, rules, reward=reward, seed=seed, threads=1, turn_limit=1 << 20)
     aec = MonopolyAEC(size, rules, reward=reward, turn_limit=1 << 20)
     batch, rng = vec.reset(), np.random.default_rng(seed)
@@ -70,16 +78,24 @@ def _check_game(reward: Reward, rules: Rules | str, size: int, seed: int, decisi
     told = Rules.coerce(rules).changed()
     total = np.zeros(size)
     for step in range(decisions):
-        where = f"Reward {reward.name!r}. Game: new_game({size}, Rules(**{told}), seed={start}), decision {step} of random play."
+        where = (
+            f"Reward {reward.name!r}. Game: new_game({size}, Rules(**{told}), seed={start}),"
+            f" decision {step} of random play."
+        )
         action = int(rng.choice(np.flatnonzero(batch.action_mask[0])))
         batch = vec.step([action])
         _step(aec, action)
         paid = batch.reward[0]
-        others = np.array([aec.rewards.get(agent, 0.0) for agent in aec.possible_agents], np.float32)
+        others = np.array(
+            [aec.rewards.get(agent, 0.0) for agent in aec.possible_agents], np.float32
+        )
         if not np.isfinite(paid).all():
             raise CheckError(f"Rewards {paid} are not finite. {where}")
         if not np.array_equal(paid, others):
-            raise CheckError(f"The environments differ: {paid} in VectorMonopoly, {others} in the PettingZoo environment. {where}")
+            raise CheckError(
+                f"The environments differ: {paid} in VectorMonopoly, {others} in the PettingZoo"
+                f" environment. {where}"
+            )
         if _changes(reward, aec.game):
             raise CheckError(f"It changed the game: expected it only to read the game. {where}")
         total += paid
@@ -110,8 +126,14 @@ def _check_total(reward: Reward, game: Game, total: NDArray[np.float64], where: 
     if abs(total.sum()) > _EXACT:
         raise CheckError(f"The rewards of all seats add up to {total.sum():g}, expected 0. {where}")
     kind = reward.name.removesuffix(SHAPED)
-    final = rewards.make(kind).after(game, np.zeros(MAX_PLAYERS)) if kind in rewards.KINDS else total
+    final = (
+        rewards.make(kind).after(game, np.zeros(MAX_PLAYERS)) if kind in rewards.KINDS else total
+    )
     if not np.allclose(total, final, atol=_EXACT):
-        raise CheckError(f"The rewards of the seats add up to {total}, expected the final ones, {final}. {where}")
+        raise CheckError(
+            f"The rewards of the seats add up to {total}, expected the final ones, {final}. {where}"
+        )
     if np.abs(total).max() > 1 + _EXACT:
-        raise CheckError(f"The rewards of the seats add up to {total}, expected numbers from -1 to 1. {where}")
+        raise CheckError(
+            f"The rewards of the seats add up to {total}, expected numbers from -1 to 1. {where}"
+        )

@@ -17,13 +17,22 @@ from monopoly_env.validate import fuzz
 
 
 def check_rules(
-    rules: Rules | str, *, num_players: Sequence[int] = (2, 4, 8), games: int = 16, seed: int = 0, decisions: int = 1000
+    rules: Rules | str,
+    *,
+    num_players: Sequence[int] = (2, 4, 8),
+    games: int = 16,
+    seed: int = 0,
+    decisions: int = 1000,
 ) -> None:
-    """Check that games by these rules are sound, by random play from new games and from random positions.
+    """Check that games by these rules are sound, by random play.
 
-    - Every invariant of the game holds after every decision, and money comes and goes only as the rules say.
+    It begins in new games and in random positions.
+
+    - Every invariant of the game holds after every decision, and money comes and goes only as the
+      rules say.
     - An illegal action is refused, and leaves the game as it was.
-    - The same game, played with the same actions, comes to the same position; a saved and loaded game is the same game.
+    - The same game, played with the same actions, comes to the same position; a saved and loaded
+      game is the same game.
     - The rules survive their record and `changed()`.
 
     Example:
@@ -52,19 +61,26 @@ def check_rules(
         fuzz.play_checked(again, decisions)
         for one, other, (where, game) in zip(batch, again[::-1], begun, strict=True):
             if one.tobytes() != other.tobytes():
-                raise CheckError(f"The same game came to another position when it was played again. {where}")
+                raise CheckError(
+                    f"The same game came to another position when it was played again. {where}"
+                )
             _check_refusals(core.clone(game), where)
             _check_file(game, where)
 
 
-def _begin(rules: Rules | str, made: Rules, size: int, games: int, seed: int) -> Iterator[tuple[str, Game]]:
+def _begin(
+    rules: Rules | str, made: Rules, size: int, games: int, seed: int
+) -> Iterator[tuple[str, Game]]:
     """Games to play, each with words that say how to make it."""
     for number in range(seed, seed + games):
         start = Start(size, rules, number)
         yield f"Game: {start}.", start.game()
         rng = f"numpy.random.default_rng({number})"
         position = fuzz.random_position(np.random.default_rng(number), made, size, number)
-        yield f"Game: monopoly_env.validate.fuzz.random_position({rng}, rules, {size}, {number}).", position
+        yield (
+            f"Game: monopoly_env.validate.fuzz.random_position({rng}, rules, {size}, {number}).",
+            position,
+        )
 
 
 def _check_play(games: Games, decisions: int, where: Sequence[str]) -> None:
@@ -76,13 +92,19 @@ def _check_play(games: Games, decisions: int, where: Sequence[str]) -> None:
 def _check_record(rules: Rules, game: Game) -> None:
     for other in (Rules.from_record(game.rules), Rules.from_dict(rules.changed())):
         if other != rules:
-            raise CheckError(f"The rules {rules.changed()} come back from a record, or from their changes, as {other.changed()}.")
+            raise CheckError(
+                f"The rules {rules.changed()} come back from a record, or from their changes, as"
+                f" {other.changed()}."
+            )
 
 
 def _check_refusals(game: Game, where: str) -> None:
     _, passed = fuzz.try_illegal(core.batch_of(game), np.random.default_rng(0))
     if passed is not None:
-        raise CheckError(f"The illegal action {passed} ({describe(passed)!r}) was not refused, or it left a trace. {where}")
+        raise CheckError(
+            f"The illegal action {passed} ({describe(passed)!r}) was not refused, or it left a"
+            f" trace. {where}"
+        )
 
 
 def _check_file(game: Game, where: str) -> None:

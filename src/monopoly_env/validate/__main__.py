@@ -22,21 +22,26 @@ from monopoly_env.text import to_text
 from monopoly_env.validate import fuzz as fuzzer
 from monopoly_env.validate import landing as odds
 
-_MOVED = "The published figures of agents are now compared by 'python -m studies.published', in a checkout of the repository."
+_MOVED = (
+    "The published figures of agents are now compared by 'python -m studies.published', in a"
+    " checkout of the repository."
+)
 
 
 @dataclass
 class Landing:
     """Where the token rests after each throw, for players that never buy, bid or trade.
 
-    The rules engine itself plays, with decks and jail. If players leave jail at once on the US board, each square is compared with the
-    exact odds. If they stay, the share of In Jail is compared with the published one.
+    The rules engine itself plays, with decks and jail. If players leave jail at once on the US
+    board, each square is compared with the exact odds. If they stay, the share of In Jail is
+    compared with the published one.
     """
 
     board: odds.Board = "us"
     """us or uk"""
     jail: odds.Jail = "leave"
-    """leave at once; stay three turns; stay_reroll: stay, with an extra throw after a double that leaves jail"""
+    """leave at once; stay three turns; stay_reroll: stay, with an extra throw after a double that
+    leaves jail"""
     throws: int = 20_000_000
     """total number of throws"""
     seed: int = 0
@@ -59,16 +64,29 @@ class Landing:
             write_atomically(self.csv, result.csv().encode())
         agrees = result.difference is None or result.difference <= result.tolerance
         if self.json:
-            print(json.dumps({"board": self.board, "jail": self.jail, "throws": result.throws, "seconds": round(seconds, 2),
-                              "percent": result.percent.round(6).tolist(), "difference": result.difference,
-                              "tolerance": result.tolerance, "agrees": agrees}))  # fmt: skip
+            print(
+                json.dumps(
+                    {
+                        "board": self.board,
+                        "jail": self.jail,
+                        "throws": result.throws,
+                        "seconds": round(seconds, 2),
+                        "percent": result.percent.round(6).tolist(),
+                        "difference": result.difference,
+                        "tolerance": result.tolerance,
+                        "agrees": agrees,
+                    }
+                )
+            )
         else:
             _print_landing(result, seconds)
         return 0 if agrees else 1
 
 
 def _print_landing(result: odds.Landing, seconds: float) -> None:
-    table = Table(title=f"{result.board} board, {result.jail}: {result.throws:,} throws in {seconds:.1f} s")
+    table = Table(
+        title=f"{result.board} board, {result.jail}: {result.throws:,} throws in {seconds:.1f} s"
+    )
     for column in ("square", "", "percent", "exact", "difference"):
         table.add_column(column, justify="left" if not column else "right")
     names = [*SQUARE_NAME[0 if result.board == "us" else 2], "In Jail"]
@@ -81,14 +99,23 @@ def _print_landing(result: odds.Landing, seconds: float) -> None:
     if result.difference is None:
         console.print("No exact odds are known for this case, so there is nothing to compare with.")
     else:
-        what = "largest difference from the exact odds" if result.exact is not None else "difference from the published In Jail"
+        what = (
+            "largest difference from the exact odds"
+            if result.exact is not None
+            else "difference from the published In Jail"
+        )
         verdict = "agrees" if result.difference <= result.tolerance else "[bold red]DISAGREES[/]"
-        console.print(f"{what}: {result.difference:.4f} points, tolerance {result.tolerance:.4f}: {verdict}")
+        console.print(
+            f"{what}: {result.difference:.4f} points, tolerance {result.tolerance:.4f}: {verdict}"
+        )
 
 
 @dataclass
 class Fuzz:
-    """Random options, random positions, random legal play. Every invariant and every dollar is checked after every step."""
+    """Random options, random positions, random legal play.
+
+    Every invariant and every dollar is checked after every step.
+    """
 
     games: int = 10_000
     """number of games to play, one a case"""
@@ -113,21 +140,47 @@ class Fuzz:
             print(to_text(fuzzer.case(self.seed, self.case)))
         began = clock()
         result = fuzzer.FuzzResult()
-        columns = (TextColumn("fuzzing"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn())
+        columns = (
+            TextColumn("fuzzing"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[speed]}"),
+            TimeRemainingColumn(),
+        )
         with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
             bar = progress.add_task("games", total=count, speed="")
             for result in fuzzer.run(count, self.seed, self.max_decisions, self.threads, first):
                 speed = result.games / (clock() - began)
-                progress.update(bar, completed=result.games, speed=f"{speed:,.0f} games/s, {len(result.failures)} failures")
+                progress.update(
+                    bar,
+                    completed=result.games,
+                    speed=f"{speed:,.0f} games/s, {len(result.failures)} failures",
+                )
         seconds = clock() - began
         if self.json:
-            print(json.dumps({"games": result.games, "decisions": result.decisions, "finished": result.finished,
-                              "refused": result.refused, "seconds": round(seconds, 2), "failures": result.failures}))  # fmt: skip
+            print(
+                json.dumps(
+                    {
+                        "games": result.games,
+                        "decisions": result.decisions,
+                        "finished": result.finished,
+                        "refused": result.refused,
+                        "seconds": round(seconds, 2),
+                        "failures": result.failures,
+                    }
+                )
+            )
         else:
-            print(f"{result.games:,} games, {result.decisions:,} decisions, {result.finished:,} games played to the end, "
-                  f"{result.refused:,} illegal actions refused, {seconds:.1f} s: {len(result.failures)} violations")  # fmt: skip
+            print(
+                f"{result.games:,} games, {result.decisions:,} decisions, {result.finished:,} "
+                f"games played to the end, {result.refused:,} illegal actions refused, "
+                f"{seconds:.1f} s: {len(result.failures)} violations"
+            )
             for number, what in result.failures[:20]:
-                print(f"  case {number}: {what}. To repeat: python -m monopoly_env.validate fuzz --seed {self.seed} --case {number}")
+                print(
+                    f"  case {number}: {what}. To repeat: python -m monopoly_env.validate fuzz"
+                    f" --seed {self.seed} --case {number}"
+                )
         return 1 if result.failures else 0
 
 
@@ -138,12 +191,16 @@ def check_whole(**numbers: int) -> None:
 
 
 def main() -> int:
-    """Run a command and return its exit status. The library's errors are printed as one line on stderr."""
+    """Run a command and return its exit status.
+
+    The library's errors are printed as one line on stderr.
+    """
     if sys.argv[1:2] == ["published"]:
         print(f"error: {_MOVED}", file=sys.stderr)
         return 2
     command = tyro.cli(
-        Annotated[Landing, tyro.conf.subcommand("landing")] | Annotated[Fuzz, tyro.conf.subcommand("fuzz")],
+        Annotated[Landing, tyro.conf.subcommand("landing")]
+        | Annotated[Fuzz, tyro.conf.subcommand("fuzz")],
         prog="python -m monopoly_env.validate",
         description="Checks of the rules engine that anyone can repeat.",
         config=(tyro.conf.OmitSubcommandPrefixes,),

@@ -1,4 +1,6 @@
-"""Random options, random positions, random legal play. Every invariant and every dollar is checked after every step.
+"""Random options, random positions, random legal play.
+
+Every invariant and every dollar is checked after every step.
 
 A case depends only on (seed, number), so a failing case can be rebuilt from these two.
 """
@@ -36,7 +38,10 @@ _HEAD_START: Final = np.array([head.start for head in HEADS.values()])
 
 @entry()
 def _play_checked(games: Any, scratch: Any, most: int, decisions: Any, failures: Any) -> None:
-    """Play games at random, task by task with every check, until they end or reach `most` decisions."""
+    """Play games at random, task by task with every check.
+
+    Each is played until it ends or reaches `most` decisions.
+    """
     for i in range(len(games)):
         game = games[i]
         while game.decision != agenda.OVER and decisions[i] < most and failures[i] == 0:
@@ -99,7 +104,12 @@ def random_rules(rng: np.random.Generator) -> Rules:
 
 
 # Options that end a game early: drawn rarely, and only from values that leave room for play.
-_ENDINGS: Final = {"win_cash": (2_500, 20_000), "max_turns": (50, 1_000), "max_rounds": (20, 300), "end_at_first_bankruptcy": (0, 1)}
+_ENDINGS: Final = {
+    "win_cash": (2_500, 20_000),
+    "max_turns": (50, 1_000),
+    "max_rounds": (20, 300),
+    "end_at_first_bankruptcy": (0, 1),
+}
 
 
 def _random_value(option: dataclasses.Field[Any], rng: np.random.Generator) -> Any:
@@ -126,7 +136,11 @@ def random_position(rng: np.random.Generator, rules: Rules, num_players: int, se
 
 
 def _random_contents(rng: np.random.Generator, rules: Rules, num_players: int) -> dict[str, Any]:
-    gone = list(rng.permutation(num_players)[: int(rng.integers(num_players - 1))]) if rng.random() < 0.3 else []
+    gone = (
+        list(rng.permutation(num_players)[: int(rng.integers(num_players - 1))])
+        if rng.random() < 0.3
+        else []
+    )
     seats = [seat for seat in range(num_players) if seat not in gone]
     owners = rng.choice([-1, *seats], board.NUM_LOTS)
     levels: dict[int | str, int] = {}
@@ -135,10 +149,18 @@ def _random_contents(rng: np.random.Generator, rules: Rules, num_players: int) -
         lots = np.flatnonzero(group == board.GROUP_OF)
         if rng.random() < 0.5:  # by chance alone whole groups are rare
             owners[lots] = rng.choice([-1, *seats])
-        built = group < board.RAILROADS and owners[lots[0]] >= 0 and len(set(owners[lots].tolist())) == 1 and rng.random() < 0.6
+        built = (
+            group < board.RAILROADS
+            and owners[lots[0]] >= 0
+            and len(set(owners[lots].tolist())) == 1
+            and rng.random() < 0.6
+        )
         if built:
             steps = _random_steps(rng, rules, len(lots))
-            levels |= {int(lot): board.HOTEL if step > rules.hotel_after else int(step) for lot, step in zip(lots, steps, strict=True)}
+            levels |= {
+                int(lot): board.HOTEL if step > rules.hotel_after else int(step)
+                for lot, step in zip(lots, steps, strict=True)
+            }
         else:
             mortgaged += [int(lot) for lot in lots if owners[lot] >= 0 and rng.random() < 0.3]
     jailed = {seat: int(rng.integers(rules.jail_turns)) for seat in seats if rng.random() < 0.2}
@@ -146,7 +168,10 @@ def _random_contents(rng: np.random.Generator, rules: Rules, num_players: int) -
         "turn": int(rng.choice(seats)),
         "bankrupt": [int(seat) for seat in gone],
         "cash": [int(rng.integers(0, 2 ** int(rng.integers(3, 13)))) for _ in range(num_players)],
-        "lots": {seat: [int(lot) for lot in np.flatnonzero(owners == seat)] for seat in range(num_players)},
+        "lots": {
+            seat: [int(lot) for lot in np.flatnonzero(owners == seat)]
+            for seat in range(num_players)
+        },
         "mortgaged": mortgaged,
         "buildings": levels,
         "positions": [int(rng.integers(board.NUM_SQUARES)) for _ in range(num_players)],
@@ -188,7 +213,9 @@ def play_cases(seed: int, numbers: range, most: int) -> FuzzResult:
     result = FuzzResult(games=len(numbers))
     for i, number in enumerate(numbers):
         games[i] = case(seed, number)
-    result.refused = sum(_refusals(games[i : i + 1].copy(), seed, number) for i, number in enumerate(numbers))
+    result.refused = sum(
+        _refusals(games[i : i + 1].copy(), seed, number) for i, number in enumerate(numbers)
+    )
     decisions, failures = play_checked(games, most)
     result.decisions = int(decisions.sum())
     result.finished = int((games["decision"] == agenda.OVER).sum())
@@ -197,14 +224,17 @@ def play_cases(seed: int, numbers: range, most: int) -> FuzzResult:
 
 
 def play_checked(games: Games, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Play games at random, with every check after every task, until they end or have seen `most` decisions.
+    """Play games at random, with every check after every task.
+
+    Each is played until it ends or has seen `most` decisions.
 
     Args:
         games: (B,) records; they change.
         most: Decisions after which a game is stopped.
 
     Returns:
-        (B,) the decisions of each game, and (B,) what is broken in it: an index into `FAILURES`, 0 for nothing.
+        (B,) the decisions of each game, and (B,) what is broken in it: an index into `FAILURES`, 0
+        for nothing.
     """
     decisions, failures = np.zeros(len(games), np.int64), np.zeros(len(games), np.int64)
     _play_checked(games, np.zeros(1, GAME), most, decisions, failures)
@@ -215,7 +245,10 @@ def _refusals(batch: Games, seed: int, number: int) -> int:
     """Try illegal actions on a game and return how many were tried."""
     tried, passed = try_illegal(batch, np.random.default_rng([seed, number, 1]))
     if passed is not None:
-        raise AssertionError(f"case {number} of seed {seed}: illegal action {actions.describe(passed)!r} was not refused cleanly")
+        raise AssertionError(
+            f"case {number} of seed {seed}: illegal action {actions.describe(passed)!r} was not"
+            " refused cleanly"
+        )
     return tried
 
 
@@ -245,7 +278,9 @@ def try_illegal(batch: Games, rng: np.random.Generator) -> tuple[int, int | None
     return len(tried), None
 
 
-def run(num_games: int, seed: int = 0, most: int = 2000, threads: int = 1, first: int = 0) -> Iterator[FuzzResult]:
+def run(
+    num_games: int, seed: int = 0, most: int = 2000, threads: int = 1, first: int = 0
+) -> Iterator[FuzzResult]:
     """Fuzz in packages, and yield the running total after each.
 
     Args:
@@ -256,7 +291,10 @@ def run(num_games: int, seed: int = 0, most: int = 2000, threads: int = 1, first
         first: The number of the first case.
     """
     total = FuzzResult()
-    packages = [range(start, min(start + BATCH, first + num_games)) for start in range(first, first + num_games, BATCH)]
+    packages = [
+        range(start, min(start + BATCH, first + num_games))
+        for start in range(first, first + num_games, BATCH)
+    ]
     with ThreadPoolExecutor(threads) as pool:
         for part in pool.map(lambda numbers: play_cases(seed, numbers, most), packages):
             total.games += part.games

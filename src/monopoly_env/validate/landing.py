@@ -22,7 +22,9 @@ from monopoly_env.kernels import entry
 from monopoly_env.rules import Rules
 
 IN_JAIL: Final = NUM_SQUARES  # row 40 of a landing table
-GAMES: Final = 2048  # independent games, each with its own decks; the throws are split among them for any number of threads
+# independent games, each with its own decks; the throws are split among them for any number of
+# threads
+GAMES: Final = 2048
 _SLICE: Final = 32
 WARM_UP: Final = 100  # first throws of each game, which are not counted
 
@@ -31,18 +33,22 @@ Jail = Literal["leave", "stay", "stay_reroll"]
 _PRESETS: Final = {"us": "official", "uk": "uk"}
 _EXACT: Final = {("us", "leave"): "landing_us_leave_at_once.csv"}
 
-# The share of In Jail, in percent of throws, on the US board (Collins' "long" figures, with and without the extra throw).
+# The share of In Jail, in percent of throws, on the US board (Collins' "long" figures, with and
+# without the extra throw).
 IN_JAIL_PUBLISHED: Final = {("us", "stay"): 9.386, ("us", "stay_reroll"): 9.457}
-TOLERANCE: Final = 0.03  # percentage points at 20 million throws: over six standard deviations, real decks included
+# percentage points at 20 million throws: over six standard deviations, real decks included
+TOLERANCE: Final = 0.03
 _TOLERANCE_THROWS: Final = 20_000_000
 
 
 @entry()
 def _count_rests(games: Any, throws: int, leave: bool, counts: Any) -> None:
-    """Play until each game has had its throws, with players that never buy, bid or trade, and count where tokens rest.
+    """Play until each game has had its throws, and count where tokens rest.
 
-    Jail cards are returned to their deck after the throw that drew them, because the exact odds assume whole decks. Holding a card
-    would change the share of the Chance squares by 0.02 points.
+    The players never buy, bid or trade.
+
+    Jail cards are returned to their deck after the throw that drew them, because the exact odds
+    assume whole decks. Holding a card would change the share of the Chance squares by 0.02 points.
     """
     for i in range(len(games)):
         game, seen = games[i], -WARM_UP
@@ -60,7 +66,10 @@ def _count_rests(games: Any, throws: int, leave: bool, counts: Any) -> None:
 
 @entry()
 def _passive_action(game: Any, leave: bool) -> int:
-    """Leave jail at once or as late as possible. Otherwise do as little as possible: go on, decline."""
+    """Leave jail at once or as late as possible. Otherwise do as little as possible.
+
+    Go on, decline.
+    """
     if leave and is_legal(game, A_JAIL):
         return A_JAIL
     return A_TURN if is_legal(game, A_TURN) else nth_legal(game, 0)
@@ -71,7 +80,8 @@ class Landing:
     """Measured landing odds.
 
     Attributes:
-        percent: (41,) percentage of throws after which a token rests on each square; row 40 is In Jail.
+        percent: (41,) percentage of throws after which a token rests on each square; row 40 is In
+            Jail.
         throws: The number of throws counted.
         exact: (41,) the exact odds in percent, or None if they are not known.
     """
@@ -84,12 +94,18 @@ class Landing:
 
     @property
     def tolerance(self) -> float:
-        """The largest acceptable difference from the known odds for this number of throws, in percentage points."""
+        """The largest acceptable difference from the known odds, in percentage points.
+
+        It is that for this number of throws.
+        """
         return TOLERANCE * float(max(1.0, (_TOLERANCE_THROWS / self.throws) ** 0.5))
 
     @property
     def difference(self) -> float | None:
-        """The largest difference from the known odds, in percentage points; None if none are known."""
+        """The largest difference from the known odds, in percentage points.
+
+        None if none are known.
+        """
         if self.exact is not None:
             return float(np.abs(self.percent - self.exact).max())
         known = IN_JAIL_PUBLISHED.get((self.board, self.jail))
@@ -97,22 +113,35 @@ class Landing:
 
     def csv(self) -> str:
         """The table as CSV, with columns index,percent."""
-        return "index,percent\n" + "".join(f"{i},{value:.6f}\n" for i, value in enumerate(self.percent))
+        return "index,percent\n" + "".join(
+            f"{i},{value:.6f}\n" for i, value in enumerate(self.percent)
+        )
 
 
 def landing_rules(board: Board, jail: Jail) -> Rules:
     """Rules under which tokens only move, with enough money for millions of taxes."""
     return Rules.preset(
-        _PRESETS[board], auction="none", trade="none", start_cash=1_000_000, jail_double_extra_throw=jail == "stay_reroll"
-    )  # fmt: skip
+        _PRESETS[board],
+        auction="none",
+        trade="none",
+        start_cash=1_000_000,
+        jail_double_extra_throw=jail == "stay_reroll",
+    )
 
 
-def measure(board: Board = "us", jail: Jail = "leave", throws: int = _TOLERANCE_THROWS, seed: int = 0, threads: int = 1) -> Landing:
+def measure(
+    board: Board = "us",
+    jail: Jail = "leave",
+    throws: int = _TOLERANCE_THROWS,
+    seed: int = 0,
+    threads: int = 1,
+) -> Landing:
     """Measure landing odds.
 
     Args:
         board: "us" or "uk".
-        jail: "leave" at once, "stay" three turns, or "stay_reroll": stay, with an extra throw after a double that leaves jail.
+        jail: "leave" at once, "stay" three turns, or "stay_reroll": stay, with an extra throw after
+            a double that leaves jail.
         throws: Total number of throws, rounded up to a multiple of 2,048.
         seed: Determines every throw and both decks.
         threads: Number of threads. The result does not depend on it.
@@ -128,7 +157,11 @@ def measure(board: Board = "us", jail: Jail = "leave", throws: int = _TOLERANCE_
     each = -(-throws // GAMES)
     with ThreadPoolExecutor(threads) as pool:
         slices = [slice(i, i + _SLICE) for i in range(0, GAMES, _SLICE)]
-        list(pool.map(lambda part: _count_rests(games[part], each, jail == "leave", counts[part]), slices))
+        list(
+            pool.map(
+                lambda part: _count_rests(games[part], each, jail == "leave", counts[part]), slices
+            )
+        )
     total = counts.sum(0)
     return Landing(board, jail, 100 * total / total.sum(), int(total.sum()), _exact(board, jail))
 

@@ -1,7 +1,8 @@
 """An independent account of the money in a game, for the fuzzer.
 
-The money in a game is the players' cash plus the pot on Free Parking. For every task and every answer, this file states by how much
-that sum may change, from the rulebook's payments to and from the bank. Any other change is a leak.
+The money in a game is the players' cash plus the pot on Free Parking. For every task and every
+answer, this file states by how much that sum may change, from the rulebook's payments to and from
+the bank. Any other change is a leak.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ def money(game: Game) -> int:
 
 @kernel
 def task_flow_is_sound(before: Game, after: Game) -> bool:
-    """Whether settling the top task of `before`, with the result `after`, only moved money as the rules allow."""
+    """Whether settling the top task of `before` only moved money as the rules allow.
+
+    `after` is the result.
+    """
     top = int(before.depth) - 1
     task, seat = int(before.agenda[top, 0]), int(before.agenda[top, 1])
     amount, creditor = int(before.agenda[top, 2]), int(before.agenda[top, 3])
@@ -55,14 +59,21 @@ def _is_salary(game: Game, flow: int) -> bool:
 @kernel
 def _is_bank_card(game: Game, deck: int, flow: int) -> bool:
     for card in range(cards.DECK_SIZE):
-        if cards.CARD[game.rules.board, deck, card, 0] == cards.BANK_PAYS and cards.CARD[game.rules.board, deck, card, 1] == flow:
+        if (
+            cards.CARD[game.rules.board, deck, card, 0] == cards.BANK_PAYS
+            and cards.CARD[game.rules.board, deck, card, 1] == flow
+        ):
             return True
     return False
 
 
 @kernel
-def _payment_is_sound(before: Game, after: Game, seat: int, amount: int, creditor: int, flow: int) -> bool:
-    """Whether a debt moved money as allowed: nothing while the debtor is asked, and out of the game only if the bank is paid.
+def _payment_is_sound(
+    before: Game, after: Game, seat: int, amount: int, creditor: int, flow: int
+) -> bool:
+    """Whether a debt moved money as allowed.
+
+    Nothing while the debtor is asked, and out of the game only if the bank is paid.
 
     A debtor who sells in a fixed order may also have received cash from the bank.
     """
@@ -70,18 +81,26 @@ def _payment_is_sound(before: Game, after: Game, seat: int, amount: int, credito
         return flow == 0
     if after.depth == before.depth and after.agenda[int(after.depth) - 1, 0] == agenda.DEBT:
         return flow == 0
-    kept = before.rules.free_parking_pot != 0 if creditor == POT else creditor != BANK  # in the pot, or by players
+    # in the pot, or by players
+    kept = before.rules.free_parking_pot != 0 if creditor == POT else creditor != BANK
     paid = 0 if kept else -amount
     return flow == paid if debtor_chooses(before) else flow >= paid
 
 
 @kernel
 def _ruin_is_sound(before: Game, after: Game, seat: int, flow: int) -> bool:
-    """Whether a bankruptcy moved money as allowed: cash stays with players or goes to the bank, which pays for the buildings."""
+    """Whether a bankruptcy moved money as allowed.
+
+    Cash stays with players or goes to the bank, which pays for the buildings.
+    """
     buildings = liquidation_of_buildings(before, seat, int(before.rules.bankrupt_sell_ratio))
     if not debtor_chooses(before):
-        buildings += _all_mortgages(before, seat) + liquidation_of_buildings(before, seat, int(before.rules.sell_ratio))
-    return after.cash[seat] == 0 and -max(0, int(before.cash[seat])) <= flow <= max(0, buildings - min(0, int(before.cash[seat])))
+        buildings += _all_mortgages(before, seat) + liquidation_of_buildings(
+            before, seat, int(before.rules.sell_ratio)
+        )
+    return after.cash[seat] == 0 and -max(0, int(before.cash[seat])) <= flow <= max(
+        0, buildings - min(0, int(before.cash[seat]))
+    )
 
 
 @kernel
@@ -97,7 +116,11 @@ def _all_mortgages(game: Game, seat: int) -> int:
 def answer_flow_is_sound(before: Game, after: Game, action: int, head: int, start: int) -> bool:
     """Whether carrying out an action only moved money as the rules allow."""
     top = int(before.depth) - 1
-    question, seat, first = int(before.agenda[top, 0]), int(before.agenda[top, 1]), int(before.agenda[top, 2])
+    question, seat, first = (
+        int(before.agenda[top, 0]),
+        int(before.agenda[top, 1]),
+        int(before.agenda[top, 2]),
+    )
     flow, index, board = money(after) - money(before), action - start, int(before.rules.board)
     if after.place[seat] != 0:
         return _ruin_is_sound(before, after, seat, flow)
@@ -109,10 +132,14 @@ def answer_flow_is_sound(before: Game, after: Game, action: int, head: int, star
         return flow == -mortgage.lifting_cost(before, index)
     if head == H_SELL:
         ratio = int(before.rules.sell_ratio)
-        return flow == liquidation_of_buildings(before, seat, ratio) - liquidation_of_buildings(after, seat, ratio)
+        return flow == liquidation_of_buildings(before, seat, ratio) - liquidation_of_buildings(
+            after, seat, ratio
+        )
     if head == H_BUILD:
         whole = 100  # percent: the list price of what was built
-        built = liquidation_of_buildings(after, seat, whole) - liquidation_of_buildings(before, seat, whole)
+        built = liquidation_of_buildings(after, seat, whole) - liquidation_of_buildings(
+            before, seat, whole
+        )
         return flow == 0 if question == agenda.PLACE or built == 0 else flow == -built
     if head == H_CHOICE and question == agenda.TAKEOVER:
         return flow == (-mortgage.principal(before, first) if index == mortgage.LIFT else 0)

@@ -1,14 +1,21 @@
-"""ESP: Enforced Sub-Populations (Gomez & Miikkulainen 1997). A network is a neuron of each sub-population; neurons mate only inside theirs.
+"""ESP: Enforced Sub-Populations (Gomez & Miikkulainen 1997).
 
-    for state in evolve(fitness, sub_populations=10, genes=196, recipe=ESP["schrum"], generations=100, seed=0):
+A network is a neuron of each sub-population; neurons mate only inside theirs.
+
+    recipe = ESP["schrum"]
+    for state in evolve(
+        fitness, sub_populations=10, genes=196, recipe=recipe, generations=100, seed=0
+    ):
         print(state.generation, state.best_fitness)
 
-`fitness(rows, seed)` takes (N, S * G) networks, the genes of neuron 0 first, and returns (N,): more is better. It may be anything: a game,
-a control task (`training.evolution.poles`). A game with chance plays the games of the seed; hardly ever does a seed come twice.
+`fitness(rows, seed)` takes (N, S * G) networks, the genes of neuron 0 first, and returns (N,): more
+is better. It may be anything: a game, a control task (`training.evolution.poles`). A game with
+chance plays the games of the seed; hardly ever does a seed come twice.
 
-A generation draws networks, credits every neuron with the mean fitness of its networks, keeps the best network, and breeds. If no better
-network is found for a while, all neurons are drawn anew around the best one (a burst). S sub-populations have N neurons of G genes each.
-What the published programs do in different ways is an option of `Recipe`.
+A generation draws networks, credits every neuron with the mean fitness of its networks, keeps the
+best network, and breeds. If no better network is found for a while, all neurons are drawn anew
+around the best one (a burst). S sub-populations have N neurons of G genes each. What the published
+programs do in different ways is an option of `Recipe`.
 """
 
 from __future__ import annotations
@@ -45,7 +52,7 @@ _CHOICES: Final = {
 }
 
 
-# --- settings -------------------------------------------------------------------------------------------------------------------
+# --- settings
 
 
 @dataclass(frozen=True)
@@ -57,15 +64,18 @@ class Recipe:
     trials: int = 10
     """Networks of a generation for each neuron of a sub-population."""
     draws: Literal["balanced", "random"] = "balanced"
-    """How networks are drawn. balanced: each neuron is in exactly `trials` of them; random: with replacement."""
+    """How networks are drawn. balanced: each neuron is in exactly `trials` of them; random: with
+    replacement."""
     weights: float = 6.0
     """First weights are uniform from minus this to this."""
     parents: float = 0.25
     """Share of a sub-population whose neurons are crossed, the best first."""
     mate: Literal["better", "any"] = "better"
-    """Whom a parent is crossed with. better: one of better rank (the best one: any parent); any: any parent."""
+    """Whom a parent is crossed with. better: one of better rank (the best one: any parent); any:
+    any parent."""
     children: Literal["replace", "compete"] = "replace"
-    """replace: they take the places of the worst half; compete: all are evaluated, then the worst go."""
+    """replace: they take the places of the worst half; compete: all are evaluated, then the worst
+    go."""
     mutation_rate: float = 0.4
     """Probability that one weight of a neuron below the upper half changes, of a child too."""
     mutation_size: float = 0.3
@@ -77,17 +87,20 @@ class Recipe:
     burst_spares: bool = True
     """Whether a burst leaves the best network itself in the population."""
     lesion: float = 0.0
-    """Share of its fitness that the best network must keep without a hidden unit for that unit to go, when a phase was in vain;
-    if it keeps less whichever goes, a unit is added. 0: units stay. For a fitness that is never negative."""
+    """Share of its fitness that the best network must keep without a hidden unit for that unit to
+    go, when a phase was in vain; if it keeps less whichever goes, a unit is added. 0: units stay.
+    For a fitness that is never negative."""
     lesion_evaluations: int = 6
     """Evaluations over fresh seeds that judge the best network without a unit."""
     vain: Literal["best", "phase"] = "best"
-    """When a phase, from one burst to the next, was in vain. best: it found no new best network; phase: it came to no higher a fitness
-    than the phase before it."""
+    """When a phase, from one burst to the next, was in vain. best: it found no new best network;
+    phase: it came to no higher a fitness than the phase before it."""
     new_weight: float = 0.0
-    """Weight of an added unit's state in all other units, if networks are recurrent; 0: the network plays as before."""
+    """Weight of an added unit's state in all other units, if networks are recurrent; 0: the network
+    plays as before."""
     challenge: int = 5
-    """Evaluations over fresh seeds in which a better network must prove to be better; 0: the evaluation that found it is believed."""
+    """Evaluations over fresh seeds in which a better network must prove to be better; 0: the
+    evaluation that found it is believed."""
 
     def check(self) -> None:
         """Check the numbers.
@@ -95,20 +108,35 @@ class Recipe:
         Raises:
             ConfigurationError: One is out of its range; the message says which.
         """
-        for name, least in (("neurons", 1), ("trials", 1), ("stagnation", 0), ("lesion_evaluations", 1), ("challenge", 0)):
+        for name, least in (
+            ("neurons", 1),
+            ("trials", 1),
+            ("stagnation", 0),
+            ("lesion_evaluations", 1),
+            ("challenge", 0),
+        ):
             whole_number(name, getattr(self, name), least)
         for name, (low, high) in _RANGES.items():
             if not low <= getattr(self, name) <= high:
-                raise ConfigurationError(f"{name}={getattr(self, name)} must be a number from {low:g} to {high:g}.")
+                raise ConfigurationError(
+                    f"{name}={getattr(self, name)} must be a number from {low:g} to {high:g}."
+                )
         for name in ("parents", "mutation_rate", "lesion"):
             if not 0 <= getattr(self, name) <= 1:
-                raise ConfigurationError(f"{name}={getattr(self, name)} must be a share from 0 to 1.")
+                raise ConfigurationError(
+                    f"{name}={getattr(self, name)} must be a share from 0 to 1."
+                )
         for name, valid in _CHOICES.items():
             given = getattr(self, name)
             if given not in valid:
-                raise ConfigurationError(f"Unknown {name}={shortened(given)}. {nearest(shortened(given), valid)}")
+                raise ConfigurationError(
+                    f"Unknown {name}={shortened(given)}. {nearest(shortened(given), valid)}"
+                )
         if 2 * parents_of(self) > self.neurons:
-            raise ConfigurationError(f"neurons={self.neurons} have no room for two children of each of {parents_of(self)} parents.")
+            raise ConfigurationError(
+                f"neurons={self.neurons} have no room for two children of each of"
+                f" {parents_of(self)} parents."
+            )
 
 
 def parents_of(recipe: Recipe) -> int:
@@ -117,7 +145,9 @@ def parents_of(recipe: Recipe) -> int:
 
 
 # Two published programs, and ours with Schrum's setting.
-_PROGRAM: Final = Recipe(draws="random", burst_spares=False, vain="phase", new_weight=1.0, challenge=0)
+_PROGRAM: Final = Recipe(
+    draws="random", burst_spares=False, vain="phase", new_weight=1.0, challenge=0
+)
 ESP: Final = {
     "schrum": Recipe(),
     "esp/2.9": replace(_PROGRAM, mate="any", lesion_evaluations=20),
@@ -125,11 +155,16 @@ ESP: Final = {
 }
 
 
-# --- operators: arrays and a generator in, arrays out ----------------------------------------------------------------------------
+# --- operators: arrays and a generator in, arrays out
 
 
-def draw(neurons: int, sub_populations: int, recipe: Recipe, generator: np.random.Generator) -> NDArray[np.int64]:
-    """The networks of a generation: (T, S), the neuron of each sub-population, where T is `trials` for each neuron."""
+def draw(
+    neurons: int, sub_populations: int, recipe: Recipe, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """The networks of a generation: (T, S), the neuron of each sub-population.
+
+    T is `trials` for each neuron.
+    """
     shape = (recipe.trials * neurons, sub_populations)
     if recipe.draws == "random":
         return generator.integers(0, neurons, shape)
@@ -142,13 +177,17 @@ def assemble(population: Genes, picks: NDArray[np.int64]) -> Genes:
     return population[np.arange(len(population)), picks].reshape(len(picks), -1)
 
 
-def credit(fitness: NDArray[np.float64], picks: NDArray[np.int64], neurons: int) -> NDArray[np.float64]:
+def credit(
+    fitness: NDArray[np.float64], picks: NDArray[np.int64], neurons: int
+) -> NDArray[np.float64]:
     """The (S, N) mean fitness of the networks that each neuron was in; 0 if in none."""
     sub_populations = picks.shape[1]
     places = (picks + neurons * np.arange(sub_populations)).ravel()
     size = neurons * sub_populations
     total = np.bincount(places, np.repeat(fitness, sub_populations), size)
-    return (total / np.maximum(np.bincount(places, minlength=size), 1)).reshape(sub_populations, neurons)
+    return (total / np.maximum(np.bincount(places, minlength=size), 1)).reshape(
+        sub_populations, neurons
+    )
 
 
 def ranked(population: Genes, scores: NDArray[np.float64]) -> Genes:
@@ -157,7 +196,9 @@ def ranked(population: Genes, scores: NDArray[np.float64]) -> Genes:
     return np.take_along_axis(population, order[:, :, None], axis=1)
 
 
-def recombine(parents: Genes, mate: str, generator: np.random.Generator, sizes: Sizes = None) -> Genes:
+def recombine(
+    parents: Genes, mate: str, generator: np.random.Generator, sizes: Sizes = None
+) -> Genes:
     """Cross every parent with a mate at one point.
 
     Args:
@@ -172,7 +213,9 @@ def recombine(parents: Genes, mate: str, generator: np.random.Generator, sizes: 
     sub_populations, count, genes = parents.shape
     choices = np.arange(count) if mate == "better" else np.full(count, count)
     choices[:1] = count  # nobody is better than the best
-    mates = np.take_along_axis(parents, generator.integers(0, choices, (sub_populations, count))[:, :, None], axis=1)
+    mates = np.take_along_axis(
+        parents, generator.integers(0, choices, (sub_populations, count))[:, :, None], axis=1
+    )
     points = generator.integers(0, _ends(genes, sizes), (sub_populations, count, 1))
     first = np.arange(genes) < points
     children = np.stack([np.where(first, parents, mates), np.where(first, mates, parents)], axis=2)
@@ -183,7 +226,9 @@ def _ends(genes: int, sizes: Sizes) -> Any:
     return genes if sizes is None else sizes[:, None, None]
 
 
-def cauchy(size: tuple[int, ...], scale: float, generator: np.random.Generator) -> NDArray[np.float64]:
+def cauchy(
+    size: tuple[int, ...], scale: float, generator: np.random.Generator
+) -> NDArray[np.float64]:
     """Cauchy draws, drawn again while they are longer than `LONGEST_STEP`."""
     drawn = scale * generator.standard_cauchy(size)
     while (far := np.abs(drawn) > LONGEST_STEP).any():
@@ -191,16 +236,34 @@ def cauchy(size: tuple[int, ...], scale: float, generator: np.random.Generator) 
     return drawn
 
 
-def mutate(population: Genes, rate: float, scale: float, generator: np.random.Generator, sizes: Sizes = None) -> Genes:
-    """Add a Cauchy draw to one weight of each neuron, with probability `rate`; `sizes` as in `advance`."""
+def mutate(
+    population: Genes,
+    rate: float,
+    scale: float,
+    generator: np.random.Generator,
+    sizes: Sizes = None,
+) -> Genes:
+    """Add a Cauchy draw to one weight of each neuron, with probability `rate`.
+
+    `sizes` as in `advance`.
+    """
     sub_populations, neurons, genes = population.shape
-    where = np.arange(genes) == generator.integers(0, _ends(genes, sizes), (sub_populations, neurons, 1))
+    where = np.arange(genes) == generator.integers(
+        0, _ends(genes, sizes), (sub_populations, neurons, 1)
+    )
     chosen = generator.random((sub_populations, neurons, 1)) < rate
-    return population + np.where(where & chosen, cauchy((sub_populations, neurons, 1), scale, generator), 0.0)
+    return population + np.where(
+        where & chosen, cauchy((sub_populations, neurons, 1), scale, generator), 0.0
+    )
 
 
-def burst(best: Genes, neurons: int, scale: float, spares: bool, generator: np.random.Generator) -> Genes:
-    """New (S, N, G) neurons around those of an (S, G) network; with `spares` the first of each is the network's own."""
+def burst(
+    best: Genes, neurons: int, scale: float, spares: bool, generator: np.random.Generator
+) -> Genes:
+    """New (S, N, G) neurons around those of an (S, G) network.
+
+    With `spares` the first of each is the network's own.
+    """
     steps = cauchy((len(best), neurons, best.shape[1]), scale, generator)
     if spares:
         steps[:, 0] = 0.0
@@ -220,22 +283,35 @@ def without(network: Genes, unit: int, states: int | None) -> Genes:
 
 
 def with_one_more(network: Genes, states: int | None, seen: float = 0.0) -> Genes:
-    """An (S, G) network with a unit more: all its weights are 0, and the others weigh its state by `seen`."""
+    """An (S, G) network with a unit more.
+
+    All its weights are 0, and the others weigh its state by `seen`.
+    """
     grown = network if states is None else np.insert(network, states + len(network), seen, axis=1)
     return np.concatenate([grown, np.zeros((1, grown.shape[1]))])
 
 
-def breed(ordered: Genes, recipe: Recipe, generator: np.random.Generator, sizes: Sizes = None) -> Genes:
-    """The neurons of the next generation, from (S, N or more, G) neurons in their order, the best first; `sizes` as in `advance`."""
-    half = recipe.neurons - 2 * parents_of(recipe) if recipe.children == "replace" else recipe.neurons
+def breed(
+    ordered: Genes, recipe: Recipe, generator: np.random.Generator, sizes: Sizes = None
+) -> Genes:
+    """The neurons of the next generation.
+
+    They come from (S, N or more, G) neurons in their order, the best first; `sizes` as in
+    `advance`.
+    """
+    half = (
+        recipe.neurons - 2 * parents_of(recipe) if recipe.children == "replace" else recipe.neurons
+    )
     children = recombine(ordered[:, : parents_of(recipe)], recipe.mate, generator, sizes)
     following = np.concatenate([ordered[:, :half], children], axis=1)
     spared = recipe.neurons // 2
-    changed = mutate(following[:, spared:], recipe.mutation_rate, recipe.mutation_size, generator, sizes)
+    changed = mutate(
+        following[:, spared:], recipe.mutation_rate, recipe.mutation_size, generator, sizes
+    )
     return np.concatenate([following[:, :spared], changed], axis=1)
 
 
-# --- a generation ---------------------------------------------------------------------------------------------------------------
+# --- a generation
 
 
 @dataclass(frozen=True)
@@ -243,7 +319,8 @@ class State:
     """Where evolution has come to.
 
     Attributes:
-        population: (S, N, G) the neurons of the next generation; more than `Recipe.neurons` where children compete.
+        population: (S, N, G) the neurons of the next generation; more than `Recipe.neurons` where
+            children compete.
         best: (S, G) the best network so far.
         phase_best: (S, G) the best network since the last burst.
         best_fitness: Of the evaluation that found the best.
@@ -272,17 +349,34 @@ class State:
 def saved(state: State) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
     """What a checkpoint holds of a state, as arrays and as JSON; `restored` reads it."""
     fitness = np.array([state.best_fitness, state.phase_fitness, state.before_fitness])
-    arrays = {"population": state.population, "best": state.best, "phase_best": state.phase_best, "fitness": fitness}
-    counts = {"stale": state.stale, "bursts": state.bursts, "vain": int(state.vain), "evaluations": state.evaluations}
+    arrays = {
+        "population": state.population,
+        "best": state.best,
+        "phase_best": state.phase_best,
+        "fitness": fitness,
+    }
+    counts = {
+        "stale": state.stale,
+        "bursts": state.bursts,
+        "vain": int(state.vain),
+        "evaluations": state.evaluations,
+    }
     return arrays, counts
 
 
-def restored(like: State, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any], generation: int, recipe: Recipe) -> State:
+def restored(
+    like: State,
+    arrays: Mapping[str, NDArray[Any]],
+    values: Mapping[str, Any],
+    generation: int,
+    recipe: Recipe,
+) -> State:
     """The state of a checkpoint.
 
     Args:
         like: A state of the same run.
-        arrays: `population`, `best`, `phase_best`, and `fitness`: of the last two, and of the best of the phase before.
+        arrays: `population`, `best`, `phase_best`, and `fitness`: of the last two, and of the best
+            of the phase before.
         values: `stale`, `bursts`, `evaluations` and, with `lesion`, `vain`.
         generation: Generations that were evaluated.
         recipe: Of the run. With `lesion` the networks may have other numbers of units by now.
@@ -295,10 +389,21 @@ def restored(like: State, arrays: Mapping[str, NDArray[Any]], values: Mapping[st
     sizes = {like.population.shape[1], like.population.shape[1] + _competing(recipe)}
     if not all(np.isfinite(array).all() for array in (population, best, phase_best)):
         raise ValueError("neurons with numbers that are not finite")
-    if population.ndim != 3 or population.shape[::2] != shape or best.shape != shape or phase_best.shape != shape:
-        raise ValueError(f"neurons of the shape {population.shape} and a best network of {best.shape}, not of {shape}")
+    if (
+        population.ndim != 3
+        or population.shape[::2] != shape
+        or best.shape != shape
+        or phase_best.shape != shape
+    ):
+        raise ValueError(
+            f"neurons of the shape {population.shape} and a best network of {best.shape}, not of"
+            f" {shape}"
+        )
     if population.shape[1] not in sizes:
-        raise ValueError(f"sub-populations of {population.shape[1]} neurons, not of {' or '.join(map(str, sorted(sizes)))}")
+        raise ValueError(
+            f"sub-populations of {population.shape[1]} neurons, not of"
+            f" {' or '.join(map(str, sorted(sizes)))}"
+        )
     best_fitness, phase_fitness, before_fitness = arrays["fitness"].tolist()
     counts = {name: int(values[name]) for name in ("stale", "bursts", "evaluations")}
     vain = bool(values.get("vain", False))
@@ -320,12 +425,18 @@ def _competing(recipe: Recipe) -> int:
 
 
 def networks_of(recipe: Recipe) -> int:
-    """Networks of a generation; where children compete, the first one and those after bursts have fewer."""
+    """Networks of a generation.
+
+    Where children compete, the first one and those after bursts have fewer.
+    """
     return recipe.trials * (recipe.neurons + _competing(recipe))
 
 
 def most_evaluations(recipe: Recipe) -> int:
-    """Of a generation, without what `lesion` tries; a challenge counts as if each had three rivals."""
+    """The most evaluations of a generation, without what `lesion` tries.
+
+    A challenge counts as if each had three rivals.
+    """
     return networks_of(recipe) + 3 * recipe.challenge
 
 
@@ -338,7 +449,9 @@ def begin(sub_populations: int, genes: int, recipe: Recipe, seed: int) -> State:
     recipe.check()
     for name, number in (("sub_populations", sub_populations), ("genes", genes), ("seed", seed)):
         whole_number(name, number, int(name != "seed"))
-    drawn = generator_of(seed, 0).uniform(-recipe.weights, recipe.weights, (sub_populations, recipe.neurons, genes))
+    drawn = generator_of(seed, 0).uniform(
+        -recipe.weights, recipe.weights, (sub_populations, recipe.neurons, genes)
+    )
     none = np.zeros((sub_populations, genes))
     return State(drawn, none, none)
 
@@ -353,16 +466,20 @@ def advance(
     sizes: Sizes = None,
     most_units: int | None = None,
 ) -> Generation:
-    """Evaluate a generation and breed the next one. All chance depends on the seed and the number of the generation alone.
+    """Evaluate a generation and breed the next one.
+
+    All chance depends on the seed and the number of the generation alone.
 
     Args:
         state: Where evolution has come to.
         fitness: Of networks.
         recipe: How they evolve.
         seed: Of the run.
-        states: The first gene that weighs the state of a unit, if networks are recurrent; for `lesion` only.
-        sizes: (S,) how many of its G genes a neuron of each sub-population has, where they have unlike numbers of them, as those of several
-            networks do; the others are never read. Not with `lesion`.
+        states: The first gene that weighs the state of a unit, if networks are recurrent; for
+            `lesion` only.
+        sizes: (S,) how many of its G genes a neuron of each sub-population has, where they have
+            unlike numbers of them, as those of several networks do; the others are never read. Not
+            with `lesion`.
         most_units: Of a network, if there is a limit: `lesion` adds none beyond it.
     """
     generator, population = generator_of(seed, state.generation + 1), state.population
@@ -382,19 +499,43 @@ def advance(
 
 
 def judge(state: State, networks: Genes, fitness: Fitness, recipe: Recipe, seed: int) -> Generation:
-    """Evaluate the (T, S * G) networks of a generation, and keep the best one; the population is left as it is."""
+    """Evaluate the (T, S * G) networks of a generation, and keep the best one.
+
+    The population is left as it is.
+    """
     found = _evaluated(fitness, networks, _seed(seed, state.generation, 0))
     champion = int(np.argmax(found))
-    state = replace(state, generation=state.generation + 1, evaluations=state.evaluations + len(networks), stale=state.stale + 1)
-    state = _believe(state, networks[champion].reshape(state.best.shape), float(found[champion]), fitness, recipe, seed)
+    state = replace(
+        state,
+        generation=state.generation + 1,
+        evaluations=state.evaluations + len(networks),
+        stale=state.stale + 1,
+    )
+    state = _believe(
+        state,
+        networks[champion].reshape(state.best.shape),
+        float(found[champion]),
+        fitness,
+        recipe,
+        seed,
+    )
     return Generation(state, found, champion)
 
 
-def evolve(fitness: Fitness, *, sub_populations: int, genes: int, recipe: Recipe, generations: int, seed: int = 0, states: int | None = None
-) -> Iterator[State]:  # fmt: skip
+def evolve(
+    fitness: Fitness,
+    *,
+    sub_populations: int,
+    genes: int,
+    recipe: Recipe,
+    generations: int,
+    seed: int = 0,
+    states: int | None = None,
+) -> Iterator[State]:
     """Evolve networks; yields the state after every generation.
 
-    With `lesion` the networks that `fitness` is given grow and shrink; `states` is as for `advance`.
+    With `lesion` the networks that `fitness` is given grow and shrink; `states` is as for
+    `advance`.
 
     Raises:
         ConfigurationError: A recipe, sizes or a fitness that is impossible.
@@ -405,13 +546,21 @@ def evolve(fitness: Fitness, *, sub_populations: int, genes: int, recipe: Recipe
         yield state
 
 
-def _believe(state: State, champion: Genes, found: float, fitness: Fitness, recipe: Recipe, seed: int) -> State:
-    """Take the (S, G) champion of a generation as the best of its phase, and of the run, where it is better."""
+def _believe(
+    state: State, champion: Genes, found: float, fitness: Fitness, recipe: Recipe, seed: int
+) -> State:
+    """Take the (S, G) champion of a generation as the best of its phase and run, where better."""
     rates = np.array([found, state.phase_fitness, state.best_fitness])
     there = np.isfinite(rates)
-    if recipe.challenge and there.any():  # rivals meet on the same fresh games, so luck does not count
-        rivals = np.stack([champion, state.phase_best, state.best])[there].reshape(int(there.sum()), -1)
-        seeds = [_seed(seed, state.generation - 1, number) for number in range(1, recipe.challenge + 1)]
+    if (
+        recipe.challenge and there.any()
+    ):  # rivals meet on the same fresh games, so luck does not count
+        rivals = np.stack([champion, state.phase_best, state.best])[there].reshape(
+            int(there.sum()), -1
+        )
+        seeds = [
+            _seed(seed, state.generation - 1, number) for number in range(1, recipe.challenge + 1)
+        ]
         rates[there] = sum(_evaluated(fitness, rivals, number) for number in seeds)
         state = replace(state, evaluations=state.evaluations + recipe.challenge * len(rivals))
     if rates[0] > rates[1]:
@@ -422,12 +571,24 @@ def _believe(state: State, champion: Genes, found: float, fitness: Fitness, reci
 
 
 def _begin_phase(state: State, recipe: Recipe, generator: np.random.Generator) -> State:
-    """Draw the neurons anew around the best network, which may have a unit more or less than before."""
+    """Draw the neurons anew around the best network.
+
+    It may have a unit more or less than before.
+    """
     units = len(state.population)
     around = burst(state.best, recipe.neurons, recipe.burst_size, recipe.burst_spares, generator)
     if len(state.best) > units:  # a new unit begins as all did
-        around[units, 1:] = generator.uniform(-recipe.weights, recipe.weights, around[units, 1:].shape)
-    state = replace(state, before_fitness=state.phase_fitness, phase_fitness=_NONE, stale=0, vain=True, bursts=state.bursts + 1)
+        around[units, 1:] = generator.uniform(
+            -recipe.weights, recipe.weights, around[units, 1:].shape
+        )
+    state = replace(
+        state,
+        before_fitness=state.phase_fitness,
+        phase_fitness=_NONE,
+        stale=0,
+        vain=True,
+        bursts=state.bursts + 1,
+    )
     return replace(state, population=around)
 
 
@@ -436,13 +597,31 @@ def _in_vain(state: State, recipe: Recipe) -> bool:
     return state.vain if recipe.vain == "best" else state.phase_fitness <= state.before_fitness
 
 
-def _resized(state: State, fitness: Fitness, recipe: Recipe, seed: int, states: int | None, most_units: int | None) -> State:
-    """After a phase in vain, take the unit from the best network that it misses least, or give it one more."""
+def _resized(
+    state: State,
+    fitness: Fitness,
+    recipe: Recipe,
+    seed: int,
+    states: int | None,
+    most_units: int | None,
+) -> State:
+    """Change the number of units of the best network, after a phase in vain.
+
+    Take the unit from it that it misses least, or give it one more.
+    """
     first = 1 + recipe.challenge
-    seeds = [_seed(seed, state.generation - 1, number) for number in range(first, first + recipe.lesion_evaluations)]
-    lesioned = [without(state.best, unit, states) for unit in range(len(state.best))] if len(state.best) > 1 else []
+    seeds = [
+        _seed(seed, state.generation - 1, number)
+        for number in range(first, first + recipe.lesion_evaluations)
+    ]
+    lesioned = (
+        [without(state.best, unit, states) for unit in range(len(state.best))]
+        if len(state.best) > 1
+        else []
+    )
     whole, *rates = [
-        float(sum(_evaluated(fitness, network.reshape(1, -1), number)[0] for number in seeds)) for network in (state.best, *lesioned)
+        float(sum(_evaluated(fitness, network.reshape(1, -1), number)[0] for number in seeds))
+        for network in (state.best, *lesioned)
     ]
     if rates and max(rates) >= recipe.lesion * whole:
         best = lesioned[int(np.argmax(rates))]
@@ -457,7 +636,10 @@ def _resized(state: State, fitness: Fitness, recipe: Recipe, seed: int, states: 
 def _evaluated(fitness: Fitness, networks: Genes, seed: int) -> NDArray[np.float64]:
     found = np.asarray(fitness(networks, seed), np.float64)
     if found.shape != (len(networks),) or not np.isfinite(found).all():
-        raise ConfigurationError(f"A fitness must return a finite number for each of {len(networks)} rows, not {shortened(found)}.")
+        raise ConfigurationError(
+            f"A fitness must return a finite number for each of {len(networks)} rows, not"
+            f" {shortened(found)}."
+        )
     return found
 
 
@@ -471,16 +653,19 @@ def _seed(seed: int, generation: int, number: int) -> int:
     return int(np.random.SeedSequence((seed, generation, number)).generate_state(1)[0])
 
 
-# --- networks of the project's layer ----------------------------------------------------------------------------------------------
+# --- networks of the project's layer
 
 
 class Neurons:
-    """The genes of a network with one hidden layer or one Elman cell: a neuron has all weights into and out of one hidden unit.
+    """The genes of a network with one hidden layer or one Elman cell.
+
+    A neuron has all weights into and out of one hidden unit.
 
     Attributes:
         architecture: The network.
         sub_populations: Its hidden units.
-        genes: Of a neuron: its inputs, the states that it sees if it is recurrent, its outputs, and with `bias` its own bias.
+        genes: Of a neuron: its inputs, the states that it sees if it is recurrent, its outputs, and
+            with `bias` its own bias.
         states: The first of the genes that weigh states; None if the network is not recurrent.
         bias: Whether a neuron has a bias.
     """
@@ -493,15 +678,24 @@ class Neurons:
         """
         one_layer = len(architecture.hidden) == 1 and architecture.cell == "none"
         if not one_layer and (architecture.hidden or architecture.cell != "elman"):
-            raise ConfigurationError(f"ESP evolves networks with one hidden layer or one Elman cell, not {architecture}.")
+            raise ConfigurationError(
+                f"ESP evolves networks with one hidden layer or one Elman cell, not {architecture}."
+            )
         self.architecture = architecture
         self.sub_populations = units = architecture.units or architecture.hidden[0]
         self.genes = architecture.inputs + architecture.units + architecture.outputs + bias
         self.states = architecture.inputs if architecture.units else None
         self.bias = bias
-        numbers = 1 + np.arange(units * self.genes).reshape(units, self.genes)  # of all genes; exact as float32
-        arrays: dict[str, NDArray[Any]] = {name: np.zeros(shape) for name, shape in architecture.shapes().items()}
-        recurrent, hidden, output = architecture.units > 0, "_ih" if architecture.units else "", 0 if architecture.units else 1
+        # of all genes; exact as float32
+        numbers = 1 + np.arange(units * self.genes).reshape(units, self.genes)
+        arrays: dict[str, NDArray[Any]] = {
+            name: np.zeros(shape) for name, shape in architecture.shapes().items()
+        }
+        recurrent, hidden, output = (
+            architecture.units > 0,
+            "_ih" if architecture.units else "",
+            0 if architecture.units else 1,
+        )
         prefix, at = ("cell." if recurrent else "0."), architecture.inputs
         arrays[f"{prefix}weight{hidden}"] = numbers[:, :at]
         if recurrent:
@@ -517,16 +711,22 @@ class Neurons:
         self._source = source[self._weights] - 1
 
     def of_length(self, length: int) -> Neurons:
-        """The genes of the same network with as many hidden units as rows of that length have: `lesion` changes their number.
+        """The genes of the same network with as many hidden units as rows of that length have.
+
+        `lesion` changes their number.
 
         Raises:
             ConfigurationError: No number of units makes such rows.
         """
         seen = self.architecture.units  # every unit is a gene of every other one if it is seen
         others = self.genes - seen
-        units = round((math.sqrt(others**2 + 4 * length) - others) / 2) if seen else length // others
+        units = (
+            round((math.sqrt(others**2 + 4 * length) - others) / 2) if seen else length // others
+        )
         if units < 1 or units * (others + (units if seen else 0)) != length:
-            raise ConfigurationError(f"No number of neurons of {self.genes} genes makes rows of {length}.")
+            raise ConfigurationError(
+                f"No number of neurons of {self.genes} genes makes rows of {length}."
+            )
         if units == self.sub_populations:
             return self
         form: dict[str, Any] = {"units": units} if seen else {"hidden": (units,)}

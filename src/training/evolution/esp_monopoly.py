@@ -1,8 +1,11 @@
-"""ESP in Monopoly: the networks of `genetic/esp` (`agents.networks.esp`), evolved by `training.evolution.esp`.
+"""ESP in Monopoly: the networks of `genetic/esp`, evolved by `training.evolution.esp`.
 
-A player has several networks, one for each kind of question, and every hidden unit of each has a sub-population of its own. A trial draws
-one neuron of each; all of them get what the player wins at tables of scripted players, paired by seed with all others of its generation.
-At the tables `changing` the rivals are of another family from game to game.
+The networks are those of `agents.networks.esp`.
+
+A player has several networks, one for each kind of question, and every hidden unit of each has a
+sub-population of its own. A trial draws one neuron of each; all of them get what the player wins at
+tables of scripted players, paired by seed with all others of its generation. At the tables
+`changing` the rivals are of another family from game to game.
 """
 
 from __future__ import annotations
@@ -35,7 +38,8 @@ PARENT: Final = "algorithmic"
 BEST: Final = "best.safetensors"
 _LIMIT: Final = 120  # turns of each player: friedman and gcp hardly trade, and would drag games on
 _SHARES: Final = {"algorithmic": 0.5, "gcp": 0.25, "friedman": 0.25}
-_STRANGERS: Final = ("yasumura", "landlord/balanced", "fp/b/guarded")  # families that evolution never meets
+# families that evolution never meets
+_STRANGERS: Final = ("yasumura", "landlord/balanced", "fp/b/guarded")
 _FINAL: Final = 1 << 20  # in the seed of the games at the end: no run has so many generations
 
 
@@ -58,15 +62,16 @@ def strangers(tables: str) -> tuple[Setting, ...]:
     return tuple(_alike(name, seats) for name in _STRANGERS)
 
 
-# --- settings -------------------------------------------------------------------------------------------------------------------
+# --- settings
 
 
 @dataclass(frozen=True)
 class EspMonopoly(NeuronOptions):
     """Evolve the networks of a Monopoly player by ESP: docs/esp.md.
 
-    The folder of a run holds config.json, curves (TensorBoard, and curves.csv), checkpoints, best.safetensors (the best player, for
-    `agents.load`) and evaluation.json. A run that was stopped goes on with --resume and the same settings.
+    The folder of a run holds config.json, curves (TensorBoard, and curves.csv), checkpoints,
+    best.safetensors (the best player, for `agents.load`) and evaluation.json. A run that was
+    stopped goes on with --resume and the same settings.
     """
 
     free: ClassVar[tuple[str, ...]] = (*EvolutionOptions.free, "generations")
@@ -78,13 +83,15 @@ class EspMonopoly(NeuronOptions):
     weights: float = 1.0
     challenge: int = 6
     network: Literal["feed_forward", "recurrent", "attentive"] = "feed_forward"
-    """recurrent: networks see their own last state; attentive: they also look at the table at the start of everybody's turn."""
+    """recurrent: networks see their own last state; attentive: they also look at the table at the
+    start of everybody's turn."""
     networks: tuple[str, ...] = QUESTIONS
     """Questions that have a network; `algorithmic` answers the others."""
     hidden: int = 8
     """Hidden units of each network, each with a sub-population."""
     tables: Literal["changing", "fixed", "two"] = "changing"
-    """changing: tables of four whose rivals are of another family from game to game; fixed: three `algorithmic`; two: games of two."""
+    """changing: tables of four whose rivals are of another family from game to game; fixed: three
+    `algorithmic`; two: games of two."""
     candidate_games: int = 16
     """Games of a network in a generation; the same for all of its networks."""
     worth: float = 0.1
@@ -108,14 +115,31 @@ class EspMonopoly(NeuronOptions):
         """Check all that can be checked without playing."""
         for name, valid in (("network", FORMS), ("tables", tuple(TABLES))):
             if getattr(self, name) not in valid:
-                raise ConfigurationError(f"Unknown --{name} {getattr(self, name)!r}. {nearest(getattr(self, name), valid)}")
+                raise ConfigurationError(
+                    f"Unknown --{name} {getattr(self, name)!r}."
+                    f" {nearest(getattr(self, name), valid)}"
+                )
         if not self.networks or len(set(self.networks)) < len(self.networks):
-            raise ConfigurationError(f"--networks needs one question or more, each once, of {', '.join(QUESTIONS)}; not {self.networks}.")
-        check_ranges(self, {"candidate_games": (1, 100_000), "final_games": (1, 1_000_000), "worth": (0, 10), "generations": (1, np.inf)})
+            raise ConfigurationError(
+                f"--networks needs one question or more, each once, of {', '.join(QUESTIONS)}; not"
+                f" {self.networks}."
+            )
+        check_ranges(
+            self,
+            {
+                "candidate_games": (1, 100_000),
+                "final_games": (1, 1_000_000),
+                "worth": (0, 10),
+                "generations": (1, np.inf),
+            },
+        )
         check_ranges(self, {"threads": (1, np.inf), "seed": (0, 1 << 31)})
         self.check_recipe()
         if self.lesion:
-            raise ConfigurationError(f"--lesion {self.lesion:g}: several networks keep their units, so it must be 0 here.")
+            raise ConfigurationError(
+                f"--lesion {self.lesion:g}: several networks keep their units, so it must be 0"
+                " here."
+            )
         _ = self.brood
         split(TABLES[self.tables], self.candidate_games)
         split(TABLES[self.tables], self.final_games)
@@ -140,10 +164,13 @@ class Brood:
         """Of the questions that have a network."""
         self.networks = tuple(question for question in QUESTIONS if question in networks)
         parts = {
-            question: Neurons(architecture(question, form, hidden), bias=True) for question in dict.fromkeys((*networks, *self.networks))
+            question: Neurons(architecture(question, form, hidden), bias=True)
+            for question in dict.fromkeys((*networks, *self.networks))
         }
         self._parts = {question: parts[question] for question in self.networks}
-        self.sizes = np.repeat([part.genes for part in self._parts.values()], hidden).astype(np.int64)
+        self.sizes = np.repeat([part.genes for part in self._parts.values()], hidden).astype(
+            np.int64
+        )
         self.genes = int(self.sizes.max())
         self._like = EspPlayer(form, hidden, networks=self.networks)
 
@@ -152,7 +179,9 @@ class Brood:
         genes, packed, start = players.reshape(len(players), len(self.sizes), self.genes), {}, 0
         for question, part in self._parts.items():
             stop = start + part.sub_populations
-            packed[question] = part.pack(genes[:, start:stop, : part.genes].reshape(len(players), -1))
+            packed[question] = part.pack(
+                genes[:, start:stop, : part.genes].reshape(len(players), -1)
+            )
             start = stop
         return packed
 
@@ -160,7 +189,14 @@ class Brood:
         """Players that share a kernel."""
         like = self._like
         return [
-            CompiledPolicy(f"network {number}", like.kernel, row, kind=like.kind, reads_mask=False, watch=like.watcher)
+            CompiledPolicy(
+                f"network {number}",
+                like.kernel,
+                row,
+                kind=like.kind,
+                reads_mask=False,
+                watch=like.watcher,
+            )
             for number, row in enumerate(rows(self.pack(players)))
         ]
 
@@ -176,7 +212,10 @@ class Brood:
 
 
 def paid(score: Score, worth: float) -> float:
-    """What a player gets for its games: the share that it won, and `worth` times its mean share of all worth at the end."""
+    """The pay of a player for its games.
+
+    It is the share that it won, and `worth` times its mean share of all worth at the end.
+    """
     shares = []
     for results in score.results:
         held = np.clip(results.seat_counts["worth"].astype(np.float64), 0, None)
@@ -184,19 +223,24 @@ def paid(score: Score, worth: float) -> float:
     return float(score.won.mean() + worth * np.concatenate(shares).mean())
 
 
-# --- a run ----------------------------------------------------------------------------------------------------------------------
+# --- a run
 
 
 class MonopolySearch(NeuronSearch):
     """Players under way."""
 
-    files: ClassVar[Mapping[str, str]] = {CURVES: "the learning curves as a table, a row for each generation", BEST: "the best player"}
+    files: ClassVar[Mapping[str, str]] = {
+        CURVES: "the learning curves as a table, a row for each generation",
+        BEST: "the best player",
+    }
     options: EspMonopoly
 
     def __init__(self, options: EspMonopoly, place: Place = HERE) -> None:
         """Begin before the first generation."""
         self.brood = options.brood
-        super().__init__(options, (len(self.brood.sizes), self.brood.genes), self.brood.sizes, place)
+        super().__init__(
+            options, (len(self.brood.sizes), self.brood.genes), self.brood.sizes, place
+        )
 
     def evaluate(self, players: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
         """(N,) what players are paid for the games of a seed."""
@@ -217,61 +261,97 @@ class MonopolySearch(NeuronSearch):
 
     def about(self, length: int) -> str:
         """A run of so many generations, in a few words."""
-        return f"{length:,} generations of {self.options.neurons * self.options.trials:,} players or more"
+        return (
+            f"{length:,} generations of {self.options.neurons * self.options.trials:,} players or"
+            " more"
+        )
 
     def games(self, generations: int) -> int:
         """Games of so many generations, at most."""
         return generations * self.options.candidate_games * esp.most_evaluations(self.options)
 
     def final_games(self, length: int) -> int:
-        """Games at the end: of the player and its parent, at the tables that it knows and at others."""
+        """Games of the player and its parent at the end, at tables that it knows and others."""
         del length
         return 2 * 2 * self.options.final_games
 
     def advance(self) -> None:
         """Play a generation."""
         found = self.breed(self.evaluate)
-        self.add_row(found.fitness, {}, {"best": self.stage.best_fitness, "bursts": float(self.stage.bursts)})
+        self.add_row(
+            found.fitness, {}, {"best": self.stage.best_fitness, "bursts": float(self.stage.bursts)}
+        )
         self.played(self.games(self.step) - self.games_played)
 
     def measure(self, run: Run) -> None:
         """Nothing: it would cost more than it says."""
 
     def finish(self, run: Run) -> dict[str, Any]:
-        """Save the best player and let it play fresh games beside its parent; returns what evaluation.json holds."""
+        """Save the best player and let it play fresh games beside its parent.
+
+        Returns what evaluation.json holds.
+        """
         options, path = self.options, run.folder / BEST
         player = self.brood.player(self.stage.best, f"genetic/esp/{options.network}, evolved")
         player.save(path)
         kinds = (("known", TABLES[options.tables]), ("unknown", strangers(options.tables)))
         seed = self.game_seed(_FINAL)
-        measured = [measure(player, settings, options.final_games, seed, options.threads) | {"families": kind} for kind, settings in kinds]
+        measured = [
+            measure(player, settings, options.final_games, seed, options.threads)
+            | {"families": kind}
+            for kind, settings in kinds
+        ]
         return {
-            "agent": str(path), "network": options.network, "tables": options.tables, "generations": self.step,
-            "evaluations": self.stage.evaluations, "bursts": self.stage.bursts, "parent": PARENT, "measured": measured,
+            "agent": str(path), "network": options.network, "tables": options.tables,
+            "generations": self.step,
+            "evaluations": self.stage.evaluations, "bursts": self.stage.bursts, "parent": PARENT,
+            "measured": measured,
         }  # fmt: skip
 
 
-def measure(player: CompiledPolicy, settings: Sequence[Setting], games: int, seed: int, threads: int | None = None) -> dict[str, Any]:
-    """Let a player and its parent play the same games; a row of what they won, with the paired difference."""
+def measure(
+    player: CompiledPolicy,
+    settings: Sequence[Setting],
+    games: int,
+    seed: int,
+    threads: int | None = None,
+) -> dict[str, Any]:
+    """Let a player and its parent play the same games.
+
+    Returns a row of what they won, with the paired difference.
+    """
     shares = [setting.weight for setting in settings]
-    counts = [round(games * share / sum(shares) / setting.orders) * setting.orders for share, setting in zip(shares, settings, strict=True)]
+    counts = [
+        round(games * share / sum(shares) / setting.orders) * setting.orders
+        for share, setting in zip(shares, settings, strict=True)
+    ]
     own, parent = against([player, PARENT], settings, counts, seed, threads, same_seeds=False)
     less = own.less(parent)
     return {
-        "against": ", ".join(map(str, settings)), "games": sum(counts), "win_rate": own.rate, "parent_win_rate": parent.rate,
+        "against": ", ".join(map(str, settings)), "games": sum(counts), "win_rate": own.rate,
+        "parent_win_rate": parent.rate,
         "difference": less.difference, "low": less.low, "high": less.high,
     }  # fmt: skip
 
 
 def show(results: Mapping[str, Any]) -> None:
     """Print what the best player wins in fresh games, beside its parent."""
-    found = f"{results['generations']:,} generations, {results['evaluations']:,} evaluations, {results['bursts']} bursts"
-    caption = f"Fresh games; differences to {results['parent']} are paired by seed, with 95% intervals."
+    found = (
+        f"{results['generations']:,} generations, {results['evaluations']:,} evaluations,"
+        f" {results['bursts']} bursts"
+    )
+    caption = (
+        f"Fresh games; differences to {results['parent']} are paired by seed, with 95% intervals."
+    )
     shown = RichTable("families", title=f"{results['agent']} after {found}", caption=caption)
     for heading in ("against", "games", "wins", "parent", "difference", "interval"):
         shown.add_column(heading, justify="left" if heading == "against" else "right")
     for row in results["measured"]:
         interval = f"{100 * row['low']:+.1f} to {100 * row['high']:+.1f}"
-        rates = f"{row['win_rate']:.1%}", f"{row['parent_win_rate']:.1%}", f"{100 * row['difference']:+.1f}"
+        rates = (
+            f"{row['win_rate']:.1%}",
+            f"{row['parent_win_rate']:.1%}",
+            f"{100 * row['difference']:+.1f}",
+        )
         shown.add_row(row["families"], row["against"], f"{row['games']:,}", *rates, interval)
     Console().print(shown)

@@ -1,8 +1,8 @@
-"""Fitness: the tables that a candidate is to win, and what a game is worth to the members of a population.
+"""The tables that a candidate is to win, and the worth of a game to members of a population.
 
-The points of a game are the six measures of Mukhar & Kalita. All but the tournament are summed over the matches of a generation. The paper
-(2012) reports them raw; the thesis (2013) scales them to 0 .. 100 by the largest sum that is possible, net worth by the largest of the
-generation.
+The points of a game are the six measures of Mukhar & Kalita. All but the tournament are summed over
+the matches of a generation. The paper (2012) reports them raw; the thesis (2013) scales them to 0
+.. 100 by the largest sum that is possible, net worth by the largest of the generation.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from monopoly_env.errors import ConfigurationError
 from monopoly_env.facts.board import GROUP_LOTS, NUM_GROUPS, NUM_LOTS
 from monopoly_env.policy.protocol import Policy
 
-_SHORT: Final = 120  # turns of each player: opponents that never trade their groups drag games on, and the score then says as much
+# turns of each player: opponents that never trade their groups drag games on, and the score then
+# says as much
+_SHORT: Final = 120
 
 
-# --- tables that are to be won --------------------------------------------------------------------------------------------------
+# --- tables that are to be won
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,8 @@ class Setting(Lineup):
     """One kind of game that a candidate plays: a lineup whose rules are a preset.
 
     Attributes:
-        weight: Share of the candidate's games that are of this kind, and so its weight in the fitness.
+        weight: Share of the candidate's games that are of this kind, and so its weight in the
+            fitness.
     """
 
     rules: str = "official"
@@ -48,7 +51,8 @@ def duels(weights: dict[str, float], rules: str) -> tuple[Setting, ...]:
     return tuple(Setting((name,), rules, 200, weight) for name, weight in weights.items())
 
 
-# What CMA-ES optimizes. `HELD_OUT` policies never sit here: they are what the result is measured by.
+# What CMA-ES optimizes. `HELD_OUT` policies never sit here: they are what the result is measured
+# by.
 FITNESSES: Final[dict[str, tuple[Setting, ...]]] = {
     "four": (
         Setting(("expert", "expert", "expert"), "official", _SHORT, 0.4),
@@ -63,15 +67,30 @@ FITNESSES: Final[dict[str, tuple[Setting, ...]]] = {
     ),
     "two": duels({"expert": 0.8, "algorithmic": 0.1, "gcp": 0.1}, "official"),
     "ocnaru": duels(
-        {"expert": 0.3, "strategic": 0.1, "strategic/late_game": 0.1, "algorithmic": 0.2, "gcp": 0.15, "friedman": 0.15}, "ocnaru"
+        {
+            "expert": 0.3,
+            "strategic": 0.1,
+            "strategic/late_game": 0.1,
+            "algorithmic": 0.2,
+            "gcp": 0.15,
+            "friedman": 0.15,
+        },
+        "ocnaru",
     ),
-    **{rules: tuple(Setting((name,) * 3, rules, weight=0.5) for name in ("algorithmic", "gcp")) for rules in ("mukhar", "pring")},
-}  # fmt: skip
+    **{
+        rules: tuple(Setting((name,) * 3, rules, weight=0.5) for name in ("algorithmic", "gcp"))
+        for rules in ("mukhar", "pring")
+    },
+}
 
 # By seats at the table.
 HELD_OUT: Final[dict[int, tuple[tuple[str, ...], ...]]] = {
     2: (("fp/a/guarded",), ("yasumura",), ("landlord/balanced",)),
-    3: (("fp/a/guarded", "fp/b/guarded"), ("yasumura", "yasumura"), ("landlord/aggressive", "landlord/balanced")),
+    3: (
+        ("fp/a/guarded", "fp/b/guarded"),
+        ("yasumura", "yasumura"),
+        ("landlord/aggressive", "landlord/balanced"),
+    ),
     4: (
         ("fp/a/guarded", "fp/b/guarded", "fp/c/guarded"),
         ("yasumura", "yasumura", "yasumura"),
@@ -81,9 +100,11 @@ HELD_OUT: Final[dict[int, tuple[tuple[str, ...], ...]]] = {
 
 
 def held_out(settings: Sequence[Setting]) -> tuple[Setting, ...]:
-    """Games against opponents that a fitness does not contain, at tables of its size by its rules."""
+    """Games against opponents that a fitness lacks, at tables of its size by its rules."""
     like = settings[0]
-    return tuple(Setting(opponents, like.rules, 1000) for opponents in HELD_OUT[1 + len(like.opponents)])
+    return tuple(
+        Setting(opponents, like.rules, 1000) for opponents in HELD_OUT[1 + len(like.opponents)]
+    )
 
 
 def split(settings: Sequence[Setting], games: int) -> list[int]:
@@ -93,12 +114,17 @@ def split(settings: Sequence[Setting], games: int) -> list[int]:
         ConfigurationError: So many do not split evenly; the message says how many do.
     """
     shares = [Fraction(str(setting.weight)) for setting in settings]
-    step = math.lcm(*((share / setting.orders).denominator for share, setting in zip(shares, settings, strict=True)))
+    step = math.lcm(
+        *(
+            (share / setting.orders).denominator
+            for share, setting in zip(shares, settings, strict=True)
+        )
+    )
     if games < 1 or games % step:
         least = max(1, games // step) * step
         raise ConfigurationError(
-            f"{games:,} games do not split evenly over the tables and all orders of seats: use a multiple of {step}, "
-            f"such as {least:,} or {least + step:,}."
+            f"{games:,} games do not split evenly over the tables and all orders of seats: use a"
+            f" multiple of {step}, such as {least:,} or {least + step:,}."
         )
     return [int(games * share) for share in shares]
 
@@ -115,16 +141,27 @@ def play(
 ) -> list[Score]:
     """Play so many games of each candidate, split over the settings; see `agents.arena.against`."""
     counts = split(settings, games)
-    return against(candidates, settings, counts, seed, threads, progress, same_seeds=False, table_type=table_type)
+    return against(
+        candidates,
+        settings,
+        counts,
+        seed,
+        threads,
+        progress,
+        same_seeds=False,
+        table_type=table_type,
+    )
 
 
-# --- points of a game -----------------------------------------------------------------------------------------------------------
+# --- points of a game
 
 Points = NDArray[np.float64]  # (G, P), of each seat in each game
 
 
 def of_places(batch: GameBatch, prizes: tuple[float, ...]) -> Points:
-    """Points by place; players who share places share their prizes, so that each game gives out the same sum.
+    """Points by place.
+
+    Players who share places share their prizes, so that each game gives out the same sum.
 
     Args:
         batch: Played.
@@ -161,7 +198,10 @@ def num_monopolies(batch: GameBatch) -> Points:
 
 
 def net_worth(batch: GameBatch) -> Points:
-    """Worth at the end in hundreds of dollars, as it decides a capped game: mortgaged lots count half (the paper's)."""
+    """Worth at the end in hundreds of dollars, as it decides a capped game.
+
+    Mortgaged lots count half (the paper's).
+    """
     return np.asarray(batch.score / 100.0)
 
 
@@ -207,21 +247,27 @@ def summed(points: Points, seats: NDArray[np.int16], population: int) -> NDArray
     return np.asarray(np.bincount(seats.ravel(), points.ravel(), population), np.float64)
 
 
-def scaled(scores: NDArray[np.float64], fitness: str, scale: str, matches: int) -> NDArray[np.float64]:
+def scaled(
+    scores: NDArray[np.float64], fitness: str, scale: str, matches: int
+) -> NDArray[np.float64]:
     """(N,) fitness of summed points.
 
     Args:
         scores: (N,).
         fitness: A key of `MEASURES`.
-        scale: `raw` leaves the points as they are (the paper); `percent` divides by the largest sum that is possible, or by the largest of
-            the generation where nothing bounds it (the thesis). The levels of a tournament are never scaled.
+        scale: `raw` leaves the points as they are (the paper); `percent` divides by the largest sum
+            that is possible, or by the largest of the generation where nothing bounds it (the
+            thesis). The levels of a tournament are never scaled.
         matches: Games of each player.
 
     Raises:
         ConfigurationError: An unknown name.
     """
     if fitness not in MEASURES or scale not in SCALES:
-        raise ConfigurationError(f"Unknown fitness {fitness!r} or scale {scale!r}. Valid: {', '.join((*MEASURES, *SCALES))}.")
+        raise ConfigurationError(
+            f"Unknown fitness {fitness!r} or scale {scale!r}. Valid:"
+            f" {', '.join((*MEASURES, *SCALES))}."
+        )
     measure = MEASURES[fitness]
     if scale == "raw" or measure.points is None:
         return scores

@@ -1,7 +1,9 @@
-"""The genetic algorithm by generations (Mukhar & Kalita 2012, Mukhar 2013, Frayn 2005): all play, then the next one is made.
+"""The genetic algorithm by generations (Mukhar & Kalita 2012, Mukhar 2013, Frayn 2005).
 
-A population is dealt out to tables by lot, and all its games are one call of the compiled loop. Some of its members are kept, some copied,
-some copied and mutated, and the rest are children.
+All play, then the next generation is made.
+
+A population is dealt out to tables by lot, and all its games are one call of the compiled loop.
+Some of its members are kept, some copied, some copied and mutated, and the rest are children.
 """
 
 from __future__ import annotations
@@ -19,13 +21,31 @@ from agents.players.genetic import GenomeKind
 from monopoly_env.errors import ConfigurationError, nearest
 from training.cluster import HERE, Place
 from training.evolution.fitness import MEASURES, SCALES, scaled, summed
-from training.evolution.operators import CROSSOVERS, MUTATIONS, OF_BITS, REALS_ONLY, SELECTIONS, Fitness, elite, legacy_sga
-from training.evolution.populations import Outcome, Population, PopulationOptions, Purpose, Seats, Tables, play_seats, table_of
+from training.evolution.operators import (
+    CROSSOVERS,
+    MUTATIONS,
+    OF_BITS,
+    REALS_ONLY,
+    SELECTIONS,
+    Fitness,
+    elite,
+    legacy_sga,
+)
+from training.evolution.populations import (
+    Outcome,
+    Population,
+    PopulationOptions,
+    Purpose,
+    Seats,
+    Tables,
+    play_seats,
+    table_of,
+)
 
 Done = Callable[[int], None]
 
 
-# --- settings -------------------------------------------------------------------------------------------------------------------
+# --- settings
 
 
 @dataclass(frozen=True)
@@ -39,7 +59,8 @@ class Recipe:
     mutated: float = 0.3
     """Share that is selected and mutated. The rest are children."""
     select: str = "roulette"
-    """How those who are copied or mutated are selected: roulette or tournament (the better of two)."""
+    """How those who are copied or mutated are selected: roulette or tournament (the better of
+    two)."""
     select_parents: str = "roulette"
     """The same for parents."""
     crossover: str | None = None
@@ -59,9 +80,11 @@ class Play(Tables):
     """What a generation plays."""
 
     matches: int = 100
-    """Matches of each player in a generation, a game each; with --fitness tournament, how many of these are held."""
+    """Matches of each player in a generation, a game each; with --fitness tournament, how many of
+    these are held."""
     fitness: str = "finish_order"
-    """num_wins, finish_order, num_properties, num_monopolies, net_worth (the paper's), net_worth_share (the thesis's), tournament."""
+    """num_wins, finish_order, num_properties, num_monopolies, net_worth (the paper's),
+    net_worth_share (the thesis's), tournament."""
     scale: str = "raw"
     """raw: points as they are (the paper); percent: of the largest possible (the thesis)."""
 
@@ -70,10 +93,12 @@ class Play(Tables):
 class Generational(Recipe, Play, PopulationOptions):
     """Evolve a population of players who play each other, generation by generation.
 
-    Every match splits the population at random into tables. The points of all matches are the fitness, which is relative: it says how a
-    player does among these. So the champion and the mean genome also meet a fixed panel. The folder of a run holds
-    config.json, curves (TensorBoard, and curves.csv), checkpoints, the champion (agent.safetensors), the mean genome
-    (mean.safetensors), both for `agents.load`, and population.npz. A run that was stopped goes on with --resume and the same settings.
+    Every match splits the population at random into tables. The points of all matches are the
+    fitness, which is relative: it says how a player does among these. So the champion and the mean
+    genome also meet a fixed panel. The folder of a run holds config.json, curves (TensorBoard, and
+    curves.csv), checkpoints, the champion (agent.safetensors), the mean genome (mean.safetensors),
+    both for `agents.load`, and population.npz. A run that was stopped goes on with --resume and the
+    same settings.
     """
 
     generations: int = 1000
@@ -86,7 +111,10 @@ class Generational(Recipe, Play, PopulationOptions):
 
     def check_algorithm(self, kind: GenomeKind) -> None:
         """Check the fitness, that the population splits into tables, and the recipe."""
-        for name, given, known in (("fitness", self.fitness, MEASURES), ("scale", self.scale, SCALES)):
+        for name, given, known in (
+            ("fitness", self.fitness, MEASURES),
+            ("scale", self.scale, SCALES),
+        ):
             if given not in known:
                 raise ConfigurationError(f"Unknown --{name} {given!r}. {nearest(given, known)}")
         check_split(self.population, self.num_players, self.fitness)
@@ -103,24 +131,47 @@ def check_recipe(recipe: Recipe, kind: GenomeKind) -> None:
     Raises:
         ConfigurationError: They do not.
     """
-    named = (("select", SELECTIONS), ("select_parents", SELECTIONS), ("crossover", CROSSOVERS), ("mutation", MUTATIONS))
+    named = (
+        ("select", SELECTIONS),
+        ("select_parents", SELECTIONS),
+        ("crossover", CROSSOVERS),
+        ("mutation", MUTATIONS),
+    )
     for name, table in named:
         given = getattr(recipe, name)
         if given is not None and given not in table:
-            raise ConfigurationError(f"Unknown --{name.replace('_', '-')} {given!r}. {nearest(given, table)}")
+            raise ConfigurationError(
+                f"Unknown --{name.replace('_', '-')} {given!r}. {nearest(given, table)}"
+            )
     if recipe.elite + recipe.copied + recipe.mutated > 1 + 1e-9:
         given = f"{recipe.elite:g} + {recipe.copied:g} + {recipe.mutated:g}"
-        raise ConfigurationError(f"--elite, --copied and --mutated are shares of one population: {given} is more than 1.")
+        raise ConfigurationError(
+            f"--elite, --copied and --mutated are shares of one population: {given} is more than 1."
+        )
     if recipe.legacy_sga and not kind.bits:
-        raise ConfigurationError(f"--legacy-sga is a crossover of bits; the genes of {kind.name!r} are reals. Use --genome sga.")
+        raise ConfigurationError(
+            f"--legacy-sga is a crossover of bits; the genes of {kind.name!r} are reals. Use"
+            " --genome sga."
+        )
     if recipe.legacy_sga and recipe.crossover is not None:
-        raise ConfigurationError(f"--legacy-sga is a crossover, and so is --crossover {recipe.crossover}: choose one.")
+        raise ConfigurationError(
+            f"--legacy-sga is a crossover, and so is --crossover {recipe.crossover}: choose one."
+        )
     if kind.bits and recipe.crossover in REALS_ONLY:
         valid = ", ".join(name for name in CROSSOVERS if name not in REALS_ONLY)
-        raise ConfigurationError(f"--crossover {recipe.crossover} makes fractions; the genes of {kind.name!r} are bits: use {valid}.")
+        raise ConfigurationError(
+            f"--crossover {recipe.crossover} makes fractions; the genes of {kind.name!r} are bits:"
+            f" use {valid}."
+        )
     if recipe.mutation is not None and kind.bits != (recipe.mutation in OF_BITS):
-        genes, valid = "bits" if kind.bits else "reals", ", ".join(name for name in MUTATIONS if kind.bits == (name in OF_BITS))
-        raise ConfigurationError(f"--mutation {recipe.mutation} does not suit {kind.name!r}, whose genes are {genes}: use {valid}.")
+        genes, valid = (
+            "bits" if kind.bits else "reals",
+            ", ".join(name for name in MUTATIONS if kind.bits == (name in OF_BITS)),
+        )
+        raise ConfigurationError(
+            f"--mutation {recipe.mutation} does not suit {kind.name!r}, whose genes are {genes}:"
+            f" use {valid}."
+        )
 
 
 def check_split(population: int, players: int, fitness: str) -> None:
@@ -133,19 +184,25 @@ def check_split(population: int, players: int, fitness: str) -> None:
         if population % players:
             below = population // players * players
             near = f"{below:,} or {below + players:,}" if below else f"{players:,}"
-            raise ConfigurationError(f"A population of {population:,} does not split into tables of {players}: use {near}.")
+            raise ConfigurationError(
+                f"A population of {population:,} does not split into tables of {players}: use"
+                f" {near}."
+            )
         return
     if players % 2:
-        raise ConfigurationError(f"In a tournament half of each table goes on: --num-players must be even, not {players}.")
+        raise ConfigurationError(
+            "In a tournament half of each table goes on: --num-players must be even, not"
+            f" {players}."
+        )
     if population % players or (population // players) & (population // players - 1):
         below = players << max(0, (population // players).bit_length() - 1)
         raise ConfigurationError(
-            f"A population of {population:,} is no single elimination at tables of {players}, where half of each table goes on: "
-            f"use {below:,} or {2 * below:,}."
+            f"A population of {population:,} is no single elimination at tables of {players}, where"
+            f" half of each table goes on: use {below:,} or {2 * below:,}."
         )
 
 
-# --- a generation at play -------------------------------------------------------------------------------------------------------
+# --- a generation at play
 
 
 def games_of(population: int, play: Play) -> int:
@@ -164,7 +221,8 @@ def deal(population: int, matches: int, players: int, generator: np.random.Gener
         generator: Of the splits.
 
     Returns:
-        (matches * N / players, players), the tables of the first match first. Who sits in which seat is random, too.
+        (matches * N / players, players), the tables of the first match first. Who sits in which
+        seat is random, too.
     """
     players_of_match = np.tile(np.arange(population, dtype=np.int16), (matches, 1))
     return generator.permuted(players_of_match, axis=1).reshape(-1, players)
@@ -203,7 +261,10 @@ def evaluate(
         batch = play_seats(table, seats, seed, done=done)
         scores, batches = summed(points(batch), seats, len(population)), [batch]
     turns, capped = (
-        np.concatenate(parts) for parts in zip(*((batch.game_counts["turns"], batch.capped) for batch in batches), strict=True)
+        np.concatenate(parts)
+        for parts in zip(
+            *((batch.game_counts["turns"], batch.capped) for batch in batches), strict=True
+        )
     )
     fitness = scaled(scores, play.fitness, play.scale, play.matches)
     return Outcome(fitness, len(turns), float(turns.mean()), float(capped.mean()))
@@ -212,9 +273,12 @@ def evaluate(
 def _eliminate(
     table: Table, population: int, play: Play, seed: int, generator: np.random.Generator, done: Done
 ) -> tuple[NDArray[np.float64], list[GameBatch]]:
-    """Single eliminations, all at once: the better half of each table goes on, a player's points are the rounds that it survives.
+    """Single eliminations, all at once.
 
-    Those of the last table who survive share the last level. Of those who tie the one in the earlier seat goes on; seats were drawn.
+    The better half of each table goes on, and a player's points are the rounds that it survives.
+
+    Those of the last table who survive share the last level. Of those who tie the one in the
+    earlier seat goes on; seats were drawn.
     """
     seats = deal(population, play.matches, play.num_players, generator)
     scores, batches, played = np.zeros(population), list[GameBatch](), 0
@@ -229,18 +293,27 @@ def _eliminate(
         seats = generator.permuted(through, axis=1).reshape(-1, play.num_players)
 
 
-# --- the next generation --------------------------------------------------------------------------------------------------------
+# --- the next generation
 
 
 def numbers(population: int, recipe: Recipe) -> tuple[int, int, int, int]:
-    """How many of a population are kept, copied, mutated and born; shares are rounded, and at least one of a share above 0 is kept."""
+    """How many of a population are kept, copied, mutated and born.
+
+    Shares are rounded, and at least one of a share above 0 is kept.
+    """
     kept = max(round(recipe.elite * population), 1 if recipe.elite > 0 else 0)
     copied = min(round(recipe.copied * population), population - kept)
     mutated = min(round(recipe.mutated * population), population - kept - copied)
     return kept, copied, mutated, population - kept - copied - mutated
 
 
-def breed(kind: GenomeKind, population: NDArray[Any], fitness: Fitness, recipe: Recipe, generator: np.random.Generator) -> NDArray[Any]:
+def breed(
+    kind: GenomeKind,
+    population: NDArray[Any],
+    fitness: Fitness,
+    recipe: Recipe,
+    generator: np.random.Generator,
+) -> NDArray[Any]:
     """The next generation: the kept first, then the copied, the mutated, the children.
 
     Args:
@@ -255,13 +328,19 @@ def breed(kind: GenomeKind, population: NDArray[Any], fitness: Fitness, recipe: 
     """
     kept, copied, mutated, born = numbers(len(population), recipe)
     select, select_parents = SELECTIONS[recipe.select], SELECTIONS[recipe.select_parents]
-    crossover = legacy_sga if recipe.legacy_sga else CROSSOVERS[recipe.crossover or ("one_point" if kind.bits else "blend")]
+    crossover = (
+        legacy_sga
+        if recipe.legacy_sga
+        else CROSSOVERS[recipe.crossover or ("one_point" if kind.bits else "blend")]
+    )
     mutation = MUTATIONS[recipe.mutation or ("flip" if kind.bits else "gauss")]
     following = np.empty_like(population)
     alike = np.concatenate([elite(fitness, kept), select(fitness, copied, generator)])
     population.take(alike, axis=0, out=following[: kept + copied], mode="clip")
     chosen = population[select(fitness, mutated, generator)]
-    changed = mutation(chosen, recipe.mutation_rate, recipe.mutation_size, (kind.low, kind.high), generator)
+    changed = mutation(
+        chosen, recipe.mutation_rate, recipe.mutation_size, (kind.low, kind.high), generator
+    )
     following[kept + copied : kept + copied + mutated] = changed
     matings = -(-born // 2)
     parents = population[select_parents(fitness, 2 * matings, generator)]
@@ -285,9 +364,19 @@ class Generations(Population):
         """Make the next generation, and play it."""
         options, population = self.options, self.population
         if self.step:
-            population = breed(self.kind, population, self.fitness, options, self.generator(Purpose.BREED))
+            population = breed(
+                self.kind, population, self.fitness, options, self.generator(Purpose.BREED)
+            )
         seed, generator = self.game_seed(Purpose.SEARCH), self.generator(Purpose.DEAL)
-        outcome = evaluate(self.kind, population, options, seed, generator, self.played, table_type=self.place.table)
+        outcome = evaluate(
+            self.kind,
+            population,
+            options,
+            seed,
+            generator,
+            self.played,
+            table_type=self.place.table,
+        )
         self.population, self.fitness = population, outcome.fitness
         self.note(outcome)
 
@@ -298,6 +387,16 @@ class Generations(Population):
 
 MUKHAR2012: Final = Generational()
 MUKHAR2013: Final = Generational(
-    scripted=("of_buildings=0.1", "thesis=1"), rules="mukhar_thesis", population=1024, scale="percent", select="tournament"
+    scripted=("of_buildings=0.1", "thesis=1"),
+    rules="mukhar_thesis",
+    population=1024,
+    scale="percent",
+    select="tournament",
 )
-FRAYN: Final = Generational(rules="frayn", elite=0.003, select="tournament", select_parents="tournament", crossover="uniform")
+FRAYN: Final = Generational(
+    rules="frayn",
+    elite=0.003,
+    select="tournament",
+    select_parents="tournament",
+    crossover="uniform",
+)

@@ -25,14 +25,16 @@ Vector = NDArray[np.float64]  # (D,), zeros: the player that evolution begins wi
 _LEAST: Final = 2  # numbers: there are simpler ways to search a line
 _FACTOR: Final = 0.3  # 1 in the vector multiplies a parameter by exp(0.3), a third more
 _SHARE: Final = 0.1  # or adds a tenth of its range
-_EDGE: Final = 0.01  # a gene that begins nearer to 0 or 1 begins here: the logit of these ends is infinite
+# a gene that begins nearer to 0 or 1 begins here: the logit of these ends is infinite
+_EDGE: Final = 0.01
 
 
 class Genome(ABC):
     """A way to make players of vectors.
 
-    Every kind is made of a `start`, the player that evolution begins with, and of `fixed`, the names of numbers that stay as they are.
-    A start of another kind, an unknown name, or fewer than two numbers that are left is a ConfigurationError.
+    Every kind is made of a `start`, the player that evolution begins with, and of `fixed`, the
+    names of numbers that stay as they are. A start of another kind, an unknown name, or fewer than
+    two numbers that are left is a ConfigurationError.
 
     Attributes:
         names: (D,) what the numbers of a vector stand for.
@@ -61,9 +63,21 @@ class Genome(ABC):
         """(D,) the player's numbers, in their own units."""
 
     def explain(self, vector: Vector) -> list[dict[str, Any]]:
-        """A row for each number: `name`, `before` and `after` evolution, `unit`, `range`, `meaning`."""
-        columns = zip(self.names, self.values(self.origin).tolist(), self.values(vector).tolist(), self.about, strict=True)
-        return [{"name": name, "before": before, "after": after} | about for name, before, after, about in columns]
+        """A row for each number.
+
+        It has `name`, `before` and `after` evolution, `unit`, `range` and `meaning`.
+        """
+        columns = zip(
+            self.names,
+            self.values(self.origin).tolist(),
+            self.values(vector).tolist(),
+            self.about,
+            strict=True,
+        )
+        return [
+            {"name": name, "before": before, "after": after} | about
+            for name, before, after, about in columns
+        ]
 
 
 BARGAINING: Final = "bargaining"  # the genome of bargainers
@@ -75,15 +89,18 @@ FAMILIES: Final[dict[str, type[Parameters]]] = {"expert": Expert, "strategic": S
 class ScriptedGenome(Genome):
     """The numbers of a scripted family; switches and modes stay as they are.
 
-    A number whose range and start are positive is multiplied, value = start * exp(0.3 z), so that one of 0.05 and one of 300
-    are searched alike. One that may be negative, or starts at zero, is moved by tenths of its range. What leaves the range is clipped.
+    A number whose range and start are positive is multiplied, value = start * exp(0.3 z), so that
+    one of 0.05 and one of 300 are searched alike. One that may be negative, or starts at zero, is
+    moved by tenths of its range. What leaves the range is clipped.
 
     Attributes:
         family: A key of `FAMILIES`.
         start: (N,) float64, the row that evolution begins with; that of the vector of zeros.
     """
 
-    def __init__(self, family: str, start: PolicyLike | None = None, fixed: Sequence[str] = ()) -> None:
+    def __init__(
+        self, family: str, start: PolicyLike | None = None, fixed: Sequence[str] = ()
+    ) -> None:
         """Of a key of `FAMILIES`; the start is by default the policy of that name."""
         if family not in FAMILIES:
             raise ConfigurationError(f"Unknown genome {family!r}. {nearest(family, FAMILIES)}")
@@ -93,19 +110,29 @@ class ScriptedGenome(Genome):
         known = [option.name for option in options]
         self._evolved = _evolving(family, "parameter", known, FAMILIES[family].quantities(), fixed)
         evolved = [options[place] for place in self._evolved]
-        self._low, self._high = np.array([option.metadata["range"] for option in evolved], np.float64).T
+        self._low, self._high = np.array(
+            [option.metadata["range"] for option in evolved], np.float64
+        ).T
         self._multiplied = (self._low >= 0) & (self.start[self._evolved] > 0)
         self.names = tuple(option.name for option in evolved)
         meanings = FAMILIES[family].meanings()
         self.about = [
-            {"unit": option.metadata["unit"], "range": list(option.metadata["range"]), "meaning": meanings[option.name]}
+            {
+                "unit": option.metadata["unit"],
+                "range": list(option.metadata["range"]),
+                "meaning": meanings[option.name],
+            }
             for option in evolved
         ]
 
     def values(self, vector: Vector) -> Vector:
         """(D,) the numbers of a vector, in their own units."""
         start = self.start[self._evolved]
-        values = np.where(self._multiplied, start * np.exp(_FACTOR * vector), start + _SHARE * (self._high - self._low) * vector)
+        values = np.where(
+            self._multiplied,
+            start * np.exp(_FACTOR * vector),
+            start + _SHARE * (self._high - self._low) * vector,
+        )
         return np.asarray(np.clip(values, self._low, self._high))
 
     def row(self, vector: Vector) -> Row:
@@ -117,20 +144,32 @@ class ScriptedGenome(Genome):
     def policy(self, vector: Vector, name: str) -> CompiledPolicy:
         """The player of a vector."""
         made = _made(self.family)
-        return CompiledPolicy(name, made.kernel, self.row(vector), kind=made.kind, reads_mask=made.reads_mask)
+        return CompiledPolicy(
+            name, made.kernel, self.row(vector), kind=made.kind, reads_mask=made.reads_mask
+        )
 
 
 class BargainingGenome(Genome):
-    """The numbers of a bargainer at tables of one size; those at other tables and its model of partners stay as they are."""
+    """The numbers of a bargainer at tables of one size.
 
-    def __init__(self, players: int, start: PolicyLike | None = None, fixed: Sequence[str] = ()) -> None:
-        """Of so many players at the tables; the start is a bargainer, or of the family `expert`, then with a model of partners."""
+    Those at other tables and its model of partners stay as they are.
+    """
+
+    def __init__(
+        self, players: int, start: PolicyLike | None = None, fixed: Sequence[str] = ()
+    ) -> None:
+        """Make a genome for so many players at the tables.
+
+        The start is a bargainer, or of the family `expert`, then with a model of partners.
+        """
         policy = resolve(BASE if start is None else start)
         if not isinstance(policy, Bargainer):
             policy = Bargainer([dict(zip(NAMES, _row(BASE, start).tolist(), strict=True))])
         self._start, self._players = policy, players
         expert = _made(BASE)
-        self._own = ScriptedGenome(BASE, CompiledPolicy("own", expert.kernel, policy.at(players), kind=expert.kind), fixed)
+        self._own = ScriptedGenome(
+            BASE, CompiledPolicy("own", expert.kernel, policy.at(players), kind=expert.kind), fixed
+        )
         self.names, self.about = self._own.names, self._own.about
 
     def values(self, vector: Vector) -> Vector:
@@ -145,15 +184,26 @@ class BargainingGenome(Genome):
 
 
 class GeneticGenome(Genome):
-    """The genes of a kind of `agents.genetic`: 1 in the vector adds 1 to the logit of a gene, a half becomes .73, and that .88."""
+    """The genes of a kind of `agents.genetic`.
 
-    def __init__(self, kind: GenomeKind, start: PolicyLike | None = None, fixed: Sequence[str] = ()) -> None:
+    1 in the vector adds 1 to the logit of a gene, a half becomes .73, and that .88.
+    """
+
+    def __init__(
+        self, kind: GenomeKind, start: PolicyLike | None = None, fixed: Sequence[str] = ()
+    ) -> None:
         """Of a kind whose genes are numbers; by default all genes of the start are a half."""
         if kind.bits:
-            raise ConfigurationError(f"The genes of {kind.name!r} are bits: evolve them by --preset mukhar2012, or the numbers of 'tga'.")
+            raise ConfigurationError(
+                f"The genes of {kind.name!r} are bits: evolve them by --preset mukhar2012, or the"
+                " numbers of 'tga'."
+            )
         policy = resolve(start_of(kind.name) if start is None else start)
         if not isinstance(policy, GeneticPolicy) or policy.genome_kind.name != kind.name:
-            raise ConfigurationError(f"The start {str(start)!r} is a {policy.kind!r}, no player of the genome {kind.name!r}.")
+            raise ConfigurationError(
+                f"The start {str(start)!r} is a {policy.kind!r}, no player of the genome"
+                f" {kind.name!r}."
+            )
         self._kind, self._start, self._row = kind, policy.genome, policy.params
         places = {name: place for place, name in enumerate(kind.names)}
         self._evolved = _evolving(kind.name, "gene", kind.names, places, fixed)
@@ -162,13 +212,16 @@ class GeneticGenome(Genome):
 
     def values(self, vector: Vector) -> Vector:
         """(D,) the genes that evolve, from 0 to 1."""
-        return np.asarray(expit(logit(np.clip(self._start[self._evolved], _EDGE, 1 - _EDGE)) + vector))
+        return np.asarray(
+            expit(logit(np.clip(self._start[self._evolved], _EDGE, 1 - _EDGE)) + vector)
+        )
 
     def policy(self, vector: Vector, name: str) -> GeneticPolicy:
         """The player of a vector."""
         genes, row = self._start.copy(), self._row.copy()
         genes[self._evolved] = self.values(vector)
-        row[: len(self._kind.number_names)] = self._kind.decode(genes[None])[0]  # the rest is scripted, as in the start
+        # the rest is scripted, as in the start
+        row[: len(self._kind.number_names)] = self._kind.decode(genes[None])[0]
         return GeneticPolicy(self._kind, row, name)
 
 
@@ -202,10 +255,14 @@ def genome(name: str, players: int, start: PolicyLike | None, fixed: Sequence[st
         return ScriptedGenome(name, start, fixed)
     if name in KINDS:
         return GeneticGenome(KINDS[name], start, fixed)
-    raise ConfigurationError(f"Unknown genome {name!r}. {nearest(name, dict.fromkeys((*FAMILIES, *KINDS, BARGAINING)))}")
+    raise ConfigurationError(
+        f"Unknown genome {name!r}. {nearest(name, dict.fromkeys((*FAMILIES, *KINDS, BARGAINING)))}"
+    )
 
 
-def _evolving(genome: str, word: str, known: Sequence[str], places: Mapping[str, int], fixed: Sequence[str]) -> NDArray[np.int64]:
+def _evolving(
+    genome: str, word: str, known: Sequence[str], places: Mapping[str, int], fixed: Sequence[str]
+) -> NDArray[np.int64]:
     """(D,) the places of the numbers that evolve.
 
     Args:
@@ -220,10 +277,15 @@ def _evolving(genome: str, word: str, known: Sequence[str], places: Mapping[str,
     """
     for name in fixed:
         if name not in known:
-            raise ConfigurationError(f"The genome {genome!r} has no {word} {name!r}. {nearest(name, known)}")
+            raise ConfigurationError(
+                f"The genome {genome!r} has no {word} {name!r}. {nearest(name, known)}"
+            )
     evolved = [place for name, place in places.items() if name not in fixed]
     if len(evolved) < _LEAST:
-        raise ConfigurationError(f"--fixed leaves {len(evolved)} {word}s of {genome!r} to evolve; it takes {_LEAST} or more.")
+        raise ConfigurationError(
+            f"--fixed leaves {len(evolved)} {word}s of {genome!r} to evolve; it takes {_LEAST} or"
+            " more."
+        )
     return np.array(evolved, np.int64)
 
 
@@ -237,5 +299,7 @@ def _row(family: str, start: PolicyLike | None) -> Row:
     """The row of a policy of the family."""
     policy = resolve(family if start is None else start)
     if not isinstance(policy, CompiledPolicy) or policy.kernel is not _made(family).kernel:
-        raise ConfigurationError(f"The start {str(start)!r} is a {policy.kind!r}, no player of the genome {family!r}.")
+        raise ConfigurationError(
+            f"The start {str(start)!r} is a {policy.kind!r}, no player of the genome {family!r}."
+        )
     return policy.params.copy()

@@ -1,8 +1,13 @@
-"""A hall of fame for Pente: networks that were once the best, which the networks of today play instead of scripted players.
+"""A hall of fame for Pente.
 
-Co-evolution against the last generation alone forgets what it could once do (Rosin and Belew 1997): so opponents are drawn from all of
-them, with as many games as the fixed tests have. Networks play without chance, so a match has one game from each seat, a member that is
-drawn twice counts twice, and fresh games are games against members drawn anew. The first members are networks of weights drawn at random.
+In it are networks that were once the best. The networks of today play them instead of scripted
+players.
+
+Co-evolution against the last generation alone forgets what it could once do (Rosin and Belew 1997):
+so opponents are drawn from all of them, with as many games as the fixed tests have. Networks play
+without chance, so a match has one game from each seat, a member that is drawn twice counts twice,
+and fresh games are games against members drawn anew. The first members are networks of weights
+drawn at random.
 """
 
 from __future__ import annotations
@@ -36,7 +41,11 @@ class Hall:
 
     def joined(self, network: NDArray[np.float64]) -> Hall:
         """With one member more, unless it is the last one."""
-        return self if np.array_equal(self.members[-1], network) else self.of(np.concatenate([self.members, network[None]]))
+        return (
+            self
+            if np.array_equal(self.members[-1], network)
+            else self.of(np.concatenate([self.members, network[None]]))
+        )
 
     def of(self, members: NDArray[np.float64]) -> Hall:
         """A hall of other members.
@@ -44,14 +53,28 @@ class Hall:
         Raises:
             ValueError: They are not the genes of such networks.
         """
-        if members.ndim != 2 or members.shape[1] != self.members.shape[1] or len(members) < FOUNDERS:
-            raise ValueError(f"members of the hall of the shape {members.shape}, not of ({FOUNDERS} or more, {self.members.shape[1]})")
+        if (
+            members.ndim != 2
+            or members.shape[1] != self.members.shape[1]
+            or len(members) < FOUNDERS
+        ):
+            raise ValueError(
+                f"members of the hall of the shape {members.shape}, not of ({FOUNDERS} or more,"
+                f" {self.members.shape[1]})"
+            )
         return replace(self, members=members)
 
     def tests(self, experiment: Experiment, seed: int) -> Experiment:
-        """As many games as an experiment has, one match against each of some members drawn with the seed."""
+        """As many games as an experiment has, one match against each of some members.
+
+        The members are drawn with the seed.
+        """
         generator = np.random.Generator(np.random.PCG64(seed))
-        drawn = generator.integers(0, len(self.members), (len(experiment.tests) * experiment.matches, experiment.players - 1))
+        drawn = generator.integers(
+            0,
+            len(self.members),
+            (len(experiment.tests) * experiment.matches, experiment.players - 1),
+        )
         numbers = np.unique(drawn)
         players = {
             number: self.like.with_params(row, f"member {number}")

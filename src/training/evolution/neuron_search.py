@@ -1,4 +1,7 @@
-"""A run that evolves the neurons of networks: by ESP, or by one of the searches that ESP is compared with (`controls`)."""
+"""A run that evolves the neurons of networks.
+
+It does so by ESP, or by one of the searches that ESP is compared with (`controls`).
+"""
 
 from __future__ import annotations
 
@@ -22,21 +25,25 @@ class NeuronOptions(Recipe, EvolutionOptions):
     """The options of such a run."""
 
     algorithm: Algorithm = "esp"
-    """esp; or what it is compared with on as many games: genetic (whole networks mate), cmaes (separable CMA-ES), random (rows drawn
-    anew every generation)."""
+    """esp; or what it is compared with on as many games: genetic (whole networks mate), cmaes
+    (separable CMA-ES), random (rows drawn anew every generation)."""
 
     def check_recipe(self) -> None:
         """Check how neurons evolve.
 
         Raises:
-            ConfigurationError: An algorithm that is unknown, or does not fit; a number out of its range.
+            ConfigurationError: An algorithm that is unknown, or does not fit; a number out of its
+                range.
         """
         if self.algorithm not in ALGORITHMS:
-            raise ConfigurationError(f"Unknown --algorithm {self.algorithm!r}. {nearest(self.algorithm, ALGORITHMS)}")
+            raise ConfigurationError(
+                f"Unknown --algorithm {self.algorithm!r}. {nearest(self.algorithm, ALGORITHMS)}"
+            )
         Recipe.check(self)
         if self.lesion and self.algorithm != "esp":
             raise ConfigurationError(
-                f"--lesion adds and removes sub-populations, which --algorithm {self.algorithm} does not have: leave it out."
+                f"--lesion adds and removes sub-populations, which --algorithm {self.algorithm}"
+                " does not have: leave it out."
             )
 
 
@@ -50,7 +57,13 @@ class NeuronSearch(Search):
 
     options: NeuronOptions
 
-    def __init__(self, options: NeuronOptions, shape: tuple[int, int], sizes: Sizes = None, place: Place = HERE) -> None:
+    def __init__(
+        self,
+        options: NeuronOptions,
+        shape: tuple[int, int],
+        sizes: Sizes = None,
+        place: Place = HERE,
+    ) -> None:
         """Begin before the first generation.
 
         Args:
@@ -61,15 +74,26 @@ class NeuronSearch(Search):
         """
         super().__init__(options, place)
         self._sizes = sizes
-        self.control = Control.of(options.algorithm, *shape, options, options.seed, sizes) if options.algorithm != "esp" else None
-        self.stage = self.control.begin(*shape) if self.control else esp.begin(*shape, options, options.seed)
+        self.control = (
+            Control.of(options.algorithm, *shape, options, options.seed, sizes)
+            if options.algorithm != "esp"
+            else None
+        )
+        self.stage = (
+            self.control.begin(*shape) if self.control else esp.begin(*shape, options, options.seed)
+        )
 
     def breed(self, fitness: Fitness, **grow: Any) -> Generation:
-        """Evaluate a generation and make the next one; `grow` is what ESP needs to add and remove units."""
+        """Evaluate a generation and make the next one.
+
+        `grow` is what ESP needs to add and remove units.
+        """
         if self.control:
             found = self.control.advance(self.stage, fitness)
         else:
-            found = esp.advance(self.stage, fitness, self.options, self.options.seed, sizes=self._sizes, **grow)
+            found = esp.advance(
+                self.stage, fitness, self.options, self.options.seed, sizes=self._sizes, **grow
+            )
         self.stage = found.state
         self.step += 1
         return found

@@ -1,17 +1,24 @@
-"""What makes a generation of a genetic algorithm out of the one before: pure functions on arrays, by name.
+"""Operators that make a generation of a genetic algorithm out of the one before.
 
-A population is (N, G), a genome a row; fitness is (N,), more is better. All random numbers come from the generator that is given. Nothing
-is changed in place, and the type of the genes stays what it was. The operators of a kind have the same arguments:
+They are pure functions on arrays, by name.
+
+A population is (N, G), a genome a row; fitness is (N,), more is better. All random numbers come
+from the generator that is given. Nothing is changed in place, and the type of the genes stays what
+it was. The operators of a kind have the same arguments, the last of them a generator:
 
 | kind | arguments | result |
 |---|---|---|
-| selection | fitness (N,), how many to draw with replacement (M), generator | (M,) rows of the population |
-| crossover | parents (M, G), their mates (M, G), strings of genes to cut one by one, generator | (M, G) one child each, (M, G) another |
-| union | (M, C, G) the winners of C games for each of M matings, generator | (M, G) a code each |
-| mutation | population (N, G), the probability that a gene changes, by how much, the genes' ranges, generator | (N, G) |
+| selection | fitness (N,), how many to draw with replacement (M) | (M,) rows of the population |
+| crossover | parents (M, G), mates (M, G), strings to cut one by one | (M, G) and (M, G) children |
+| union | (M, C, G) the winners of C games for each of M matings | (M, G) a code each |
+| mutation | population (N, G), chance that a gene changes, by how much, ranges | (N, G) |
 
-Sources: Mukhar & Kalita 2012 and Mukhar 2013 (roulette, binary tournaments, blend and one-point crossover, gene and bit mutation),
-Frayn 2005 as they report it (uniform crossover), Pring 2015 (random choice among winners, their mean; redraw, offset).
+The strings are strings of genes, the ranges those of the genes; crossover gives one child of each
+mating in each of its two results.
+
+Sources: Mukhar & Kalita 2012 and Mukhar 2013 (roulette, binary tournaments, blend and one-point
+crossover, gene and bit mutation), Frayn 2005 as they report it (uniform crossover), Pring 2015
+(random choice among winners, their mean; redraw, offset).
 """
 
 from __future__ import annotations
@@ -27,31 +34,44 @@ Fitness: TypeAlias = NDArray[np.float64]  # (N,)
 Chosen: TypeAlias = NDArray[np.int64]  # (M,) rows of the population
 Children: TypeAlias = tuple[Population, Population]
 Parts: TypeAlias = Sequence[slice]  # strings of genes that one-point crossover cuts one by one
-Range: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # (G,) the least and the most that each gene may be
+# (G,) the least and the most that each gene may be
+Range: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 LEGACY_CUTS: Final = 256  # bits, whatever the length of the string
 
 
-# --- selection -----------------------------------------------------------------------------------------------------------
+# --- selection
 
 
 def elite(fitness: Fitness, count: int) -> Chosen:
-    """The fittest, the best first; of equals the one that comes first: where the published program takes all that tie with the last."""
+    """The fittest, the best first; of equals the one that comes first.
+
+    The published program takes all that tie with the last.
+    """
     return np.argsort(-fitness, kind="stable")[:count]
 
 
 def roulette(fitness: Fitness, count: int, generator: np.random.Generator) -> Chosen:
-    """Each draw takes a row with the probability fitness / sum of fitness; all alike if none has any; below 0 counts as 0."""
+    """Each draw takes a row with the probability fitness / sum of fitness.
+
+    All rows are alike if none has any; below 0 counts as 0.
+    """
     share = np.clip(fitness, 0, None).cumsum()
     if share[-1] <= 0:
         return generator.integers(len(fitness), size=count)
-    # A draw just below 1 may be rounded up to the whole sum: then the last row that has any fitness is meant.
+    # A draw just below 1 may be rounded up to the whole sum: then the last row that has any fitness
+    # is meant.
     last = int(np.searchsorted(share, share[-1]))
-    return np.asarray(np.minimum(np.searchsorted(share, generator.random(count) * share[-1], side="right"), last))
+    return np.asarray(
+        np.minimum(np.searchsorted(share, generator.random(count) * share[-1], side="right"), last)
+    )
 
 
 def tournament(fitness: Fitness, count: int, generator: np.random.Generator) -> Chosen:
-    """Each draw takes two rows at random, one of them perhaps twice, and keeps the fitter; of equals the first drawn."""
+    """Each draw takes two rows at random, one of them perhaps twice, and keeps the fitter.
+
+    Of equals it keeps the first drawn.
+    """
     first, second = generator.integers(len(fitness), size=(2, count))
     return np.asarray(np.where(fitness[second] > fitness[first], second, first))
 
@@ -62,27 +82,41 @@ SELECTIONS: Final[dict[str, Callable[[Fitness, int, np.random.Generator], Chosen
 }
 
 
-# --- crossover -----------------------------------------------------------------------------------------------------------
+# --- crossover
 
 
-def blend(first: Population, second: Population, parts: Parts, generator: np.random.Generator) -> Children:
-    """The children b first + (1 - b) second and (1 - b) first + b second, with one b from U(0, 1) a mating."""
+def blend(
+    first: Population, second: Population, parts: Parts, generator: np.random.Generator
+) -> Children:
+    """The children b first + (1 - b) second and (1 - b) first + b second.
+
+    There is one b from U(0, 1) a mating.
+    """
     del parts
     share = generator.random((len(first), 1))
     step = (second - first) * (1 - share)
     return first + step, second - step
 
 
-def uniform(first: Population, second: Population, parts: Parts, generator: np.random.Generator) -> Children:
+def uniform(
+    first: Population, second: Population, parts: Parts, generator: np.random.Generator
+) -> Children:
     """Each gene from either parent by the toss of a coin; the second child gets the other one."""
     del parts
-    coins = np.unpackbits(np.frombuffer(generator.bytes(-(-first.size // 8)), np.uint8), count=first.size)
+    coins = np.unpackbits(
+        np.frombuffer(generator.bytes(-(-first.size // 8)), np.uint8), count=first.size
+    )
     mine = coins.reshape(first.shape).view(np.bool_)
     return np.where(mine, first, second), np.where(mine, second, first)
 
 
-def one_point(first: Population, second: Population, parts: Parts, generator: np.random.Generator) -> Children:
-    """Each string is cut at a random place between two genes; the children exchange what lies beyond. A string of one gene is not cut."""
+def one_point(
+    first: Population, second: Population, parts: Parts, generator: np.random.Generator
+) -> Children:
+    """Each string is cut at a random place between two genes.
+
+    The children exchange what lies beyond. A string of one gene is not cut.
+    """
     one, two = first.copy(), second.copy()
     for part in parts:
         length = len(range(*part.indices(first.shape[1])))
@@ -93,20 +127,27 @@ def one_point(first: Population, second: Population, parts: Parts, generator: np
     return one, two
 
 
-def mean(first: Population, second: Population, parts: Parts, generator: np.random.Generator) -> Children:
+def mean(
+    first: Population, second: Population, parts: Parts, generator: np.random.Generator
+) -> Children:
     """The middle of the parents, twice."""
     del parts, generator
     middle = (first + second) / 2
     return middle, middle.copy()
 
 
-def legacy_sga(first: Population, second: Population, parts: Parts, generator: np.random.Generator) -> Children:
-    """The faulty crossover of the published program's bit strings, so that what it does can be examined: choose it for nothing else.
+def legacy_sga(
+    first: Population, second: Population, parts: Parts, generator: np.random.Generator
+) -> Children:
+    """The faulty crossover of the published program's bit strings.
 
-    The cut is drawn over 256 bits whatever the length of the string, so that a short one often is not cut at all. Of the parent's
-    own string only the bit at the cut is cleared, where all from there on should be, before the other parent's upper part is
-    joined by exclusive or: the bit at the cut is the other parent's, those beyond are first XOR second, in both children.
-    Where the parents agree that is 0, so upper bits die out as a population becomes alike.
+    It is here so that what it does can be examined: choose it for nothing else.
+
+    The cut is drawn over 256 bits whatever the length of the string, so that a short one often is
+    not cut at all. Of the parent's own string only the bit at the cut is cleared, where all from
+    there on should be, before the other parent's upper part is joined by exclusive or: the bit at
+    the cut is the other parent's, those beyond are first XOR second, in both children. Where the
+    parents agree that is 0, so upper bits die out as a population becomes alike.
     """
     one, two = first.copy(), second.copy()
     for part in parts:
@@ -119,7 +160,9 @@ def legacy_sga(first: Population, second: Population, parts: Parts, generator: n
     return one, two
 
 
-CROSSOVERS: Final[dict[str, Callable[[Population, Population, Parts, np.random.Generator], Children]]] = {
+CROSSOVERS: Final[
+    dict[str, Callable[[Population, Population, Parts, np.random.Generator], Children]]
+] = {
     "blend": blend,
     "uniform": uniform,
     "one_point": one_point,
@@ -128,7 +171,7 @@ CROSSOVERS: Final[dict[str, Callable[[Population, Population, Parts, np.random.G
 REALS_ONLY: Final = ("blend", "mean")  # of 0 and 1 they would make fractions
 
 
-# --- several winners and one code ----------------------------------------------------------------------------------------
+# --- several winners and one code
 
 
 def choice_of(parents: NDArray[Any], generator: np.random.Generator) -> Population:
@@ -144,34 +187,48 @@ def mean_of(parents: NDArray[Any], generator: np.random.Generator) -> Population
     return np.asarray(parents.mean(axis=1))
 
 
-UNIONS: Final[dict[str, Callable[[NDArray[Any], np.random.Generator], Population]]] = {"choice": choice_of, "mean": mean_of}
+UNIONS: Final[dict[str, Callable[[NDArray[Any], np.random.Generator], Population]]] = {
+    "choice": choice_of,
+    "mean": mean_of,
+}
 
 
-# --- mutation ------------------------------------------------------------------------------------------------------------
+# --- mutation
 
 
-def _places(population: Population, rate: float, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Where mutations strike, in the flattened population: each gene with the same probability, independent of the others.
+def _places(
+    population: Population, rate: float, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """The places in the flattened population where mutations strike.
 
-    Their number is binomial and they are as likely anywhere: the same as a draw for each gene, at the cost of those that change.
+    Each gene is struck with the same probability, independent of the others.
+
+    Their number is binomial and they are as likely anywhere: the same as a draw for each gene, at
+    the cost of those that change.
     """
     count = generator.binomial(population.size, rate)
     return generator.choice(population.size, count, replace=False, shuffle=False)
 
 
-def gauss(population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator) -> Population:
+def gauss(
+    population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator
+) -> Population:
     """Add N(0, size), in units of the gene's range, and clip to it."""
     places = _places(population, rate, generator)
     return _moved(population, places, size * generator.standard_normal(len(places)), genes)
 
 
-def offset(population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator) -> Population:
+def offset(
+    population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator
+) -> Population:
     """Add U(-size, size), in units of the gene's range, and clip to it."""
     places = _places(population, rate, generator)
     return _moved(population, places, generator.uniform(-size, size, len(places)), genes)
 
 
-def redraw(population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator) -> Population:
+def redraw(
+    population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator
+) -> Population:
     """Draw anew from the gene's range."""
     del size
     places, changed = _places(population, rate, generator), population.copy()
@@ -180,7 +237,9 @@ def redraw(population: Population, rate: float, size: float, genes: Range, gener
     return changed
 
 
-def flip(population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator) -> Population:
+def flip(
+    population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator
+) -> Population:
     """0 becomes 1 and 1 becomes 0."""
     del size, genes
     places, changed = _places(population, rate, generator), population.copy()
@@ -189,7 +248,9 @@ def flip(population: Population, rate: float, size: float, genes: Range, generat
     return changed
 
 
-def _moved(population: Population, places: NDArray[np.int64], shares: NDArray[np.float64], genes: Range) -> Population:
+def _moved(
+    population: Population, places: NDArray[np.int64], shares: NDArray[np.float64], genes: Range
+) -> Population:
     changed = population.copy()
     low, high = (end[places % population.shape[1]] for end in genes)
     flat = changed.ravel()
@@ -197,7 +258,9 @@ def _moved(population: Population, places: NDArray[np.int64], shares: NDArray[np
     return changed
 
 
-MUTATIONS: Final[dict[str, Callable[[Population, float, float, Range, np.random.Generator], Population]]] = {
+MUTATIONS: Final[
+    dict[str, Callable[[Population, float, float, Range, np.random.Generator], Population]]
+] = {
     "gauss": gauss,
     "offset": offset,
     "redraw": redraw,

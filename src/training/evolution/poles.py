@@ -1,13 +1,18 @@
-"""Two poles on a cart, balanced without knowing velocities: a control task with a known answer, for what evolves recurrent networks.
+"""Two poles on a cart, balanced without knowing velocities.
+
+It is a control task with a known answer, for what evolves recurrent networks.
 
     network = architecture(hidden=5)
     neurons = Neurons(network, bias=True)
-    rates = fitness(neurons.pack(rows), network)             # (N,) shares of 1,000 steps, 1.0: balanced to the end
+    # (N,) shares of 1,000 steps, 1.0: balanced to the end
+    rates = fitness(neurons.pack(rows), network)
 
-Wieland's equations, with the constants that are common since: the cart weighs 1 kg and is pushed by up to 10 N; the poles are 1 m and
-0.1 m long and weigh 0.1 kg and 0.01 kg. A push lasts two Runge-Kutta steps of 0.01 s. The long pole begins at 4.5 degrees, all else at 0.
-A trial ends when the cart is more than 2.4 m from the middle or a pole leans by more than 36 degrees. The network sees the place of
-the cart and both angles, each as a share of its limit; nothing tells it how fast they move, so it needs a memory.
+Wieland's equations, with the constants that are common since: the cart weighs 1 kg and is pushed by
+up to 10 N; the poles are 1 m and 0.1 m long and weigh 0.1 kg and 0.01 kg. A push lasts two
+Runge-Kutta steps of 0.01 s. The long pole begins at 4.5 degrees, all else at 0. A trial ends when
+the cart is more than 2.4 m from the middle or a pole leans by more than 36 degrees. The network
+sees the place of the cart and both angles, each as a share of its limit; nothing tells it how fast
+they move, so it needs a memory.
 """
 
 from __future__ import annotations
@@ -39,11 +44,16 @@ INPUTS: Final = 3
 
 
 def architecture(hidden: int) -> Architecture:
-    """A simple recurrent network of so many logistic units; its output pushes right if it is positive."""
+    """A simple recurrent network of so many logistic units.
+
+    Its output pushes right if it is positive.
+    """
     return Architecture(INPUTS, (), (("push", 1),), "logistic", "elman", hidden)
 
 
-def fitness(rows: NDArray[np.float32], network: Architecture, steps: int = 1000) -> NDArray[np.float64]:
+def fitness(
+    rows: NDArray[np.float32], network: Architecture, steps: int = 1000
+) -> NDArray[np.float64]:
     """The share of `steps` for which each network keeps the poles up, (N,).
 
     Args:
@@ -55,9 +65,14 @@ def fitness(rows: NDArray[np.float32], network: Architecture, steps: int = 1000)
         ConfigurationError: A network or rows of another shape.
     """
     if network.inputs != INPUTS or network.outputs != 1:
-        raise ConfigurationError(f"A network that balances poles has 3 inputs and 1 output, not {network.inputs} and {network.outputs}.")
+        raise ConfigurationError(
+            f"A network that balances poles has 3 inputs and 1 output, not {network.inputs} and"
+            f" {network.outputs}."
+        )
     if rows.ndim != 2 or rows.shape[1] != network.length or rows.dtype != np.float32:
-        raise ConfigurationError(f"Rows must be (N, {network.length}) float32, not {rows.dtype} {rows.shape}.")
+        raise ConfigurationError(
+            f"Rows must be (N, {network.length}) float32, not {rows.dtype} {rows.shape}."
+        )
     lasted = np.zeros(len(rows), np.int64)
     _balance(np.ascontiguousarray(rows), max(network.units, 1), steps, lasted)
     return lasted / steps
@@ -66,13 +81,22 @@ def fitness(rows: NDArray[np.float32], network: Architecture, steps: int = 1000)
 @entry()
 def _balance(rows: Any, units: int, steps: int, lasted: Any) -> None:
     rows, lasted = borrowed(rows), borrowed(lasted)
-    seen, memory, out = np.empty(INPUTS, np.float32), np.empty(units, np.float32), np.empty(1, np.float32)
+    seen, memory, out = (
+        np.empty(INPUTS, np.float32),
+        np.empty(units, np.float32),
+        np.empty(1, np.float32),
+    )
     state, room = np.empty(6), np.empty((5, 6))
     for n in range(len(rows)):
         memory[:] = 0.0
         state[:] = 0.0
         state[2] = BEGINS
-        while lasted[n] < steps and abs(state[0]) <= TRACK and abs(state[2]) <= LEANS and abs(state[4]) <= LEANS:
+        while (
+            lasted[n] < steps
+            and abs(state[0]) <= TRACK
+            and abs(state[2]) <= LEANS
+            and abs(state[4]) <= LEANS
+        ):
             seen[0], seen[1], seen[2] = state[0] / TRACK, state[2] / LEANS, state[4] / LEANS
             step(rows[n], seen, memory, 0, out)
             for _ in range(PUSH):
@@ -82,7 +106,11 @@ def _balance(rows: Any, units: int, steps: int, lasted: Any) -> None:
 
 @kernel
 def move(state: Any, force: float, room: Any) -> None:
-    """A Runge-Kutta step of the place of the cart, the angles of the poles, and the speed after each; `room` is (5, 6) scratch."""
+    """A Runge-Kutta step of the cart and the poles.
+
+    The step is of the place of the cart, the angles of the poles, and the speed after each; `room`
+    is (5, 6) scratch.
+    """
     slopes, at = room[:4], room[4]
     for stage in range(4):
         part = 0.0 if stage == 0 else (1.0 if stage == 3 else 0.5)
@@ -90,7 +118,9 @@ def move(state: Any, force: float, room: Any) -> None:
             at[i] = state[i] + part * SECONDS * slopes[max(stage - 1, 0), i] if stage else state[i]
         write_slope(at, force, slopes[stage])
     for i in range(6):
-        state[i] += SECONDS / 6.0 * (slopes[0, i] + 2.0 * slopes[1, i] + 2.0 * slopes[2, i] + slopes[3, i])
+        state[i] += (
+            SECONDS / 6.0 * (slopes[0, i] + 2.0 * slopes[1, i] + 2.0 * slopes[2, i] + slopes[3, i])
+        )
 
 
 @kernel
@@ -98,13 +128,28 @@ def write_slope(state: Any, force: float, out: Any) -> None:
     """Fill `out` with what changes in a second, by Wieland's equations."""
     pushed, weight = force - CART_FRICTION * np.sign(state[1]), CART
     for pole in range(2):
-        mass, half, angle, speed = MASSES[pole], HALVES[pole], state[2 + 2 * pole], state[3 + 2 * pole]
+        mass, half, angle, speed = (
+            MASSES[pole],
+            HALVES[pole],
+            state[2 + 2 * pole],
+            state[3 + 2 * pole],
+        )
         pull = HINGE_FRICTION * speed / (mass * half) + GRAVITY * math.sin(angle)
-        pushed += mass * half * speed * speed * math.sin(angle) + 0.75 * mass * math.cos(angle) * pull
+        pushed += (
+            mass * half * speed * speed * math.sin(angle) + 0.75 * mass * math.cos(angle) * pull
+        )
         weight += mass * (1.0 - 0.75 * math.cos(angle) ** 2)
     faster = pushed / weight
     out[0], out[1] = state[1], faster
     for pole in range(2):
-        mass, half, angle, speed = MASSES[pole], HALVES[pole], state[2 + 2 * pole], state[3 + 2 * pole]
+        mass, half, angle, speed = (
+            MASSES[pole],
+            HALVES[pole],
+            state[2 + 2 * pole],
+            state[3 + 2 * pole],
+        )
         pull = HINGE_FRICTION * speed / (mass * half) + GRAVITY * math.sin(angle)
-        out[2 + 2 * pole], out[3 + 2 * pole] = speed, -0.75 / half * (faster * math.cos(angle) + pull)
+        out[2 + 2 * pole], out[3 + 2 * pole] = (
+            speed,
+            -0.75 / half * (faster * math.cos(angle) + pull),
+        )

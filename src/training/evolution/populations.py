@@ -1,7 +1,7 @@
 """A population whose members play each other: what `generations` and `steady` have in common.
 
-Points among one's own kind say nothing of strength. So those who stand for the population, and champions of earlier measurements (the hall
-of fame), also meet a fixed panel.
+Points among one's own kind say nothing of strength. So those who stand for the population, and
+champions of earlier measurements (the hall of fame), also meet a fixed panel.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ class Tables:
     """Seats of a table."""
     rules: RulesName = "mukhar"
     turn_limit: int = 500
-    """Turns of each player after which the score decides a game, where the rules do not end it before."""
+    """Turns of each player after which the score decides a game, where the rules do not end it
+    before."""
     threads: int | None = None
     """Threads that play; default: one per core. The results are the same."""
 
@@ -68,20 +69,25 @@ class PopulationOptions(Tables, EvolutionOptions):
     """What the genetic algorithms share."""
 
     free: ClassVar[tuple[str, ...]] = (
-        *EvolutionOptions.free, "start_population", "generations", "waves", "final_games", "panel", "panel_every", "panel_games", "hall",
+        *EvolutionOptions.free, "start_population", "generations", "waves", "final_games", "panel",
+        "panel_every", "panel_games", "hall",
         "keep_every",
     )  # fmt: skip
 
     genome: str = "rga"
-    """Kind of the genomes: rga, tga, sga, pring (agents.genetic), strategic or expert (all numbers of these families)."""
+    """Kind of the genomes: rga, tga, sga, pring (agents.genetic), strategic or expert (all numbers
+    of these families)."""
     population: int = 1000
     """Players."""
     scripted: tuple[str, ...] = ()
-    """What the players of rga, tga and sga do that is no gene, where it differs: of_buildings=0.1; 1 turns a switch on: thesis=1."""
+    """What the players of rga, tga and sga do that is no gene, where it differs: of_buildings=0.1;
+    1 turns a switch on: thesis=1."""
     start_population: str | None = None
-    """A population.npz that a run of the same genome ended with, to begin from; default: random genomes."""
+    """A population.npz that a run of the same genome ended with, to begin from; default: random
+    genomes."""
     panel: tuple[str, ...] = PANEL
-    """Players that the champion and the mean genome are measured against, each in all other seats: an absolute fitness."""
+    """Players that the champion and the mean genome are measured against, each in all other seats:
+    an absolute fitness."""
     panel_every: int = 10
     """Generations (waves) between two measurements; 0: only at the end."""
     panel_games: int = 240
@@ -91,7 +97,8 @@ class PopulationOptions(Tables, EvolutionOptions):
     hall: int = 3
     """Champions of earlier measurements that are met, too, spread over the run: a hall of fame."""
     keep_every: int = 0
-    """Generations (waves) between two populations that are kept for good, the first among them; 0: only the last is kept."""
+    """Generations (waves) between two populations that are kept for good, the first among them; 0:
+    only the last is kept."""
 
     @property
     def kind(self) -> GenomeKind:
@@ -102,25 +109,34 @@ class PopulationOptions(Tables, EvolutionOptions):
         """
         kind = kind_of(self.genome)
         if self.scripted and kind.scripted is None:
-            raise ConfigurationError(f"All of genome {kind.name!r} are genes, nothing is scripted: give --scripted without any number.")
+            raise ConfigurationError(
+                f"All of genome {kind.name!r} are genes, nothing is scripted: give --scripted"
+                " without any number."
+            )
         return kind.playing(**_numbers(self.scripted))
 
     def check(self) -> None:
         """Check all that can be checked without playing.
 
         Raises:
-            MonopolyError: A number out of range, an unknown name, operators that do not suit the genes, a population that does not split.
+            MonopolyError: A number out of range, an unknown name, operators that do not suit the
+                genes, a population that does not split.
         """
         check_ranges(self, {name: ends for name, ends in _RANGES.items() if hasattr(self, name)})
         if self.rules not in PRESETS:
-            raise ConfigurationError(f"Unknown --rules {self.rules!r}. {nearest(self.rules, PRESETS)}")
+            raise ConfigurationError(
+                f"Unknown --rules {self.rules!r}. {nearest(self.rules, PRESETS)}"
+            )
         resolve_all(list(self.panel))
         self.check_algorithm(self.kind)
         for name in ("panel_games", "final_games"):
             games = getattr(self, name)
             if games % self.num_players:  # from each seat equally often
                 more = (games // self.num_players + 1) * self.num_players
-                raise ConfigurationError(f"--{name.replace('_', '-')} must be a multiple of {self.num_players}, such as {more}.")
+                raise ConfigurationError(
+                    f"--{name.replace('_', '-')} must be a multiple of {self.num_players}, such as"
+                    f" {more}."
+                )
 
     def check_algorithm(self, kind: GenomeKind) -> None:
         """Check what is the algorithm's own."""
@@ -150,40 +166,56 @@ def _numbers(scripted: Sequence[str]) -> dict[str, float]:
         try:
             numbers[name] = float(value)
         except ValueError:
-            raise ConfigurationError(f"--scripted {word!r} must be a name and a number, such as of_buildings=0.1.") from None
+            raise ConfigurationError(
+                f"--scripted {word!r} must be a name and a number, such as of_buildings=0.1."
+            ) from None
     return numbers
 
 
-def beginning(options: PopulationOptions, kind: GenomeKind, generator: np.random.Generator) -> NDArray[Any]:
+def beginning(
+    options: PopulationOptions, kind: GenomeKind, generator: np.random.Generator
+) -> NDArray[Any]:
     """(N, G) the population that evolution begins with.
 
     Raises:
-        MonopolyError: A file that is damaged, or of another kind, length or size, or with genes out of their range.
+        MonopolyError: A file that is damaged, or of another kind, length or size, or with genes out
+            of their range.
     """
     if options.start_population is None:
         return kind.random(options.population, generator)
     path = Path(options.start_population)
     if not path.is_file():
-        raise ConfigurationError(f"--start-population {options.start_population!r} is no file: give the {POPULATION} of a run.")
+        raise ConfigurationError(
+            f"--start-population {options.start_population!r} is no file: give the {POPULATION} of"
+            " a run."
+        )
     if path.resolve().is_relative_to(options.out.resolve()):
         raise ConfigurationError(
-            f"--start-population {options.start_population!r} lies in --out, where this run writes: choose another --out."
+            f"--start-population {options.start_population!r} lies in --out, where this run writes:"
+            " choose another --out."
         )
     arrays = checkpoints.read_arrays(path)
     if not {"population", "kind"} <= set(arrays):
         raise FormatError(
-            f"{options.start_population!r} is no population: it holds {', '.join(arrays) or 'nothing'}, not population and kind."
+            f"{options.start_population!r} is no population: it holds"
+            f" {', '.join(arrays) or 'nothing'}, not population and kind."
         )
     if str(arrays["kind"]) != kind.name:
-        raise ConfigurationError(f"{options.start_population!r} holds genomes of {str(arrays['kind'])!r}, not of {kind.name!r}.")
+        raise ConfigurationError(
+            f"{options.start_population!r} holds genomes of {str(arrays['kind'])!r}, not of"
+            f" {kind.name!r}."
+        )
     population = arrays["population"]
     population = kind.checked(population).astype(np.uint8 if kind.bits else np.float64)
     if len(population) != options.population:
-        raise ConfigurationError(f"{options.start_population!r} holds {len(population):,} genomes: use --population {len(population)}.")
+        raise ConfigurationError(
+            f"{options.start_population!r} holds {len(population):,} genomes: use --population"
+            f" {len(population)}."
+        )
     return population
 
 
-# --- at play --------------------------------------------------------------------------------------------------------------------
+# --- at play
 
 
 @dataclass(frozen=True)
@@ -203,13 +235,23 @@ class Outcome:
     capped: float
 
 
-def table_of(kind: GenomeKind, population: NDArray[Any], tables: Tables, table_type: type[Table] = Table) -> Table:
+def table_of(
+    kind: GenomeKind, population: NDArray[Any], tables: Tables, table_type: type[Table] = Table
+) -> Table:
     """A population ready to play: player n has row n."""
     player = kind.policy(population[0])
-    return table_type.of_population(player, kind.rows(population), Rules.preset(tables.rules), tables.turn_limit, tables.threads)
+    return table_type.of_population(
+        player, kind.rows(population), Rules.preset(tables.rules), tables.turn_limit, tables.threads
+    )
 
 
-def play_seats(table: Table, seats: Seats, seed: int, first: int = 0, done: Callable[[int], None] = lambda games: None) -> GameBatch:
+def play_seats(
+    table: Table,
+    seats: Seats,
+    seed: int,
+    first: int = 0,
+    done: Callable[[int], None] = lambda games: None,
+) -> GameBatch:
     """Play games, and fill in a batch.
 
     Args:
@@ -225,7 +267,7 @@ def play_seats(table: Table, seats: Seats, seed: int, first: int = 0, done: Call
     return batch
 
 
-# --- a population under way -----------------------------------------------------------------------------------------------------
+# --- a population under way
 
 
 class Population(Search):
@@ -244,12 +286,16 @@ class Population(Search):
         """Begin before the first generation."""
         super().__init__(options, place)
         self.kind = options.kind
-        self.begins_with = self.population = beginning(options, self.kind, self.generator(Purpose.BEGIN))
+        self.begins_with = self.population = beginning(
+            options, self.kind, self.generator(Purpose.BEGIN)
+        )
         self.fitness = np.full(len(self.population), np.nan)
 
     def generator(self, purpose: int) -> np.random.Generator:
         """The random numbers of a purpose in this generation."""
-        return np.random.Generator(np.random.PCG64(np.random.SeedSequence((self.options.seed, purpose, self.step))))
+        return np.random.Generator(
+            np.random.PCG64(np.random.SeedSequence((self.options.seed, purpose, self.step)))
+        )
 
     @property
     @abstractmethod
@@ -258,28 +304,42 @@ class Population(Search):
 
     @abstractmethod
     def outcome(self) -> dict[str, NDArray[Any]]:
-        """(G,) genomes that stand for the population, by name; the first is the agent of the run."""
+        """(G,) genomes that stand for the population, by name.
+
+        The first is the agent of the run.
+        """
 
     def settings(self) -> dict[str, Any]:
         """The settings that shape the result: a resumed run must have the same."""
         kind, options = self.kind, self.options
-        return result_settings(options, options.free, genome=kind.name, genes=kind.size, begins_with=digest(self.begins_with))
+        return result_settings(
+            options,
+            options.free,
+            genome=kind.name,
+            genes=kind.size,
+            begins_with=digest(self.begins_with),
+        )
 
     def about(self, length: int) -> str:
         """A run of so many generations, in a few words."""
         players = f"{len(self.population):,} players of {self.kind.size:,} genes"
         return f"{length:,} {self.unit}s of {self.generation_games:,} games, {players}"
 
-    # --- its genes --------------------------------------------------------------------------------------------------------------
+    # --- its genes
 
     @property
     def mean(self) -> NDArray[Any]:
         """(G,) the mean genome; of bits, what most have."""
         middle = self.population.mean(axis=0)
-        return np.asarray((middle >= 0.5).astype(self.population.dtype) if self.kind.bits else middle)
+        return np.asarray(
+            (middle >= 0.5).astype(self.population.dtype) if self.kind.bits else middle
+        )
 
     def numbers(self) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-        """(M,) names and (N, M) numbers of the genes as people read them: bits as what they stand for."""
+        """(M,) names and (N, M) numbers of the genes as people read them.
+
+        Bits are given as what they stand for.
+        """
         if self.kind.bits:
             return self.kind.number_names, self.kind.decode(self.population)
         return self.kind.names, self.population
@@ -290,21 +350,35 @@ class Population(Search):
         names, values = self.numbers()
         means = values.mean(axis=0)
         before = {"games": float(outcome.games), "turns": outcome.turns, "capped": outcome.capped}
-        genes = {"genes/mean": float(means.mean()), "genes/spread": float(values[:, :MOST_CURVES].std(axis=0).mean())}
-        genes |= {f"gene/{name}": float(mean) for name, mean in zip(names[:MOST_CURVES], means, strict=False)}
+        genes = {
+            "genes/mean": float(means.mean()),
+            "genes/spread": float(values[:, :MOST_CURVES].std(axis=0).mean()),
+        }
+        genes |= {
+            f"gene/{name}": float(mean)
+            for name, mean in zip(names[:MOST_CURVES], means, strict=False)
+        }
         self.add_row(outcome.fitness, before, genes | more)
 
     def explain(self) -> list[dict[str, Any]]:
         """A row for each of the first genes: `name`, `mean` and `spread` over the population."""
         names, values = self.numbers()
         shown = values[:, :MOST_CURVES]
-        columns = zip(names[:MOST_CURVES], shown.mean(axis=0).tolist(), shown.std(axis=0).tolist(), strict=True)
+        columns = zip(
+            names[:MOST_CURVES],
+            shown.mean(axis=0).tolist(),
+            shown.std(axis=0).tolist(),
+            strict=True,
+        )
         return [{"name": name, "mean": mean, "spread": spread} for name, mean, spread in columns]
 
-    # --- measurements -----------------------------------------------------------------------------------------------------------
+    # --- measurements
 
     def measures(self, generation: int) -> bool:
-        """Whether the panel is met after this generation. At the end it is met once more, and more often, by `finish`."""
+        """Whether the panel is met after this generation.
+
+        At the end it is met once more, and more often, by `finish`.
+        """
         every = self.options.panel_every
         return bool(self.options.panel) and every > 0 and generation % every == 0
 
@@ -316,7 +390,10 @@ class Population(Search):
         """Games of so many generations and of the measurements in between."""
         options, met = self.options, self.measurements_in(generations)
         famous = sum(min(options.hall, number) for number in range(met))
-        return generations * self.generation_games + (met * len(options.panel) + famous) * len(self.outcome()) * options.panel_games
+        return (
+            generations * self.generation_games
+            + (met * len(options.panel) + famous) * len(self.outcome()) * options.panel_games
+        )
 
     def final_games(self, length: int) -> int:
         """Games at the end of a run of so many generations."""
@@ -325,36 +402,66 @@ class Population(Search):
 
     def players(self) -> dict[str, CompiledPolicy]:
         """Those who stand for the population, by name; the first is the agent of the run."""
-        return {name: self.kind.policy(genome, f"{PREFIX}{self.kind.name}/{name}") for name, genome in self.outcome().items()}
+        return {
+            name: self.kind.policy(genome, f"{PREFIX}{self.kind.name}/{name}")
+            for name, genome in self.outcome().items()
+        }
 
     def hall_of_fame(self, run: Run) -> list[Policy]:
-        """Champions of measurements before this generation, spread over the run, always the last among them."""
-        earlier = [number for number in range(1, self.step) if files.champion(run, number).is_file()]
+        """Champions of measurements before this generation, the last always among them.
+
+        They are spread over the run.
+        """
+        earlier = [
+            number for number in range(1, self.step) if files.champion(run, number).is_file()
+        ]
         if not earlier or not self.options.hall:
             return []
-        chosen = np.unique(np.linspace(len(earlier) - 1, 0, min(self.options.hall, len(earlier))).round().astype(int))
+        chosen = np.unique(
+            np.linspace(len(earlier) - 1, 0, min(self.options.hall, len(earlier)))
+            .round()
+            .astype(int)
+        )
         famous = [load(files.champion(run, earlier[place])) for place in chosen]
         for policy, place in zip(famous, chosen, strict=True):
             policy.name = f"champion of {self.unit} {earlier[place]:,}"
         return famous
 
     def against_panel(self, games: int, run: Run) -> list[dict[str, Any]]:
-        """How often those who stand for the population win against each of the panel, in fresh games, the same dice for all of them.
+        """Win rates of those who stand for the population against each of the panel.
+
+        The games are fresh, with the same dice for all of them.
 
         Returns:
-            Rows `generation, player, opponents, hall, games, rate, low, high`: `hall` tells champions of this run from the panel; the
-            interval is 95%, from the spread between seeds.
+            Rows `generation, player, opponents, hall, games, rate, low, high`: `hall` tells
+            champions of this run from the panel; the interval is 95%, from the spread between
+            seeds.
         """
         options, players = self.options, self.players()
         rows: list[dict[str, Any]] = []
         opponents: list[PolicyLike] = [*options.panel, *self.hall_of_fame(run)]
         for number, opponent in enumerate(opponents):
-            lineup = Lineup((opponent,) * (options.num_players - 1), options.rules, options.turn_limit)
+            lineup = Lineup(
+                (opponent,) * (options.num_players - 1), options.rules, options.turn_limit
+            )
             seed = self.game_seed(Purpose.PANEL, number)
-            scores = against(list(players.values()), [lineup], [games], seed, options.threads, self.played, table_type=self.place.table)
+            scores = against(
+                list(players.values()),
+                [lineup],
+                [games],
+                seed,
+                options.threads,
+                self.played,
+                table_type=self.place.table,
+            )
             for name, score in zip(players, scores, strict=True):
                 low, high = score.interval
-                row = {"generation": self.step, "player": name, "opponents": str(lineup), "hall": number >= len(options.panel)}
+                row = {
+                    "generation": self.step,
+                    "player": name,
+                    "opponents": str(lineup),
+                    "hall": number >= len(options.panel),
+                }
                 rows.append(row | {"games": games, "rate": score.rate, "low": low, "high": high})
         return rows
 
@@ -367,21 +474,27 @@ class Population(Search):
             checkpoints.write_arrays(files.population(run, self.step), self.genomes())
 
     def _meet(self, run: Run) -> None:
-        """Meet the panel: curves, a line above the bar, and another champion in the hall of fame."""
+        """Meet the panel: curves, a line above the bar, another champion in the hall of fame."""
         self.doing(f"panel after {self.unit} {self.step:,}")
         rows = self.against_panel(self.options.panel_games, run)
         self.measurements.extend(rows)
         next(iter(self.players().values())).save(files.champion(run, self.step))
         rates = {name: overall(rows, name) for name in self.outcome()}
         self.report.scalars(self.step, {f"panel/{name}": rate for name, (rate, _) in rates.items()})
-        message = "; ".join(f"{name} wins {rate:.1%} ± {half:.1%}" for name, (rate, half) in rates.items())
+        message = "; ".join(
+            f"{name} wins {rate:.1%} ± {half:.1%}" for name, (rate, half) in rates.items()
+        )
         self.console.print(f"{self.unit} {self.step:,}: against the panel {message}")
 
-    # --- files ------------------------------------------------------------------------------------------------------------------
+    # --- files
 
     def genomes(self) -> dict[str, NDArray[Any]]:
         """What the file of a population holds: `--start-population` begins with one."""
-        return {"population": self.population, "fitness": self.fitness, "kind": np.array(self.kind.name)}
+        return {
+            "population": self.population,
+            "fitness": self.fitness,
+            "kind": np.array(self.kind.name),
+        }
 
     def finish(self, run: Run) -> dict[str, Any]:
         """Save what came out, and measure it; returns what evaluation.json holds."""
@@ -391,7 +504,8 @@ class Population(Search):
         checkpoints.write_arrays(run.folder / POPULATION, self.genomes())
         self.doing("panel at the end")
         return {
-            "agent": str(run.agent), "genome": self.kind.name, "unit": self.unit, "generations": self.step,
+            "agent": str(run.agent), "genome": self.kind.name, "unit": self.unit,
+            "generations": self.step,
             "games": self.step * self.generation_games, "seconds": self.seconds,
             "panel": self.against_panel(self.options.final_games, run),
             "genes": self.explain(), "measurements": self.measurements,
@@ -406,21 +520,29 @@ class Population(Search):
         del values
         for name, own in self.arrays().items():
             if (arrays[name].shape, arrays[name].dtype) != (own.shape, own.dtype):
-                raise ValueError(f"{name} is {arrays[name].dtype} {arrays[name].shape}, not {own.dtype} {own.shape}")
+                raise ValueError(
+                    f"{name} is {arrays[name].dtype} {arrays[name].shape}, not {own.dtype}"
+                    f" {own.shape}"
+                )
         self.population, self.fitness = self.kind.checked(arrays["population"]), arrays["fitness"]
 
 
-# --- what was measured ----------------------------------------------------------------------------------------------------------
+# --- what was measured
 
 
 def overall(rows: Sequence[dict[str, Any]], player: str) -> tuple[float, float]:
-    """Mean rate of a player over the panel without the hall, and half the width of its 95% interval."""
+    """A player's mean rate over the panel, and half the width of its 95% interval.
+
+    The hall is left out.
+    """
     own = [row for row in rows if row["player"] == player and not row["hall"]]
     return mean_rate([(row["rate"], (row["high"] - row["low"]) / 2) for row in own])
 
 
 def mean_rate(rates: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """The mean of rates against several opponents, each with half the width of its 95% interval, and that of the mean.
+    """The mean of rates against several opponents, with half the width of its 95% interval.
+
+    Each of the rates comes with half the width of its own.
 
     Games against different opponents share no dice, so that their variances add up.
     """
@@ -440,5 +562,10 @@ def show(results: Mapping[str, Any]) -> None:
     for heading in ("wins", "interval"):
         panel.add_column(heading, justify="right", no_wrap=True)
     for row in results["panel"]:
-        panel.add_row(row["player"], row["opponents"], f"{row['rate']:.1%}", f"{100 * row['low']:.1f} to {100 * row['high']:.1f}")
+        panel.add_row(
+            row["player"],
+            row["opponents"],
+            f"{row['rate']:.1%}",
+            f"{100 * row['low']:.1f} to {100 * row['high']:.1f}",
+        )
     Console().print(genes, panel)

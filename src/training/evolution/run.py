@@ -1,7 +1,9 @@
-"""A run of evolution, the same for every algorithm: its options, its loop, its checkpoints, its folder.
+"""A run of evolution, the same for every algorithm.
 
-All random numbers depend on the seed and the number of the generation, so a run that was killed and resumed comes to the same result, bit
-for bit, as one that was not.
+Here are its options, its loop, its checkpoints and its folder.
+
+All random numbers depend on the seed and the number of the generation, so a run that was killed and
+resumed comes to the same result, bit for bit, as one that was not.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ POPULATION: Final = "population.npz"
 MEAN: Final = "mean.safetensors"
 CURVES: Final = "curves.csv"
 MOST_CURVES: Final = 200  # numbers with a curve of their own; of longer genomes the first
-# What a run of evolution has in its folder, beside what every run has (`training.run.folder.FILES`).
+# What a run of evolution has in its folder, beside what every run has
+# (`training.run.folder.FILES`).
 FILES: Final = {
     CURVES: "the learning curves as a table, a row for each generation",
     "hall": "the champion of each measurement",
@@ -61,12 +64,14 @@ def population(run: Run, generation: int) -> Path:
 class EvolutionOptions(RunOptions):
     """The options of every run of evolution."""
 
-    free: ClassVar[tuple[str, ...]] = (*FREE, "threads", "cluster")  # fields that do not change the result
+    # fields that do not change the result
+    free: ClassVar[tuple[str, ...]] = (*FREE, "threads", "cluster")
 
     out: Path = Path("runs/evolve")
     """Folder of the run."""
     seed: int = 0
-    """Decides everything: genomes, tables, dice, cards. The same seed gives the same result, on any number of threads."""
+    """Decides everything: genomes, tables, dice, cards. The same seed gives the same result, on any
+    number of threads."""
     threads: int | None = None
     """Threads that play; default: one per core. The results are the same."""
     cluster: ClusterName = None
@@ -122,8 +127,15 @@ class Search(ABC):
         self.seconds = 0.0
 
     def game_seed(self, purpose: int, *more: int) -> int:
-        """The seed of the games of this generation: games of one purpose never meet those of another again."""
-        return int(np.random.SeedSequence((self.options.seed, purpose, self.step, *more)).generate_state(1)[0])
+        """The seed of the games of this generation.
+
+        Games of one purpose never meet those of another again.
+        """
+        return int(
+            np.random.SeedSequence((self.options.seed, purpose, self.step, *more)).generate_state(
+                1
+            )[0]
+        )
 
     def played(self, games: int) -> None:
         """Move the bar by games that have just ended, or need not be played."""
@@ -134,16 +146,27 @@ class Search(ABC):
         """Say what is going on, left of the bar."""
         self.report.advance(self.games_played, what)
 
-    def add_row(self, fitness: NDArray[np.float64], before: Mapping[str, float], after: Mapping[str, float]) -> None:
-        """Add a point to every curve: of the (L,) fitness of a generation, and what comes before and after it."""
+    def add_row(
+        self, fitness: NDArray[np.float64], before: Mapping[str, float], after: Mapping[str, float]
+    ) -> None:
+        """Add a point to every curve.
+
+        The curves are of the (L,) fitness of a generation, and of what comes before and after it.
+        """
         row = {"generation": float(self.step), **before}
         row |= {"fitness/mean": float(fitness.mean()), "fitness/deviation": float(fitness.std())}
-        row |= {f"fitness/{name}": float(np.quantile(fitness, share)) for name, share in _QUANTILES.items()}
+        row |= {
+            f"fitness/{name}": float(np.quantile(fitness, share))
+            for name, share in _QUANTILES.items()
+        }
         self.rows.append({**row, **after})
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """The settings that decide the result, as JSON has them: a resumed run must have the same."""
+        """The settings that decide the result, as JSON has them.
+
+        A resumed run must have the same.
+        """
 
     @abstractmethod
     def about(self, length: int) -> str:
@@ -178,7 +201,12 @@ class Search(ABC):
 
     def values(self) -> dict[str, Any]:
         """What a checkpoint holds as JSON."""
-        return {"generation": self.step, "rows": self.rows, "measurements": self.measurements, "seconds": self.seconds}
+        return {
+            "generation": self.step,
+            "rows": self.rows,
+            "measurements": self.measurements,
+            "seconds": self.seconds,
+        }
 
     def state(self) -> tuple[Parts, dict[str, Any]]:
         """All that the run continues from."""
@@ -192,7 +220,10 @@ class Search(ABC):
         """
         rows = [{name: float(value) for name, value in row.items()} for row in values["rows"]]
         if len(rows) != values["generation"] or any("fitness/mean" not in row for row in rows):
-            raise ValueError(f"{len(rows)} points of curves for {values['generation']} generations, or not of these curves")
+            raise ValueError(
+                f"{len(rows)} points of curves for {values['generation']} generations, or not of"
+                " these curves"
+            )
         self.step, self.rows, self.measurements = len(rows), rows, list(values["measurements"])
         self.seconds = float(values["seconds"])
         self.restore(parts["search"], values)
@@ -203,7 +234,10 @@ class Search(ABC):
 
 
 class Keeper:
-    """Saves a search every generation, or as often as costs little: what is lost to a power cut is a minute at most."""
+    """Saves a search every generation, or as often as costs little.
+
+    What is lost to a power cut is a minute at most.
+    """
 
     def __init__(self, search: Search, session: Session) -> None:
         """Nothing is saved yet."""
@@ -221,8 +255,14 @@ class Keeper:
     def save(self) -> None:
         """Write a checkpoint and the curves, unless this generation has one."""
         search, began = self.search, time.perf_counter()
-        search.seconds = self._earlier + began - self._began  # what was lost when a run was killed is not counted
-        if self.pending or self._saved == search.step or len(search.rows) != search.step or not search.rows:
+        # what was lost when a run was killed is not counted
+        search.seconds = self._earlier + began - self._began
+        if (
+            self.pending
+            or self._saved == search.step
+            or len(search.rows) != search.step
+            or not search.rows
+        ):
             return
         self.session.save(search, search.step)
         write_csv(self.session.run.folder / CURVES, search.rows)
@@ -237,11 +277,19 @@ def evolve(search: Search, keeper: Keeper) -> None:
         if not search.step:
             search.begin()
         while search.step < length:
-            fitness = f", fitness {search.rows[-1]['fitness/mean']:.3g}, best {search.rows[-1]['fitness/max']:.3g}" if search.rows else ""
+            fitness = (
+                f", fitness {search.rows[-1]['fitness/mean']:.3g}, best"
+                f" {search.rows[-1]['fitness/max']:.3g}"
+                if search.rows
+                else ""
+            )
             search.doing(f"{search.unit} {search.step + 1:,}/{length:,}{fitness}")
             search.advance()
             keeper.pending = True  # saved now, it would go on without its measurement
-            search.report.scalars(search.step, {name: value for name, value in search.rows[-1].items() if name != "generation"})
+            search.report.scalars(
+                search.step,
+                {name: value for name, value in search.rows[-1].items() if name != "generation"},
+            )
             search.measure(keeper.session.run)
             keeper.pending = False
             keeper.keep()
@@ -250,23 +298,43 @@ def evolve(search: Search, keeper: Keeper) -> None:
 
 
 def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
-    """Evolve from the beginning or from a checkpoint, then measure; returns what evaluation.json holds.
+    """Evolve from the beginning or from a checkpoint, then measure.
+
+    Returns what evaluation.json holds.
 
     Raises:
-        MonopolyError: Wrong options, a folder in the way, a checkpoint that is missing or damaged, a cluster that fails.
+        MonopolyError: Wrong options, a folder in the way, a checkpoint that is missing or damaged,
+            a cluster that fails.
     """
     options.check()
     with cluster.joined(options.cluster, options.threads) as place:
         search = options.search(place)
-        budget = f"{search.about(options.length)}, {search.games(options.length) + search.final_games(options.length):,} games,"
-        with Session.open(options, search.settings(), console, budget, files=search.files) as session:
+        budget = (
+            f"{search.about(options.length)},"
+            f" {search.games(options.length) + search.final_games(options.length):,} games,"
+        )
+        with Session.open(
+            options, search.settings(), console, budget, files=search.files
+        ) as session:
             if options.resume:
                 session.restore(search)
-            search.report, search.console, search.games_played = session.report, console, search.games(search.step)
+            search.report, search.console, search.games_played = (
+                session.report,
+                console,
+                search.games(search.step),
+            )
             length = max(options.length, search.step)
             if search.step > options.length:
-                console.print(f"The run has come to {search.unit} {search.step:,} already, beyond {options.length:,}: it is only measured.")
-            session.report.begin(search.games(length) + search.final_games(length), search.games_played, "games", step=search.step)
+                console.print(
+                    f"The run has come to {search.unit} {search.step:,} already, beyond"
+                    f" {options.length:,}: it is only measured."
+                )
+            session.report.begin(
+                search.games(length) + search.final_games(length),
+                search.games_played,
+                "games",
+                step=search.step,
+            )
             evolve(search, Keeper(search, session))
             results = search.finish(session.run)
             session.run.write_json("evaluation.json", results)
@@ -274,12 +342,16 @@ def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
 
 
 def carry_on(options: EvolutionOptions, console: Console) -> dict[str, Any]:
-    """Carry out a run, or what is missing of it: `execute`, which resumes a run that was begun in its folder.
+    """Carry out a run, or what is missing of it.
+
+    It is `execute`, which resumes a run that was begun in its folder.
 
     Raises:
         MonopolyError: As by `execute`; a run in the folder that was begun with other settings.
     """
-    return execute(replace(options, resume=(options.out / CONFIG).is_file(), overwrite=False), console)
+    return execute(
+        replace(options, resume=(options.out / CONFIG).is_file(), overwrite=False), console
+    )
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:

@@ -1,8 +1,11 @@
-"""Schrum's experiments in 'Neuro-Evolution in Multi-Player Pente': networks for Pente, evolved by ESP (`training.evolution.esp`).
+"""Schrum's experiments in 'Neuro-Evolution in Multi-Player Pente'.
 
-A network is judged by the games that it wins against scripted players, and by how fast (`pente_env.fitness`): against each of the five in
-games of two (5.1), against each pair of different ones in games of three (5.2), or against two Better (5.3). The text leaves much open.
-What is known to matter is an option; `E` and `P` with a number cite the open points.
+They are networks for Pente, evolved by ESP (`training.evolution.esp`).
+
+A network is judged by the games that it wins against scripted players, and by how fast
+(`pente_env.fitness`): against each of the five in games of two (5.1), against each pair of
+different ones in games of three (5.2), or against two Better (5.3). The text leaves much open. What
+is known to matter is an option; `E` and `P` with a number cite the open points.
 """
 
 from __future__ import annotations
@@ -38,22 +41,28 @@ from training.run.folder import Run
 from training.run.options import check_ranges, result_settings
 
 # Lengths of the runs by experiment: the paper's, then ours.
-GENERATIONS: Final = {"two": 2000, "pairs": 900, "better": 2000} | {"colluders": 300, "lot": 300, "hall": 2000}
+GENERATIONS: Final = {"two": 2000, "pairs": 900, "better": 2000} | {
+    "colluders": 300,
+    "lot": 300,
+    "hall": 2000,
+}
 NETWORKS: Final = ("feed_forward", "recurrent", "attentive")
 NETWORK: Final = "network.npz"
-_FORM: Final = ("hidden", "window", "size", "recurrent", "captures", "watches")  # what network.npz says of its weights
+# what network.npz says of its weights
+_FORM: Final = ("hidden", "window", "size", "recurrent", "captures", "watches")
 _FINAL: Final = 1 << 20  # in the seed of the games at the end: no run has so many generations
 
 
-# --- settings -------------------------------------------------------------------------------------------------------------------
+# --- settings
 
 
 @dataclass(frozen=True)
 class Schrum(NeuronOptions):
     """Evolve a network for Pente by ESP, as Schrum did: docs/esp.md.
 
-    The folder of a run holds config.json, curves (TensorBoard, and curves.csv), checkpoints, network.npz (the best network, for
-    `training.evolution.schrum.load`) and evaluation.json. A run that was stopped goes on with --resume and the same settings.
+    The folder of a run holds config.json, curves (TensorBoard, and curves.csv), checkpoints,
+    network.npz (the best network, for `training.evolution.schrum.load`) and evaluation.json. A run
+    that was stopped goes on with --resume and the same settings.
     """
 
     free: ClassVar[tuple[str, ...]] = (*EvolutionOptions.free, "generations")
@@ -61,9 +70,10 @@ class Schrum(NeuronOptions):
     out: Path = Path("runs/esp")
     """Folder of the run."""
     experiment: Literal["two", "pairs", "better", "colluders", "lot", "hall"] = "two"
-    """two: each of the five scripted players; pairs: each pair of different ones; better: two Better. Ours: colluders: two Better that
-    block the network and spare each other; lot: two Better, in all four ways to block one other seat each; hall: games of two against
-    networks that were the best once, and the five scripted players only at the end."""
+    """two: each of the five scripted players; pairs: each pair of different ones; better: two
+    Better. Ours: colluders: two Better that block the network and spare each other; lot: two
+    Better, in all four ways to block one other seat each; hall: games of two against networks that
+    were the best once, and the five scripted players only at the end."""
     network: Literal["feed_forward", "recurrent", "attentive"] = "feed_forward"
     """attentive: recurrent, and it sees the board before every stone, not only before its own."""
     hidden: int = 10
@@ -71,22 +81,27 @@ class Schrum(NeuronOptions):
     bias: bool = False
     """Whether a hidden unit has a bias (E7)."""
     generations: int | None = None
-    """Length of the run; may be raised on --resume. Default: 2,000 (two, better and hall), 900 (pairs) or 300."""
+    """Length of the run; may be raised on --resume. Default: 2,000 (two, better and hall), 900
+    (pairs) or 300."""
     size: int = 7
     """Points along a side of the board."""
     window: int | None = None
-    """Points along a side of a window that is moved over the board, odd, 3 to 11: the network says how good its middle is. Only
-    feed_forward. Default: the network sees the whole board, and has an output for each point."""
+    """Points along a side of a window that is moved over the board, odd, 3 to 11: the network says
+    how good its middle is. Only feed_forward. Default: the network sees the whole board, and has an
+    output for each point."""
     captures: Annotated[bool, tyro.conf.arg(name="sees-captures")] = False
     """Whether the network sees how many pairs each player has taken."""
     seat: int | None = None
-    """The only seat that the network plays from, 1 for the first: a specialist. Default: every seat."""
+    """The only seat that the network plays from, 1 for the first: a specialist. Default: every
+    seat."""
     matches: int = 10
     """Matches of each player in a test, a game from every seat each."""
     paired: bool = True
-    """Whether all networks of a generation play games of the same seeds (E12); those of a challenge always do."""
+    """Whether all networks of a generation play games of the same seeds (E12); those of a challenge
+    always do."""
     moves_max: Literal["moves", "points"] = "moves"
-    """What a won game pays is this less its moves (P28). moves: the most that a game may have; points: as many as the board has."""
+    """What a won game pays is this less its moves (P28). moves: the most that a game may have;
+    points: as many as the board has."""
     factor: float = 0.5
     """What a move pays of a game that is not won."""
     wins_alone: bool = False
@@ -115,7 +130,12 @@ class Schrum(NeuronOptions):
         """The network."""
         if self.window is not None:
             return pente_window.architecture(self.hidden, self.window)
-        return pente.architecture(self.hidden, self.rules, recurrent=self.network != "feed_forward", captures=self.captures)
+        return pente.architecture(
+            self.hidden,
+            self.rules,
+            recurrent=self.network != "feed_forward",
+            captures=self.captures,
+        )
 
     @property
     def rules(self) -> Rules:
@@ -124,7 +144,10 @@ class Schrum(NeuronOptions):
 
     @property
     def measured_by(self) -> str:
-        """The experiment whose scripted players measure the best network; those of a hall meet none before."""
+        """The experiment whose scripted players measure the best network.
+
+        Those of a hall meet none before.
+        """
         return "two" if self.experiment == "hall" else self.experiment
 
     def games_of(self, matches: int) -> Experiment:
@@ -134,23 +157,39 @@ class Schrum(NeuronOptions):
         options = {"blocker": ties, "capturer": ties, "simple": builds, "better": builds}
         tests = opponents_of(self.measured_by, options)
         fitness = Fitness(self.moves_max, factor=self.factor, wins_alone=self.wins_alone)
-        return Experiment(tests, matches, rules=self.rules, fitness=fitness, seats=() if self.seat is None else (self.seat - 1,))
+        return Experiment(
+            tests,
+            matches,
+            rules=self.rules,
+            fitness=fitness,
+            seats=() if self.seat is None else (self.seat - 1,),
+        )
 
     def check(self) -> None:
         """Check all that can be checked without playing."""
         for name, valid in (("experiment", GENERATIONS), ("network", NETWORKS)):
             if getattr(self, name) not in valid:
-                raise ConfigurationError(f"Unknown --{name} {getattr(self, name)!r}. {nearest(getattr(self, name), valid)}")
-        check_ranges(self, {"hidden": (1, pente.MOST_UNITS), "matches": (1, 1000), "final_matches": (1, 10_000)})
-        check_ranges(self, {"generations": (1, np.inf), "threads": (1, np.inf), "seed": (0, 1 << 31)})
+                raise ConfigurationError(
+                    f"Unknown --{name} {getattr(self, name)!r}."
+                    f" {nearest(getattr(self, name), valid)}"
+                )
+        check_ranges(
+            self,
+            {"hidden": (1, pente.MOST_UNITS), "matches": (1, 1000), "final_matches": (1, 10_000)},
+        )
+        check_ranges(
+            self, {"generations": (1, np.inf), "threads": (1, np.inf), "seed": (0, 1 << 31)}
+        )
         self.check_recipe()
         if self.experiment == "hall" and (self.lesion or not self.challenge):
             raise ConfigurationError(
-                "--experiment hall needs networks of one size, so no --lesion, and --challenge 1 or more, since the opponents change."
+                "--experiment hall needs networks of one size, so no --lesion, and --challenge 1 or"
+                " more, since the opponents change."
             )
         if self.window is not None and (self.network != "feed_forward" or self.captures):
             raise ConfigurationError(
-                "--window is of a network that has no memory and sees no captures: --network feed_forward, no --sees-captures."
+                "--window is of a network that has no memory and sees no captures: --network"
+                " feed_forward, no --sees-captures."
             )
         check_ranges(self, {"size": (MIN_SIZE, MAX_SIZE)})
         check_ranges(self, {"seat": (1, len(EXPERIMENTS[self.measured_by][0]) + 1)})
@@ -164,18 +203,23 @@ class Schrum(NeuronOptions):
 
 SCHRUM: Final = Schrum(**asdict(ESP["schrum"]))
 # What the published programs do otherwise; their networks play games of their own.
-PROGRAMS: Final[dict[str, dict[str, Any]]] = {name: asdict(ESP[name]) | {"paired": False} for name in ("esp/2.9", "esp/3.0")}
+PROGRAMS: Final[dict[str, dict[str, Any]]] = {
+    name: asdict(ESP[name]) | {"paired": False} for name in ("esp/2.9", "esp/3.0")
+}
 ESP29: Final = Schrum(**PROGRAMS["esp/2.9"])
 ESP30: Final = Schrum(**PROGRAMS["esp/3.0"])
 
 
-# --- a run ----------------------------------------------------------------------------------------------------------------------
+# --- a run
 
 
 class PenteSearch(NeuronSearch):
     """Networks under way."""
 
-    files: ClassVar[Mapping[str, str]] = {CURVES: "the learning curves as a table, a row for each generation", NETWORK: "the best network"}
+    files: ClassVar[Mapping[str, str]] = {
+        CURVES: "the learning curves as a table, a row for each generation",
+        NETWORK: "the best network",
+    }
     options: Schrum
 
     def __init__(self, options: Schrum, place: Place = HERE) -> None:
@@ -186,16 +230,32 @@ class PenteSearch(NeuronSearch):
         super().__init__(options, shape, place=place)
         self.hall: Hall | None = None
         if options.experiment == "hall":
-            founders = esp.generator_of(options.seed, _FINAL).uniform(-options.weights, options.weights, (FOUNDERS, shape[0] * shape[1]))
+            founders = esp.generator_of(options.seed, _FINAL).uniform(
+                -options.weights, options.weights, (FOUNDERS, shape[0] * shape[1])
+            )
             self.hall = Hall(founders, self.like, self.packed)
 
     def packed(self, networks: NDArray[np.float64]) -> NDArray[np.float64]:
         """What the kernel reads, of (N, S * G) networks."""
         return pente.rows(self.neurons.of_length(networks.shape[1]).pack(networks))
 
-    def evaluate(self, networks: NDArray[np.float64], experiment: Experiment, seed: int, *, paired: bool = True) -> Scores:
+    def evaluate(
+        self,
+        networks: NDArray[np.float64],
+        experiment: Experiment,
+        seed: int,
+        *,
+        paired: bool = True,
+    ) -> Scores:
         """Let (N, S * G) networks play the tests."""
-        return self.place.evaluate(self.packed(networks), self.like, experiment, seed, paired=paired, threads=self.options.threads)
+        return self.place.evaluate(
+            self.packed(networks),
+            self.like,
+            experiment,
+            seed,
+            paired=paired,
+            threads=self.options.threads,
+        )
 
     def settings(self) -> dict[str, Any]:
         """The settings that decide the result, as JSON has them."""
@@ -203,7 +263,10 @@ class PenteSearch(NeuronSearch):
 
     def about(self, length: int) -> str:
         """A run of so many generations, in a few words."""
-        return f"{length:,} generations of {self.options.neurons * self.options.trials:,} networks or more"
+        return (
+            f"{length:,} generations of {self.options.neurons * self.options.trials:,} networks or"
+            " more"
+        )
 
     def games(self, generations: int) -> int:
         """Games of so many generations, at most."""
@@ -231,7 +294,10 @@ class PenteSearch(NeuronSearch):
             self.hall = self.hall.joined(self.stage.best.ravel())
         else:
             rates = wins / (self.experiment.games / len(self.experiment.tests))
-            champion = {f"champion/{name}": float(rate) for name, rate in zip(self.names, rates, strict=True)}
+            champion = {
+                f"champion/{name}": float(rate)
+                for name, rate in zip(self.names, rates, strict=True)
+            }
         changes = {"bursts": float(self.stage.bursts), "units": float(len(self.stage.best))}
         self.add_row(found.fitness, {}, {"best": self.stage.best_fitness, **changes, **champion})
         self.played(self.games(self.step) - self.games_played)
@@ -248,20 +314,40 @@ class PenteSearch(NeuronSearch):
         """Save the best network and let it play fresh games; returns what evaluation.json holds."""
         options, best = self.options, self.stage.best.reshape(1, -1)
         neurons = self.neurons.of_length(best.shape[1])
-        form = {"hidden": neurons.sub_populations, "size": options.size, "window": options.window or 0}
-        kept = form | {"captures": options.captures, "recurrent": options.network != "feed_forward", "watches": self.like.watches}
-        saved = {"weights": neurons.pack(best)[0]} | {name: np.array(value) for name, value in kept.items()}
+        form = {
+            "hidden": neurons.sub_populations,
+            "size": options.size,
+            "window": options.window or 0,
+        }
+        kept = form | {
+            "captures": options.captures,
+            "recurrent": options.network != "feed_forward",
+            "watches": self.like.watches,
+        }
+        saved = {"weights": neurons.pack(best)[0]} | {
+            name: np.array(value) for name, value in kept.items()
+        }
         checkpoints.write_arrays(run.folder / NETWORK, saved)
         experiment = options.games_of(options.final_matches)
         scores = self.evaluate(best, experiment, self.game_seed(_FINAL))
         tests = []
         for name, won in zip(self.names, scores.won[0], strict=True):
-            low, high = clustered(won.ravel(), np.repeat(np.arange(len(won)), won.shape[1]))  # who plays without chance plays one match
+            # who plays without chance plays one match
+            low, high = clustered(won.ravel(), np.repeat(np.arange(len(won)), won.shape[1]))
             rate = {"win_rate": float(won.mean()), "low": low, "high": high}
-            tests.append({"opponents": name, "games": won.size, **rate, "wins_by_seat": won.sum(axis=0).tolist()})
+            tests.append(
+                {
+                    "opponents": name,
+                    "games": won.size,
+                    **rate,
+                    "wins_by_seat": won.sum(axis=0).tolist(),
+                }
+            )
         return {
-            "agent": str(run.folder / NETWORK), "experiment": options.experiment, "network": options.network, "generations": self.step,
-            "evaluations": self.stage.evaluations, "bursts": self.stage.bursts, "fitness": float(scores.fitness[0]) / options.final_matches,
+            "agent": str(run.folder / NETWORK), "experiment": options.experiment,
+            "network": options.network, "generations": self.step,
+            "evaluations": self.stage.evaluations, "bursts": self.stage.bursts,
+            "fitness": float(scores.fitness[0]) / options.final_matches,
             "quickest_wins": experiment.best / options.final_matches, "tests": tests,
         }  # fmt: skip
 
@@ -276,7 +362,7 @@ class PenteSearch(NeuronSearch):
             self.hall = self.hall.of(arrays["hall"])
 
 
-# --- what came out --------------------------------------------------------------------------------------------------------------
+# --- what came out
 
 
 def load(path: Path | str) -> Player:
@@ -294,30 +380,46 @@ def load(path: Path | str) -> Player:
         return _player(arrays, file.parent.name or "network")
     except Exception as error:  # whatever content leads to
         raise FormatError(
-            f"{str(path)!r} holds no network for Pente ({str(error).removesuffix('.')}): expected {NETWORK} of a run of `training.evolve` "
-            "with --preset schrum, esp/2.9 or esp/3.0."
+            f"{str(path)!r} holds no network for Pente ({str(error).removesuffix('.')}): expected"
+            f" {NETWORK} of a run of `training.evolve` with --preset schrum, esp/2.9 or esp/3.0."
         ) from error
 
 
 def _player(arrays: Mapping[str, NDArray[Any]], name: str) -> Player:
-    hidden, window, size, recurrent, captures, watches = (index(arrays[name].item()) for name in _FORM)
+    hidden, window, size, recurrent, captures, watches = (
+        index(arrays[name].item()) for name in _FORM
+    )
     if window:
         network = pente_window.architecture(hidden, window)
     else:
-        network = pente.architecture(hidden, Rules(size=size), recurrent=bool(recurrent), captures=bool(captures))
-    return pente.weighted(_like(network, watches=bool(watches), name=name), network, arrays["weights"])
+        network = pente.architecture(
+            hidden, Rules(size=size), recurrent=bool(recurrent), captures=bool(captures)
+        )
+    return pente.weighted(
+        _like(network, watches=bool(watches), name=name), network, arrays["weights"]
+    )
 
 
 def _like(network: Architecture, *, watches: bool, name: str = "network") -> Player:
     """A player without weights whose kernel many rows share."""
-    return pente.like(network, watches=watches, name=name) if network.outputs > 1 else pente_window.like(network, name=name)
+    return (
+        pente.like(network, watches=watches, name=name)
+        if network.outputs > 1
+        else pente_window.like(network, name=name)
+    )
 
 
 def show(results: Mapping[str, Any]) -> None:
     """Print what the best network wins in fresh games."""
-    found = f"{results['generations']:,} generations, {results['evaluations']:,} evaluations, {results['bursts']} bursts"
+    found = (
+        f"{results['generations']:,} generations, {results['evaluations']:,} evaluations,"
+        f" {results['bursts']} bursts"
+    )
     title = f"{results['agent']} after {found}"
-    pays = f"{results['fitness']:.1f}; {results['quickest_wins']:.1f} if all are won as quickly as possible"
+    pays = (
+        f"{results['fitness']:.1f}; {results['quickest_wins']:.1f} if all are won as quickly as"
+        " possible"
+    )
     caption = f"Fresh games, 95% intervals. A match of all tests pays {pays}."
     shown = RichTable("against", title=title, caption=caption)
     for heading in ("games", "wins", "interval", "wins by seat"):
@@ -325,5 +427,7 @@ def show(results: Mapping[str, Any]) -> None:
     for row in results["tests"]:
         interval = f"{100 * row['low']:.1f} to {100 * row['high']:.1f}"
         seats = " ".join(f"{wins:,}" for wins in row["wins_by_seat"])
-        shown.add_row(row["opponents"], f"{row['games']:,}", f"{row['win_rate']:.1%}", interval, seats)
+        shown.add_row(
+            row["opponents"], f"{row['games']:,}", f"{row['win_rate']:.1%}", interval, seats
+        )
     Console().print(shown)

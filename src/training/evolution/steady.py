@@ -1,8 +1,11 @@
-"""Steady state evolution after Pring (2015): those who have played make way for children of the winners.
+"""Steady state evolution after Pring (2015).
 
-A mating takes c x n players who are not playing, lets them play c games of n, makes one code of the c winners, and puts c x n children
-of it, each mutated on its own, in the place of the c x n. Matings that go on at the same time have no player in common, so a wave
-of them is one call of the compiled loop and comes to the same as one after the other.
+Those who have played make way for children of the winners.
+
+A mating takes c x n players who are not playing, lets them play c games of n, makes one code of the
+c winners, and puts c x n children of it, each mutated on its own, in the place of the c x n.
+Matings that go on at the same time have no player in common, so a wave of them is one call of the
+compiled loop and comes to the same as one after the other.
 """
 
 from __future__ import annotations
@@ -20,22 +23,32 @@ from monopoly_env.errors import ConfigurationError, nearest
 from training.cluster import HERE, Place
 from training.evolution.fitness import num_wins, summed
 from training.evolution.operators import MUTATIONS, OF_BITS, UNIONS
-from training.evolution.populations import Outcome, Population, PopulationOptions, Purpose, play_seats, table_of
+from training.evolution.populations import (
+    Outcome,
+    Population,
+    PopulationOptions,
+    Purpose,
+    play_seats,
+    table_of,
+)
 from training.run.options import RulesName
 
 _ROUNDING: Final = 1e-9  # of a gene that has its value already
 
 
-# --- settings -------------------------------------------------------------------------------------------------------------------
+# --- settings
 
 
 @dataclass(frozen=True)
 class Steady(PopulationOptions):
-    """Evolve a population whose players make way, table by table, for children of the winners (Pring 2015).
+    """Evolve a population whose players make way, table by table, for children of the winners.
 
-    Matings that go on at the same time are a wave. The mean genome is what the population has come to, and the agent of the run. The
-    folder of a run holds config.json, curves (TensorBoard, and curves.csv), checkpoints, agent.safetensors and mean.safetensors
-    for `agents.load`, and population.npz. A run that was stopped goes on with --resume and the same settings.
+    The algorithm is Pring's (2015).
+
+    Matings that go on at the same time are a wave. The mean genome is what the population has come
+    to, and the agent of the run. The folder of a run holds config.json, curves (TensorBoard, and
+    curves.csv), checkpoints, agent.safetensors and mean.safetensors for `agents.load`, and
+    population.npz. A run that was stopped goes on with --resume and the same settings.
     """
 
     genome: str = "pring"
@@ -67,20 +80,33 @@ class Steady(PopulationOptions):
     def check_algorithm(self, kind: GenomeKind) -> None:
         """Check names, that the operators suit the genes, and that there are players enough."""
         if self.union not in UNIONS:
-            raise ConfigurationError(f"Unknown --union {self.union!r}. {nearest(self.union, UNIONS)}")
+            raise ConfigurationError(
+                f"Unknown --union {self.union!r}. {nearest(self.union, UNIONS)}"
+            )
         suiting = [name for name in MUTATIONS if kind.bits == (name in OF_BITS)]
         if self.mutation not in suiting:
-            raise ConfigurationError(f"Unknown --mutation {self.mutation!r} of {kind.name!r}. {nearest(self.mutation, suiting)}")
+            raise ConfigurationError(
+                f"Unknown --mutation {self.mutation!r} of {kind.name!r}."
+                f" {nearest(self.mutation, suiting)}"
+            )
         if kind.bits and (self.union == "mean" or self.levels):
-            raise ConfigurationError(f"--union mean and --levels are of reals; the genes of {kind.name!r} are bits.")
+            raise ConfigurationError(
+                f"--union mean and --levels are of reals; the genes of {kind.name!r} are bits."
+            )
         taken = self.matings * self.winners * self.num_players
         if taken > self.population:
-            most, mating = self.population // (self.winners * self.num_players), f"{self.winners} games of {self.num_players}"
+            most, mating = (
+                self.population // (self.winners * self.num_players),
+                f"{self.winners} games of {self.num_players}",
+            )
             raise ConfigurationError(
-                f"{self.matings:,} matings of {mating} take {taken:,} players at the same time; the population has {self.population:,}: "
-                f"--matings may be {most:,} at most."
+                f"{self.matings:,} matings of {mating} take {taken:,} players at the same time; the"
+                f" population has {self.population:,}: --matings may be {most:,} at most."
                 if most
-                else f"A mating takes {mating}: a population of {self.population:,} is too small for one."
+                else (
+                    f"A mating takes {mating}: a population of {self.population:,} is too small for"
+                    " one."
+                )
             )
 
     def search(self, place: Place = HERE) -> Waves:
@@ -91,11 +117,13 @@ class Steady(PopulationOptions):
 PRING: Final = Steady()
 
 
-# --- a wave ---------------------------------------------------------------------------------------------------------------------
+# --- a wave
 
 
 def levelled(kind: GenomeKind, population: NDArray[Any], levels: int) -> NDArray[Any]:
-    """Genes moved to one of `levels` + 1 values that part their range evenly, to each from as wide a part of it; 0: as they are.
+    """Genes moved to one of `levels` + 1 values that part their range evenly.
+
+    Each value is given to as wide a part of the range; `levels` 0 leaves genes as they are.
 
     So a gene that is drawn anew takes every value as often, and one that has such a value keeps it.
     """
@@ -112,7 +140,8 @@ class Wave:
 
     Attributes:
         population: (N, G), after it.
-        depth: (N,) int64, the generations behind each player: one more than the deepest of its parents.
+        depth: (N,) int64, the generations behind each player: one more than the deepest of its
+            parents.
         taken: (M * c * n,) the rows that have played.
         outcome: Of these, in their order; the fitness is wins.
     """
@@ -146,19 +175,29 @@ def wave(
         done: Called with the number of games that have just ended.
         table_type: Where the games are played.
     """
-    taken = generator.permutation(len(population))[: options.matings * options.winners * options.num_players]
+    taken = generator.permutation(len(population))[
+        : options.matings * options.winners * options.num_players
+    ]
     seats = np.arange(len(taken), dtype=np.int16).reshape(-1, options.num_players)
-    line = play_seats(table_of(kind, population[taken], options, table_type), seats, seed, done=done)
+    line = play_seats(
+        table_of(kind, population[taken], options, table_type), seats, seed, done=done
+    )
     # Of several who win together the first: seats were drawn, so it is any of them.
-    winners = taken[seats[np.arange(len(seats)), line.place.argmin(axis=1)]].reshape(options.matings, options.winners)
+    winners = taken[seats[np.arange(len(seats)), line.place.argmin(axis=1)]].reshape(
+        options.matings, options.winners
+    )
     codes = UNIONS[options.union](population[winners], generator)
     children = np.repeat(codes, options.winners * options.num_players, axis=0)
-    mutated = MUTATIONS[options.mutation](children, options.mutation_rate, options.mutation_size, (kind.low, kind.high), generator)
+    mutated = MUTATIONS[options.mutation](
+        children, options.mutation_rate, options.mutation_size, (kind.low, kind.high), generator
+    )
     following, deeper = population.copy(), depth.copy()
     following[taken] = levelled(kind, mutated, options.levels)
     deeper[taken] = np.repeat(depth[winners].max(axis=1) + 1, options.winners * options.num_players)
     wins = summed(num_wins(line), seats, len(taken)) / 3.0
-    outcome = Outcome(wins, len(seats), float(line.game_counts["turns"].mean()), float(line.capped.mean()))
+    outcome = Outcome(
+        wins, len(seats), float(line.game_counts["turns"].mean()), float(line.capped.mean())
+    )
     return Wave(following, deeper, taken, outcome)
 
 
@@ -185,12 +224,26 @@ class Waves(Population):
 
     def advance(self) -> None:
         """Play a wave."""
-        options, seed, generator = self.options, self.game_seed(Purpose.SEARCH), self.generator(Purpose.BREED)
+        options, seed, generator = (
+            self.options,
+            self.game_seed(Purpose.SEARCH),
+            self.generator(Purpose.BREED),
+        )
         played = wave(
-            self.kind, self.population, self.depth, options, seed=seed, generator=generator, done=self.played, table_type=self.place.table
-        )  # fmt: skip
+            self.kind,
+            self.population,
+            self.depth,
+            options,
+            seed=seed,
+            generator=generator,
+            done=self.played,
+            table_type=self.place.table,
+        )
         self.population, self.depth = played.population, played.depth
-        self.note(played.outcome, **{"depth/mean": float(self.depth.mean()), "depth/max": float(self.depth.max())})
+        self.note(
+            played.outcome,
+            **{"depth/mean": float(self.depth.mean()), "depth/max": float(self.depth.max())},
+        )
 
     def outcome(self) -> dict[str, NDArray[Any]]:
         """The mean genome: no player has played often enough to be called the best."""

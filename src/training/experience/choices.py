@@ -1,8 +1,10 @@
-"""Games of compiled policies, with what each choice was: the experience of a learned agent (`agents.learned`).
+"""Games of compiled policies, with what each choice was: the experience of a learned agent.
 
-Any policy is recorded in the agent's own terms, so that the same data serve for watching experts and for learning from own games: the
-picks that compose an offer become parts and a price. What can't be told in these terms, such as a part of lots of three groups, is
-left out.
+The agent is one of `agents.learned`.
+
+Any policy is recorded in the agent's own terms, so that the same data serve for watching experts
+and for learning from own games: the picks that compose an offer become parts and a price. What
+can't be told in these terms, such as a part of lots of three groups, is left out.
 """
 
 from __future__ import annotations
@@ -33,11 +35,13 @@ from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 from monopoly_env.rules import Rules
 from training.experience.recording import begin_games, write_halves
 
-SLICE: Final = 8  # games that a thread plays at a time; who cuts a block of games cuts it here, or the choices differ
+# games that a thread plays at a time; who cuts a block of games cuts it here, or the choices differ
+SLICE: Final = 8
 PACKED: Final = -(-NUM_CHOICES // 8)  # bytes of a packed mask
 TURN_LIMIT: Final = 1000  # turns of each player after which the score decides
 
-_ROWS: Final = 2048  # choices recorded before they are copied; those of an offer that is being made then are left out
+# choices recorded before they are copied; those of an offer that is being made then are left out
+_ROWS: Final = 2048
 _LAST_BID: Final = A_BID + len(RAISES)
 _COUNTER: Final = A_REPLY + trade.COUNTER
 
@@ -67,8 +71,10 @@ class Choices(NamedTuple):
     def empty(cls, count: int, features: int, packed: int = PACKED) -> Choices:
         """Room for so many, not yet filled."""
         return cls(
-            np.empty((count, features), np.float16), np.empty((count, packed), np.uint8), np.empty(count, np.int16),
-            np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int32), np.empty(count, np.float32),
+            np.empty((count, features), np.float16), np.empty((count, packed), np.uint8),
+            np.empty(count, np.int16),
+            np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int32),
+            np.empty(count, np.float32),
         )  # fmt: skip
 
     @classmethod
@@ -116,7 +122,10 @@ def play_games(
         IllegalActionError: A policy chose an illegal action, or never ended its turn.
     """
     players, features = Players.of(policies), observation.length(seats.shape[1])
-    played_here = np.array([policy.kernel is play and policy.params[PLAYERS] == seats.shape[1] for policy in policies], np.bool_)
+    played_here = np.array(
+        [policy.kernel is play and policy.params[PLAYERS] == seats.shape[1] for policy in policies],
+        np.bool_,
+    )
     empty = empty_games(1)
     empty["rules"] = rules.to_record()
 
@@ -128,7 +137,8 @@ def play_games(
         memory, answers = np.zeros((2, count, seats.shape[1], MEMORY))
         pending = np.full((count, seats.shape[1], 2), NO_CHOICE)
         buffers = (
-            np.zeros(NUM_ACTIONS, np.bool_), np.zeros(NUM_CHOICES, np.bool_), np.zeros(features, np.float32),
+            np.zeros(NUM_ACTIONS, np.bool_), np.zeros(NUM_CHOICES, np.bool_),
+            np.zeros(features, np.float32),
             np.zeros(NUM_CHOICES, np.float32),
         )  # fmt: skip
         parts: list[Choices] = []
@@ -136,7 +146,8 @@ def play_games(
         while full:
             rows = Choices.empty(_ROWS, features)
             written = _record(
-                games, memory, answers, seated, progress, pending, players, turn_limit * seats.shape[1], recorded, played_here, *buffers,
+                games, memory, answers, seated, progress, pending, players,
+                turn_limit * seats.shape[1], recorded, played_here, *buffers,
                 rows._replace(observation=rows.observation.view(np.uint16)),
             )  # fmt: skip
             full = written == _ROWS
@@ -145,25 +156,43 @@ def play_games(
         check(games, progress, lambda game, seat: policies[seated[game, seat]])
         won = games["place"][:, : seats.shape[1]] == 1
         shares = (won / won.sum(axis=1, keepdims=True)).astype(np.float32)
-        return [part._replace(outcome=shares[part.game, part.player], game=part.game + np.int32(start)) for part in parts]
+        return [
+            part._replace(outcome=shares[part.game, part.player], game=part.game + np.int32(start))
+            for part in parts
+        ]
 
     with ThreadPoolExecutor(threads or os.cpu_count() or 1, "games") as pool:
-        return Choices.joined([part for parts in pool.map(play_slice, range(0, len(seats), SLICE)) for part in parts])
+        return Choices.joined(
+            [part for parts in pool.map(play_slice, range(0, len(seats), SLICE)) for part in parts]
+        )
 
 
 @entry()
 def _record(
-    games: Games, memory: NDArray[np.float64], answers: NDArray[np.float64], seats: NDArray[np.int64], progress: NDArray[Any],
-    pending: NDArray[np.int64], players: Players, turn_limit: int, recorded: NDArray[np.bool_], played_here: NDArray[np.bool_],
-    mask: NDArray[np.bool_], open_: NDArray[np.bool_], seen: NDArray[np.float32], outputs: NDArray[np.float32], rows: Choices,
+    games: Games, memory: NDArray[np.float64], answers: NDArray[np.float64],
+    seats: NDArray[np.int64], progress: NDArray[Any],
+    pending: NDArray[np.int64], players: Players, turn_limit: int, recorded: NDArray[np.bool_],
+    played_here: NDArray[np.bool_],
+    mask: NDArray[np.bool_], open_: NDArray[np.bool_], seen: NDArray[np.float32],
+    outputs: NDArray[np.float32], rows: Choices,
 ) -> int:  # fmt: skip
-    """Play games, one after the other, until all have ended or the rows are full; returns the number of rows written.
+    """Play games, one after the other, until all have ended or the rows are full.
 
-    `played_here` (K,) tells which policies are networks: their choices that are recorded are also made here, by what was worked out and
-    seen for the record. For the loop they are then policies outside it. What others would remember if they were networks is in `answers`.
-    `pending` (B, P, 2) has the rows of the package and the price that each player offers, which are not known yet; NO_CHOICE: none.
+    Returns the number of rows written.
+
+    `played_here` (K,) tells which policies are networks: their choices that are recorded are also
+    made here, by what was worked out and seen for the record. For the loop they are then policies
+    outside it. What others would remember if they were networks is in `answers`. `pending` (B, P,
+    2) has the rows of the package and the price that each player offers, which are not known yet;
+    NO_CHOICE: none.
     """
-    memory, seats, players, mask, rows = borrowed(memory), borrowed(seats), borrowed(players), borrowed(mask), borrowed(rows)
+    memory, seats, players, mask, rows = (
+        borrowed(memory),
+        borrowed(seats),
+        borrowed(players),
+        borrowed(mask),
+        borrowed(rows),
+    )
     answers = borrowed(answers)
     pending[:] = NO_CHOICE
     options, count = new_options(), 0
@@ -174,17 +203,36 @@ def _record(
             seat, found = int(game.player), NO_CHOICE
             number = seats[i, seat]
             if game.decision != agenda.OVER and recorded[number] and is_asked(game):
-                found = look(game, options, (memory if played_here[number] else answers)[i, seat], open_, seen)
+                found = look(
+                    game,
+                    options,
+                    (memory if played_here[number] else answers)[i, seat],
+                    open_,
+                    seen,
+                )
             asked[seat] = number
             if found >= 0 and played_here[number]:
-                choice = choose(game, players.params[number][: players.lengths[number]], found, open_, seen, outputs)
-                progress[i].answer, progress[i].answered = first_action(game, choice, options, memory[i, seat]), 1
+                choice = choose(
+                    game,
+                    players.params[number][: players.lengths[number]],
+                    found,
+                    open_,
+                    seen,
+                    outputs,
+                )
+                progress[i].answer, progress[i].answered = (
+                    first_action(game, choice, options, memory[i, seat]),
+                    1,
+                )
                 asked[seat] = OUTSIDE
             action = next_action(game, players, asked, memory[i], mask, progress[i], turn_limit)
             if action < 0:
                 break
-            if game.decision == agenda.REPLY or (game.decision == agenda.ASK and game.offer_ask == 0):
-                pending[i, seat] = NO_CHOICE  # an offer begins or is answered; the player's last one was perhaps given up
+            if game.decision == agenda.REPLY or (
+                game.decision == agenda.ASK and game.offer_ask == 0
+            ):
+                # an offer begins or is answered; the player's last one was perhaps given up
+                pending[i, seat] = NO_CHOICE
             if found > 1:
                 _note(game, i, seat, action, open_, seen, pending[i, seat], rows, count)
                 count += 1
@@ -197,8 +245,16 @@ def _record(
 
 @kernel
 def _note(
-    game: Game, number: int, seat: int, action: int, open_: Any, seen: Any, pending: Any, rows: Choices, at: int
-) -> None:  # fmt: skip
+    game: Game,
+    number: int,
+    seat: int,
+    action: int,
+    open_: Any,
+    seen: Any,
+    pending: Any,
+    rows: Choices,
+    at: int,
+) -> None:
     """Write a choice down; which package or price it is shows later."""
     write_halves(seen, seen.view(np.int32), rows.observation[at])
     for byte in range(PACKED):
@@ -215,7 +271,9 @@ def _note(
     elif open_[action]:
         rows.choice[at] = action
     else:
-        for raised in range(action + 1, _LAST_BID + 1 if action > A_BID else 0):  # a small raise: the smallest that is open
+        for raised in range(
+            action + 1, _LAST_BID + 1 if action > A_BID else 0
+        ):  # a small raise: the smallest that is open
             if open_[raised]:
                 rows.choice[at] = raised
                 break
@@ -225,7 +283,9 @@ def _note(
 def _resolve(game: Game, options: Options, pending: Any, answers: Any, rows: Choices) -> None:
     """An offer was made: note its parts and its price."""
     if pending[0] != NO_CHOICE:
-        package = find_place(options.menus[int(game.offer_to)], int(game.offer_ask), int(game.offer_give))
+        package = find_place(
+            options.menus[int(game.offer_to)], int(game.offer_ask), int(game.offer_give)
+        )
         _settle(rows, int(pending[0]), NO_CHOICE if package == NO_PACKAGE else PACKAGE + package)
     if pending[1] != NO_CHOICE:
         _settle(rows, int(pending[1]), PRICE + nearest(options.prices, int(game.offer_cash)))
@@ -242,12 +302,16 @@ def _settle(rows: Choices, at: int, choice: int) -> None:
 
 @entry()
 def lambda_returns(
-    values: NDArray[np.float32], outcome: NDArray[np.float32], game: NDArray[np.int32], player: NDArray[np.int8], keep: float,
+    values: NDArray[np.float32], outcome: NDArray[np.float32], game: NDArray[np.int32],
+    player: NDArray[np.int8], keep: float,
     out: NDArray[np.float32],
 ) -> None:  # fmt: skip
-    """What each choice led to: the outcome, or the value of the player's later states, weighted as in TD(lambda).
+    """The return of each choice.
 
-    R_t = (1 - keep) V(s_t+1) + keep R_t+1, and the outcome after the player's last choice (Sutton and Barto, 2018, 12.1; no discount).
+    It is the outcome, or the value of the player's later states, weighted as in TD(lambda).
+
+    R_t = (1 - keep) V(s_t+1) + keep R_t+1, and the outcome after the player's last choice (Sutton
+    and Barto, 2018, 12.1; no discount).
 
     Args:
         values: (N,) V of the state of each choice.

@@ -1,11 +1,13 @@
-"""Experiences on disk: a folder of shards, `_dataset.json` that describes them, and a card for readers.
+"""Experiences on disk: a folder of shards, their description, and a card for readers.
+
+The shards are described by `_dataset.json`.
 
     for experiences in load("runs/experts"):
         learn(experiences.observation, experiences.action, experiences.outcome)
 
-A shard holds whole games. It exists whole or not at all, and so does its entry in `_dataset.json`. Arrow reads the folder as
-it is, since it ignores names with a leading `_`. `python -m training.experts` writes such a folder; docs/datasets.md shows how to read one
-without this library.
+A shard holds whole games. It exists whole or not at all, and so does its entry in `_dataset.json`.
+Arrow reads the folder as it is, since it ignores names with a leading `_`. `python -m
+training.experts` writes such a folder; docs/datasets.md shows how to read one without this library.
 """
 
 from __future__ import annotations
@@ -31,7 +33,14 @@ import monopoly_env
 from agents.networks.saved import features_digest
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES, HEADS
-from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, shortened, whole_number
+from monopoly_env.errors import (
+    ConfigurationError,
+    FormatError,
+    MonopolyError,
+    nearest,
+    shortened,
+    whole_number,
+)
 from monopoly_env.extras import extra
 from monopoly_env.files import read_file, read_json, understood, write_atomically
 from monopoly_env.rules import RULES_VERSION
@@ -59,12 +68,16 @@ FEATURES: Final = "features"  # in a shape: the length of an observation
 
 _ROW_GROUP: Final = 1 << 13  # rows of a parquet file that are compressed together
 _ENCODERS: Final = 4  # shards that are compressed at the same time
-_LEVEL: Final = 1  # of npz compression: the columns are mostly zeros, and higher levels cost more time than they save
+# of npz compression: the columns are mostly zeros, and higher levels cost more time than they save
+_LEVEL: Final = 1
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a data set, a field of `Experiences`; `shape` is that of one row, empty for a number."""
+    """A column of a data set, a field of `Experiences`.
+
+    `shape` is that of one row, empty for a number.
+    """
 
     name: str
     dtype: str
@@ -74,16 +87,50 @@ class Column:
 
 
 COLUMNS: Final = (
-    Column("observation", "float16", (FEATURES,), "see docs/observation.md", "what the deciding player saw"),
-    Column("choices", "uint8", (PACKED,), "bits", "the legal actions: `numpy.unpackbits(choices, axis=1, count=205)`"),
-    Column("action", "int16", (), "index, 0 to 204", "the action taken; `heads` says what it means, docs/actions.md in words"),
+    Column(
+        "observation",
+        "float16",
+        (FEATURES,),
+        "see docs/observation.md",
+        "what the deciding player saw",
+    ),
+    Column(
+        "choices",
+        "uint8",
+        (PACKED,),
+        "bits",
+        "the legal actions: `numpy.unpackbits(choices, axis=1, count=205)`",
+    ),
+    Column(
+        "action",
+        "int16",
+        (),
+        "index, 0 to 204",
+        "the action taken; `heads` says what it means, docs/actions.md in words",
+    ),
     Column("decision", "int8", (), "index", "the kind of decision, an index into `decisions`"),
     Column("player", "int8", (), "index", "seat of the deciding player"),
     Column("game", "int32", (), "index", "the number of the game"),
-    Column("outcome", "float32", (), "-1 to 1", "how the game ended for the player: 1 for the winner, -1/(players - 1) for each other"),
-    Column("worth", "float32", (2,), "dollars", "when deciding: net worth (cash, prices of own lots and buildings), and cash"),
     Column(
-        "final_worth", "float32", (), "dollars", "net worth at the end; of a bankrupt player, cash less the debt that could not be paid"
+        "outcome",
+        "float32",
+        (),
+        "-1 to 1",
+        "how the game ended for the player: 1 for the winner, -1/(players - 1) for each other",
+    ),
+    Column(
+        "worth",
+        "float32",
+        (2,),
+        "dollars",
+        "when deciding: net worth (cash, prices of own lots and buildings), and cash",
+    ),
+    Column(
+        "final_worth",
+        "float32",
+        (),
+        "dollars",
+        "net worth at the end; of a bankrupt player, cash less the debt that could not be paid",
     ),
 )
 
@@ -93,25 +140,32 @@ def schema_rows(columns: Iterable[Column] = COLUMNS) -> list[str]:
     rows = ["| column | type | shape | unit | meaning |", "|---|---|---|---|---|"]
     for column in columns:
         shape = ", ".join(map(str, ("N", *column.shape)))
-        rows.append(f"| `{column.name}` | {column.dtype} | ({shape}) | {column.unit} | {column.meaning} |")
+        rows.append(
+            f"| `{column.name}` | {column.dtype} | ({shape}) | {column.unit} | {column.meaning} |"
+        )
     return rows
 
 
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]  # of the columns of a shard, by name
 
 
-# --- shards -------------------------------------------------------------------------------------------------------------
+# --- shards
 
 
 def _to_npz(experiences: Experiences, about: Mapping[str, Any]) -> bytes:
-    """As np.savez_compressed writes it, but without timestamps: equal experiences are equal bytes."""
+    """The bytes of an npz file as np.savez_compressed writes it, but without timestamps.
+
+    Equal experiences are equal bytes.
+    """
     del about
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, column in experiences._asdict().items():
             array = io.BytesIO()
             np.lib.format.write_array(array, np.ascontiguousarray(column), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), array.getvalue(), zipfile.ZIP_DEFLATED, _LEVEL)
+            archive.writestr(
+                zipfile.ZipInfo(f"{name}.npy"), array.getvalue(), zipfile.ZIP_DEFLATED, _LEVEL
+            )
     return buffer.getvalue()
 
 
@@ -121,15 +175,27 @@ def _from_npz(data: bytes, shapes: Shapes) -> Mapping[str, NDArray[Any]]:
 
 
 def _schema(shapes: Shapes, about: Mapping[str, Any]) -> pyarrow.Schema:
-    """Arrow's schema: columns with several numbers per row are lists of fixed size; what the data set is stands in the metadata."""
+    """Arrow's schema: columns with several numbers per row are lists of fixed size.
+
+    Its metadata say what the data set is.
+    """
     import pyarrow
 
     fields = []
     for column in COLUMNS:
         kind = pyarrow.from_numpy_dtype(column.dtype)
         if len(shapes[column.name]) > 1:
-            kind = pyarrow.list_(pyarrow.field("element", kind, nullable=False), shapes[column.name][1])
-        fields.append(pyarrow.field(column.name, kind, nullable=False, metadata={"unit": column.unit, "meaning": column.meaning}))
+            kind = pyarrow.list_(
+                pyarrow.field("element", kind, nullable=False), shapes[column.name][1]
+            )
+        fields.append(
+            pyarrow.field(
+                column.name,
+                kind,
+                nullable=False,
+                metadata={"unit": column.unit, "meaning": column.meaning},
+            )
+        )
     return pyarrow.schema(fields, {FORMAT: json.dumps(dict(about))})
 
 
@@ -142,9 +208,19 @@ def _to_parquet(experiences: Experiences, about: Mapping[str, Any]) -> bytes:
     arrays = []
     for field in schema:
         numbers = pyarrow.array(np.ascontiguousarray(columns[field.name]).ravel())
-        arrays.append(numbers if columns[field.name].ndim == 1 else pyarrow.FixedSizeListArray.from_arrays(numbers, type=field.type))
+        arrays.append(
+            numbers
+            if columns[field.name].ndim == 1
+            else pyarrow.FixedSizeListArray.from_arrays(numbers, type=field.type)
+        )
     buffer = io.BytesIO()
-    parquet.write_table(pyarrow.table(arrays, schema=schema), buffer, compression="zstd", use_dictionary=False, row_group_size=_ROW_GROUP)
+    parquet.write_table(
+        pyarrow.table(arrays, schema=schema),
+        buffer,
+        compression="zstd",
+        use_dictionary=False,
+        row_group_size=_ROW_GROUP,
+    )
     return buffer.getvalue()
 
 
@@ -167,7 +243,10 @@ def _from_parquet(data: bytes, shapes: Shapes) -> Mapping[str, NDArray[Any]]:
 
 
 class Format(NamedTuple):
-    """Functions that write and read a shard: from what it is part of, and from the shapes of its columns."""
+    """Functions that write and read a shard.
+
+    They are given what it is part of, and the shapes of its columns.
+    """
 
     encode: Callable[[Experiences, Mapping[str, Any]], bytes]
     decode: Callable[[bytes, Shapes], Mapping[str, NDArray[Any]]]
@@ -177,7 +256,7 @@ FORMATS: Final = {"parquet": Format(_to_parquet, _from_parquet), "npz": Format(_
 
 
 def check_format(name: str) -> None:
-    """Raise ConfigurationError if there is no such format, or the library that reads and writes it is missing."""
+    """Raise ConfigurationError if there is no such format, or if the library for it is missing."""
     if name not in FORMATS:
         raise ConfigurationError(f"Unknown format {name!r}. {nearest(name, FORMATS)}")
     if name == "parquet":
@@ -186,14 +265,19 @@ def check_format(name: str) -> None:
 
 
 class Shard(NamedTuple):
-    """Some whole games, ready to be written: the bytes of the file, and how many experiences and games it holds."""
+    """Some whole games, ready to be written.
+
+    The bytes of the file, and how many experiences and games it holds.
+    """
 
     data: bytes
     experiences: int
     games: int
 
 
-def gather(blocks: Iterable[tuple[Experiences, int]], limit: int) -> Iterator[tuple[Experiences, int]]:
+def gather(
+    blocks: Iterable[tuple[Experiences, int]], limit: int
+) -> Iterator[tuple[Experiences, int]]:
     """Join blocks of games into shards.
 
     Args:
@@ -201,7 +285,8 @@ def gather(blocks: Iterable[tuple[Experiences, int]], limit: int) -> Iterator[tu
         limit: Bytes of a shard in memory; a larger block becomes a shard of its own.
 
     Yields:
-        The experiences of a shard and the number of its games. They depend on the blocks alone: a run that continues at the beginning
+        The experiences of a shard and the number of its games. They depend on the blocks alone: a
+            run that continues at the beginning
         of a shard makes the same shards.
     """
     parts: list[Experiences] = []
@@ -218,8 +303,12 @@ def gather(blocks: Iterable[tuple[Experiences, int]], limit: int) -> Iterator[tu
         yield Experiences.joined(parts), games
 
 
-def encode(games: Iterable[tuple[Experiences, int]], form: str, about: Mapping[str, Any], threads: int) -> Iterator[Shard]:
-    """Turn experiences into shards, several at a time on threads: compressing them takes longer than playing the games.
+def encode(
+    games: Iterable[tuple[Experiences, int]], form: str, about: Mapping[str, Any], threads: int
+) -> Iterator[Shard]:
+    """Turn experiences into shards, several at a time on threads.
+
+    Compressing them takes longer than playing the games.
 
     Args:
         games: The experiences of each shard and the number of its games.
@@ -235,7 +324,9 @@ def encode(games: Iterable[tuple[Experiences, int]], form: str, about: Mapping[s
     waiting: deque[tuple[Future[bytes], int, int]] = deque()
     try:
         for experiences, count in games:
-            waiting.append((pool.submit(FORMATS[form].encode, experiences, about), experiences.size, count))
+            waiting.append(
+                (pool.submit(FORMATS[form].encode, experiences, about), experiences.size, count)
+            )
             if len(waiting) > threads:
                 data, *counts = waiting.popleft()
                 yield Shard(data.result(), *counts)
@@ -245,7 +336,7 @@ def encode(games: Iterable[tuple[Experiences, int]], form: str, about: Mapping[s
         pool.shutdown(cancel_futures=True)
 
 
-# --- a folder -----------------------------------------------------------------------------------------------------------
+# --- a folder
 
 
 def versions(encoding: encodings.Encoding) -> dict[str, Any]:
@@ -268,7 +359,9 @@ class Writer:
         shards: The entries of the finished shards, in order.
     """
 
-    def __init__(self, folder: Path, about: Mapping[str, Any], encoding: encodings.Encoding, form: str) -> None:
+    def __init__(
+        self, folder: Path, about: Mapping[str, Any], encoding: encodings.Encoding, form: str
+    ) -> None:
         """Start, or continue after the intact shards in the folder.
 
         Args:
@@ -321,14 +414,23 @@ class Writer:
         self._list(finished=True)
 
     def _list(self, *, finished: bool) -> None:
-        totals = {"finished": finished, "games_written": self.total("games"), "experiences": self.total("experiences")}
-        self._write(ABOUT, (json.dumps({**self.about, **totals, "shards": self.shards}, indent=1) + "\n").encode())
+        totals = {
+            "finished": finished,
+            "games_written": self.total("games"),
+            "experiences": self.total("experiences"),
+        }
+        self._write(
+            ABOUT,
+            (json.dumps({**self.about, **totals, "shards": self.shards}, indent=1) + "\n").encode(),
+        )
 
     def _write(self, name: str, data: bytes) -> None:
         try:
             write_atomically(self.folder / name, data)
         except ConfigurationError as error:
-            raise ConfigurationError(f"{error} Fix that and continue with --resume: the finished shards are kept.") from error
+            raise ConfigurationError(
+                f"{error} Fix that and continue with --resume: the finished shards are kept."
+            ) from error
 
     def _intact(self) -> list[dict[str, Any]]:
         """The shards of the folder, up to the first one that is missing or damaged."""
@@ -340,7 +442,10 @@ class Writer:
         return intact
 
     def _clean(self) -> None:
-        """Remove files that are not listed: a run was killed while writing them, or before it could list them."""
+        """Remove files that are not listed.
+
+        A run was killed while writing them, or before it could list them.
+        """
         listed = {shard["file"] for shard in self.shards} | set(FILES)
         for pattern in (pattern for name in FILES for pattern in (name, f".{name}.*")):
             for path in self.folder.glob(pattern):
@@ -370,7 +475,7 @@ def _shard(folder: Path, shard: Mapping[str, Any]) -> tuple[Path, bytes]:
     return path, data
 
 
-# --- reading ------------------------------------------------------------------------------------------------------------
+# --- reading
 
 
 def describe(folder: str | os.PathLike[str]) -> dict[str, Any]:
@@ -380,25 +485,33 @@ def describe(folder: str | os.PathLike[str]) -> dict[str, Any]:
         folder: The folder of a data set.
 
     Raises:
-        FormatError: There is no data set, it is not finished, damaged, or of another version; the message says what differs.
+        FormatError: There is no data set, it is not finished, damaged, or of another version; the
+            message says what differs.
     """
     path = Path(folder) / ABOUT
     try:
         about = read_json(read_file(path, MOST_ABOUT))
     except ConfigurationError as error:
-        raise FormatError(f"{os.fspath(folder)!r} holds no data set: {ABOUT} can't be read ({error})") from error
+        raise FormatError(
+            f"{os.fspath(folder)!r} holds no data set: {ABOUT} can't be read ({error})"
+        ) from error
     if about is None:
         raise FormatError(f"{os.fspath(folder)!r} holds no data set: {ABOUT} is no JSON.")
     if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise FormatError(f"{os.fspath(folder)!r} holds no data set: the format of {ABOUT} is not {FORMAT!r}.")
+        raise FormatError(
+            f"{os.fspath(folder)!r} holds no data set: the format of {ABOUT} is not {FORMAT!r}."
+        )
     with understood(path):
         differences = _differences(about)
         if differences:
-            raise FormatError(f"{os.fspath(folder)!r} does not match this version: {'; '.join(differences)}.")
+            raise FormatError(
+                f"{os.fspath(folder)!r} does not match this version: {'; '.join(differences)}."
+            )
         if not about.get("finished"):
             raise FormatError(
-                f"{os.fspath(folder)!r} is not finished: it has {about['games_written']:,} of {about['games']:,} games. "
-                "Write the rest: python -m training.experts with the same options and --resume."
+                f"{os.fspath(folder)!r} is not finished: it has {about['games_written']:,} of"
+                f" {about['games']:,} games. Write the rest: python -m training.experts with the"
+                " same options and --resume."
             )
         if not isinstance(about["shards"], list) or not isinstance(about["feature_names"], list):
             raise TypeError("shards and feature_names must be lists")
@@ -421,9 +534,13 @@ def _differences(about: Mapping[str, Any]) -> list[str]:
         for fact in ("dtype", "shape"):
             there = given.get(column["name"], {}).get(fact)
             if there != column[fact]:
-                differences.append(f"{fact} of column {column['name']!r} is {there!r}, expected {column[fact]!r}")
+                differences.append(
+                    f"{fact} of column {column['name']!r} is {there!r}, expected {column[fact]!r}"
+                )
     if about.get("shard_format") not in FORMATS:
-        differences.append(f"shard_format is {about.get('shard_format')!r}, expected one of {', '.join(FORMATS)}")
+        differences.append(
+            f"shard_format is {about.get('shard_format')!r}, expected one of {', '.join(FORMATS)}"
+        )
     return differences
 
 
@@ -437,7 +554,8 @@ def load(folder: str | os.PathLike[str]) -> Iterator[Experiences]:
         The experiences of each shard.
 
     Raises:
-        FormatError: There is no data set, it is not finished, of another version, or a shard is missing or damaged.
+        FormatError: There is no data set, it is not finished, of another version, or a shard is
+            missing or damaged.
         ConfigurationError: The library that reads its format is missing.
     """
     about = describe(folder)
@@ -449,13 +567,24 @@ def _read(folder: Path, about: Mapping[str, Any], shard: Mapping[str, Any]) -> E
     path, data = _shard(folder, shard)
     with understood(path):
         rows, features = shard["experiences"], len(about["feature_names"])
-        shapes = {column.name: (rows, *(features if length == FEATURES else int(length) for length in column.shape)) for column in COLUMNS}
-        bytes_of_shard = sum(math.prod(shapes[column.name]) * np.dtype(column.dtype).itemsize for column in COLUMNS)
+        shapes = {
+            column.name: (
+                rows,
+                *(features if length == FEATURES else int(length) for length in column.shape),
+            )
+            for column in COLUMNS
+        }
+        bytes_of_shard = sum(
+            math.prod(shapes[column.name]) * np.dtype(column.dtype).itemsize for column in COLUMNS
+        )
         if bytes_of_shard > MOST_ARRAYS:
             raise ValueError(f"it claims {bytes_of_shard:,} bytes; {MOST_ARRAYS:,} are the most")
         arrays = FORMATS[about["shard_format"]].decode(data, shapes)
         for column in COLUMNS:
             array, shape = arrays[column.name], shapes[column.name]
             if array.dtype != column.dtype or array.shape != shape:
-                raise ValueError(f"column {column.name!r} is {array.dtype} {array.shape}, expected {column.dtype} {shape}")
+                raise ValueError(
+                    f"column {column.name!r} is {array.dtype} {array.shape}, expected"
+                    f" {column.dtype} {shape}"
+                )
         return Experiences(**{column.name: arrays[column.name] for column in COLUMNS})

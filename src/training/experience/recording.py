@@ -1,4 +1,7 @@
-"""The compiled loop of a stream: it plays games and records what the players observe, do and gain."""
+"""The compiled loop of a stream.
+
+It plays games and records what the players observe, do and gain.
+"""
 
 from __future__ import annotations
 
@@ -22,26 +25,35 @@ from monopoly_env.policy.loop import Players, next_action
 from monopoly_env.rewards import Terms, write_reward
 from training.experience.masks import PACKED
 
-_OWING: Final = np.isin(np.arange(agenda.LAST_TASK + 1), [agenda.DEBT, agenda.CHARGE, agenda.PAY_EACH, agenda.COLLECT_EACH])
-_REVERSED: Final = np.packbits(np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)[:, ::-1], axis=1).ravel()
+_OWING: Final = np.isin(
+    np.arange(agenda.LAST_TASK + 1),
+    [agenda.DEBT, agenda.CHARGE, agenda.PAY_EACH, agenda.COLLECT_EACH],
+)
+_REVERSED: Final = np.packbits(
+    np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)[:, ::-1], axis=1
+).ravel()
 
 
 class Experiences(NamedTuple):
     """N decisions of whole games, in the order of games and then of time.
 
     Attributes:
-        observation: (N, D) float16, what the deciding player saw. Flags are exact in it, amounts to a part in 2,000.
-        choices: (N, 26) uint8, what was legal: a packed (N, 205) mask (`training.experience.masks.unpack`).
+        observation: (N, D) float16, what the deciding player saw. Flags are exact in it, amounts to
+            a part in 2,000.
+        choices: (N, 26) uint8, what was legal: a packed (N, 205) mask
+            (`training.experience.masks.unpack`).
         action: (N,) int16, what the player did.
         decision: (N,) int8, what was asked: an index into `monopoly_env.actions.DECISION_NAMES`.
         player: (N,) int8, the player's seat.
-        game: (N,) int32, the number of the game in the stream; its seed and its seats follow from it.
-        outcome: (N,) float32, how the game ended for the player, by the reward of the stream. `win`: 1 for the winner, -1/(P-1) for
-            each other.
-        worth: (N, 2) float32, dollars at the time of the decision: the player's net worth (cash, printed prices of its lots, purchase
-            prices of its own buildings), and the cash alone.
-        final_worth: (N,) float32, dollars: the player's net worth when the game ended. For a bankrupt player, its cash less the debt
-            that ruined it: below zero, and never so for a solvent one unless the rules let cash fall below zero.
+        game: (N,) int32, the number of the game in the stream; its seed and its seats follow from
+            it.
+        outcome: (N,) float32, how the game ended for the player, by the reward of the stream.
+            `win`: 1 for the winner, -1/(P-1) for each other.
+        worth: (N, 2) float32, dollars at the time of the decision: the player's net worth (cash,
+            printed prices of its lots, purchase prices of its own buildings), and the cash alone.
+        final_worth: (N,) float32, dollars: the player's net worth when the game ended. For a
+            bankrupt player, its cash less the debt that ruined it: below zero, and never so for a
+            solvent one unless the rules let cash fall below zero.
     """
 
     observation: NDArray[Any]
@@ -86,7 +98,10 @@ class Experiences(NamedTuple):
 
 @entry()
 def begin_games(games: Games, empty: Games, players: int, seed: int, first: int) -> None:
-    """Begin the games `first`, `first + 1`, ...: their numbers are the low halves of their seeds, `seed` is the high one."""
+    """Begin the games `first`, `first + 1`, ...
+
+    Their numbers are the low halves of their seeds, `seed` is the high one.
+    """
     for i in range(len(games)):
         games[i] = empty[0]
         start(games[i], players, first + i, seed)
@@ -114,20 +129,26 @@ def record_games(
         memory: (B, P, 64), the memory of each seat.
         seats: (B, P), the number of the player in each seat.
         progress: (B,) PROGRESS.
-        shortfall: (B, P), receives for each bankrupt player its cash less the debt that ruined it (dollars, negative).
+        shortfall: (B, P), receives for each bankrupt player its cash less the debt that ruined it
+            (dollars, negative).
         players: The policies.
         mask: (205,), a buffer.
         turn_limit: Turns of all players together after which the score decides a game.
         wanted: (7,), the actions that make a decision worth recording, as bits, 32 per word.
         encoding: `Encoding.handle`.
         seen: (D,), a buffer for an observation.
-        rows: Receives the decisions. Observations are uint16, the bits of float16; `game` is counted from 0; columns that are known only
-            at the end of a game are left out.
+        rows: Receives the decisions. Observations are uint16, the bits of float16; `game` is
+            counted from 0; columns that are known only at the end of a game are left out.
 
     Returns:
         The number of rows written. If all are full, call it again: the games are not over.
     """
-    memory, seats, shortfall, players = borrowed(memory), borrowed(seats), borrowed(shortfall), borrowed(players)
+    memory, seats, shortfall, players = (
+        borrowed(memory),
+        borrowed(seats),
+        borrowed(shortfall),
+        borrowed(players),
+    )
     mask, seen, rows = borrowed(mask), borrowed(seen), borrowed(rows)
     count = 0
     for i in range(len(games)):
@@ -171,7 +192,9 @@ def _note(
 
 @kernel
 def write_halves(values: Any, words: Any, out: Any) -> None:
-    """Round to the nearest float16, ties to even: eight times as fast as NumPy, which does it a number at a time.
+    """Round to the nearest float16, ties to even.
+
+    Eight times as fast as NumPy, which does it a number at a time.
 
     Args:
         values: (D,) float32, of magnitude below 65,520.
@@ -179,9 +202,11 @@ def write_halves(values: Any, words: Any, out: Any) -> None:
         out: (D,) uint16, the bits of the float16.
     """
     for i in range(len(values)):
-        word = np.int32(words[i] & np.int32(0x7FFFFFFF))  # all in 32 bits: twice as many fit a register
+        # all in 32 bits: twice as many fit a register
+        word = np.int32(words[i] & np.int32(0x7FFFFFFF))
         odd = np.int32((word >> np.int32(13)) & np.int32(1))
-        normal = np.int32(np.int32(word - np.int32(0x38000000 - 0xFFF) + odd) >> np.int32(13))  # another exponent, ten bits
+        # another exponent, ten bits
+        normal = np.int32(np.int32(word - np.int32(0x38000000 - 0xFFF) + odd) >> np.int32(13))
         subnormal = np.int32(np.rint(abs(values[i]) * np.float32(1 << 24)))  # in steps of 2**-24
         half = subnormal if word < np.int32(0x38800000) else normal
         out[i] = half | ((words[i] >> np.int32(16)) & np.int32(0x8000))
@@ -189,7 +214,10 @@ def write_halves(values: Any, words: Any, out: Any) -> None:
 
 @kernel
 def step_noting_shortfall(game: Game, action: int, shortfall: Any) -> None:
-    """Carry out a legal action as the engine's `apply` does, and note what players that go bankrupt could not pay."""
+    """Carry out a legal action as the engine's `apply` does.
+
+    It is noted what players that go bankrupt could not pay.
+    """
     seat = int(game.player)
     due = int(game.agenda[int(game.depth) - 1, 2])
     short = int(game.cash[seat]) - due
@@ -225,9 +253,16 @@ def _settle_debt(game: Game, top: int, shortfall: Any) -> bool:
 
 @entry()
 def write_ends(
-    terms: Terms, games: Games, shortfall: NDArray[np.int64], outcomes: NDArray[np.float32], worths: NDArray[np.float32]
+    terms: Terms,
+    games: Games,
+    shortfall: NDArray[np.int64],
+    outcomes: NDArray[np.float32],
+    worths: NDArray[np.float32],
 ) -> None:
-    """Write the rewards of games that have ended, and the final worth of each seat in dollars: both (B, P)."""
+    """Write the rewards of games that have ended, and the final worth of each seat in dollars.
+
+    Both are (B, P).
+    """
     memory, everybody = np.zeros(MAX_PLAYERS), (1 << worths.shape[1]) - 1
     for i in range(len(games)):
         memory[:] = 0.0

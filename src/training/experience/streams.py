@@ -1,13 +1,16 @@
 """Experts' games as data: whole games between compiled policies, with every decision recorded.
 
-    for experiences in stream([("strategic", "strategic/cautious")], 100_000, rules="ocnaru", encoding="ocnaru100", heads=("buy",)):
+    tables = [("strategic", "strategic/cautious")]
+    for experiences in stream(
+        tables, 100_000, rules="ocnaru", encoding="ocnaru100", heads=("buy",)
+    ):
         learn(experiences.observation, experiences.action, experiences.outcome)
 
-Nothing is written to disk. Memory holds at most three blocks of games: the one in use, the next one, which all threads play in the
-meantime, and a copy of that one while its parts are joined.
+Nothing is written to disk. Memory holds at most three blocks of games: the one in use, the next
+one, which all threads play in the meantime, and a copy of that one while its parts are joined.
 
-Game g of a stream has the game seed `(seed << 32) + g` and the seats in row g mod L of the (L, P) table of `seatings`. So the experiences
-depend only on the arguments, not on threads or blocks.
+Game g of a stream has the game seed `(seed << 32) + g` and the seats in row g mod L of the (L, P)
+table of `seatings`. So the experiences depend only on the arguments, not on threads or blocks.
 """
 
 from __future__ import annotations
@@ -35,9 +38,11 @@ from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
 from training.experience.recording import Experiences, begin_games, record_games, write_ends
 
-BLOCK: Final = 128  # games played ahead; few enough that memory is reused, which is five times as fast as new memory
+# games played ahead; few enough that memory is reused, which is five times as fast as new memory
+BLOCK: Final = 128
 TURN_LIMIT: Final = 1000
-MAX_SEED: Final = (1 << 32) - 1  # a game seed has 64 bits: the upper half is the seed, the lower half the number of the game
+# a game seed has 64 bits: the upper half is the seed, the lower half the number of the game
+MAX_SEED: Final = (1 << 32) - 1
 MAX_GAMES: Final = (1 << 31) - 1
 
 _SLICE: Final = 16  # games that a thread plays at a time at most: their records fit its cache
@@ -61,29 +66,33 @@ def stream(
 ) -> Iterator[Experiences]:
     """Play games of compiled policies and yield their decisions, a block of games at a time.
 
-    The next block is played in the background while you work on this one. Closing the iterator stops that.
+    The next block is played in the background while you work on this one. Closing the iterator
+    stops that.
 
     Args:
-        tables: Seatings of the same number of players, used in turn, each in all different orders of seats in turn (see `seatings`).
-            A seating lists compiled policies: names, files or objects.
+        tables: Seatings of the same number of players, used in turn, each in all different orders
+            of seats in turn (see `seatings`). A seating lists compiled policies: names, files or
+            objects.
         games: Number of games in the whole stream.
         rules: A preset or `Rules`.
         encoding: The encoding of the observations: a name, or an `Encoding`.
-        heads: Record only decisions in which an action of one of these heads is legal, whatever the player then did. None: all
-            decisions; each has two legal actions or more.
+        heads: Record only decisions in which an action of one of these heads is legal, whatever the
+            player then did. None: all decisions; each has two legal actions or more.
         seed: 0 to 2**32 - 1; it decides all dice, cards and draws of policies.
         threads: Number of threads; by default one per core. The experiences do not depend on it.
-        block: Games per yielded set, except in the last one. The sequence of experiences does not depend on it.
+        block: Games per yielded set, except in the last one. The sequence of experiences does not
+            depend on it.
         first: The number of the game to begin with, to continue a stream.
-        reward: What `outcome` holds: a reward that is paid at the end, such as `win`, `rank` or `net_worth`.
+        reward: What `outcome` holds: a reward that is paid at the end, such as `win`, `rank` or
+            `net_worth`.
         turn_limit: Turns of each player after which the score decides a game.
 
     Yields:
         The experiences of `block` games; they may be empty if `heads` is given.
 
     Raises:
-        ConfigurationError: A wrong number, name, head or encoding; no table, tables of different sizes, or a policy that is not
-            compiled.
+        ConfigurationError: A wrong number, name, head or encoding; no table, tables of different
+            sizes, or a policy that is not compiled.
         RulesError: Wrong rules.
         IllegalActionError: A policy chose an illegal action or never ended its turn.
     """
@@ -96,20 +105,25 @@ def stream(
         whole_number("threads", threads, 1, 1024)
     setup = _Setup(tables, Rules.coerce(rules), encoding, heads, seed, reward, turn_limit)
     starts = iter(range(first, games, block))
-    return _blocks(setup, (range(start, min(start + block, games)) for start in starts), threads or os.cpu_count() or 1)
+    return _blocks(
+        setup,
+        (range(start, min(start + block, games)) for start in starts),
+        threads or os.cpu_count() or 1,
+    )
 
 
 def seatings(tables: Sequence[Sequence[PolicyLike]]) -> tuple[tuple[str, ...], NDArray[np.int16]]:
     """The seats in the games of a stream.
 
-    Tables take turns. Each time that a table is used, its policies sit in another order: tables of 2 to 4 go through all different
-    orders, larger ones through all rotations of one order.
+    Tables take turns. Each time that a table is used, its policies sit in another order: tables of
+    2 to 4 go through all different orders, larger ones through all rotations of one order.
 
     Args:
         tables: As for `stream`.
 
     Returns:
-        The names of the policies, and (L, P) their numbers by seat: row g mod L holds the seats of game g.
+        The names of the policies, and (L, P) their numbers by seat: row g mod L holds the seats of
+        game g.
 
     Raises:
         ConfigurationError: As for `stream`.
@@ -124,8 +138,12 @@ def _blocks(setup: _Setup, blocks: Iterator[range], threads: int) -> Iterator[Ex
 
     def begin() -> list[Future[list[Experiences]]]:
         numbers = next(blocks, range(0))
-        part = max(1, min(_SLICE, -(-len(numbers) // (4 * threads))))  # short, so that no thread waits long for the last one
-        return [pool.submit(setup.play, numbers[start : start + part]) for start in range(0, len(numbers), part)]
+        # short, so that no thread waits long for the last one
+        part = max(1, min(_SLICE, -(-len(numbers) // (4 * threads))))
+        return [
+            pool.submit(setup.play, numbers[start : start + part])
+            for start in range(0, len(numbers), part)
+        ]
 
     try:
         ahead = begin()
@@ -146,28 +164,45 @@ class _Seating:
     """
 
     def __init__(self, tables: Sequence[Sequence[PolicyLike]]) -> None:
-        if isinstance(tables, str) or not len(tables) or any(isinstance(table, str) for table in tables):
-            raise ConfigurationError(f"tables={tables!r} must be seatings, such as [('strategic', 'strategic/cautious')].")
+        if (
+            isinstance(tables, str)
+            or not len(tables)
+            or any(isinstance(table, str) for table in tables)
+        ):
+            raise ConfigurationError(
+                f"tables={tables!r} must be seatings, such as [('strategic',"
+                " 'strategic/cautious')]."
+            )
         players = len(tables[0])
         for table in tables:
             if len(table) != players or not MIN_PLAYERS <= players <= MAX_PLAYERS:
                 raise ConfigurationError(
-                    f"Every table must seat the same number of players, {MIN_PLAYERS} to {MAX_PLAYERS}, not {players} and {len(table)}."
+                    f"Every table must seat the same number of players, {MIN_PLAYERS} to"
+                    f" {MAX_PLAYERS}, not {players} and {len(table)}."
                 )
-        given = [compiled(policy) for policy in resolve_all([policy for table in tables for policy in table])]
+        given = [
+            compiled(policy)
+            for policy in resolve_all([policy for table in tables for policy in table])
+        ]
         self.policies = list(dict.fromkeys(given))
         numbers = np.array([self.policies.index(policy) for policy in given], np.int16)
         self.seats = _cycle(numbers.reshape(-1, players))
 
 
 def _cycle(tables: NDArray[np.int16]) -> NDArray[np.int16]:
-    """(L, P), the seats of consecutive games until they repeat: tables in turn, each in its orders in turn."""
+    """(L, P), the seats of consecutive games until they repeat.
+
+    Tables take turns, each in its orders in turn.
+    """
     orders = []
     for table in tables:
         seats, unit = arrangements(table, _ALL_ORDERS, 0)
         orders.append(seats[unit == 0])
     rounds = math.lcm(*map(len, orders))
-    return np.array([of_table[number % len(of_table)] for number in range(rounds) for of_table in orders], np.int16)
+    return np.array(
+        [of_table[number % len(of_table)] for number in range(rounds) for of_table in orders],
+        np.int16,
+    )
 
 
 class _Setup:
@@ -202,14 +237,18 @@ class _Setup:
         begin_games(games, self._empty, self.num_players, self.seed, numbers.start)
         seats = self.seats[np.arange(numbers.start, numbers.stop) % len(self.seats)]
         memory = np.zeros((len(games), self.num_players, MEMORY))
-        progress, shortfall = np.zeros(len(games), PROGRESS), np.zeros((len(games), self.num_players), np.int64)
+        progress, shortfall = (
+            np.zeros(len(games), PROGRESS),
+            np.zeros((len(games), self.num_players), np.int64),
+        )
         mask, seen = np.zeros(NUM_ACTIONS, np.bool_), np.zeros(self.encoding.size, np.float32)
         parts: list[Experiences] = []
         while not parts or parts[-1].size == _ROWS:
             rows = Experiences.empty(_ROWS, self.encoding.size)
             count = record_games(
                 games, memory, seats, progress, shortfall, self._players, mask, self._turn_limit,
-                self._wanted, self.encoding.handle, seen, rows._replace(observation=rows.observation.view(np.uint16)),
+                self._wanted, self.encoding.handle, seen,
+                rows._replace(observation=rows.observation.view(np.uint16)),
             )  # fmt: skip
             parts.append(rows.take(slice(count)))
         check(games, progress, lambda game, seat: self.policies[seats[game, seat]])
@@ -230,15 +269,22 @@ def _outcome(reward: str) -> Reward:
     made = rewards.make(reward)
     if made.each_step:
         final = [name for name in rewards.names() if not rewards.make(name).each_step]
-        raise ConfigurationError(f"Reward {reward!r} is paid at every step, so it is no outcome of a game. {nearest(reward, final)}")
+        raise ConfigurationError(
+            f"Reward {reward!r} is paid at every step, so it is no outcome of a game."
+            f" {nearest(reward, final)}"
+        )
     return made
 
 
 def _words(heads: Sequence[str] | None) -> NDArray[np.int64]:
-    """(7,) int64, the actions of these heads (None: of all heads) as bits, 32 per word like `game.legal`."""
+    """(7,) int64, the actions of these heads as bits, 32 per word like `game.legal`.
+
+    None stands for all heads.
+    """
     if isinstance(heads, str) or (heads is not None and not len(heads)):
         raise ConfigurationError(
-            f"heads={heads!r} must name heads, such as ('buy',), or be None for all decisions. {nearest(heads, HEAD_NAMES)}"
+            f"heads={heads!r} must name heads, such as ('buy',), or be None for all decisions."
+            f" {nearest(heads, HEAD_NAMES)}"
         )
     words = np.zeros(-(-NUM_ACTIONS // 32), np.int64)
     for head in HEAD_NAMES if heads is None else heads:

@@ -1,10 +1,13 @@
-"""What the networks of the thesis choose in whole games, in the terms of `training.experience.choices`.
+"""The choices of the thesis's networks in whole games, as `training.experience.choices` has them.
 
-    choices = play_games([player, opponent], seats, recorded, rules=rules)     # its own games
-    choices = watch_games(expert, range(512), rules, seed=0, threads=2)         # what an expert chose where networks would be asked
+    # the networks' own games
+    choices = play_games([player, opponent], seats, recorded, rules=rules)
+    # what an expert chose where networks would be asked
+    choices = watch_games(expert, range(512), rules, seed=0, threads=2)
 
-The outputs of all networks are numbered one after another: `CHOICES`. Decisions with a single open output are left out. The lots that a
-network picks in one go (`mortgage`, `unmortgage`) are a choice each.
+The outputs of all networks are numbered one after another: `CHOICES`. Decisions with a single open
+output are left out. The lots that a network picks in one go (`mortgage`, `unmortgage`) are a choice
+each.
 """
 
 from __future__ import annotations
@@ -37,7 +40,8 @@ from training.ocnaru.experts import HEADS, chosen
 
 STARTS: Final = np.cumsum([0, *(network.size for network in NETWORKS.values())])
 NUM_CHOICES: Final = int(STARTS[-1])
-CHOICES: Final = [np.arange(first, last) for first, last in itertools.pairwise(STARTS)]  # [network][output] -> the choice
+# [network][output] -> the choice
+CHOICES: Final = [np.arange(first, last) for first, last in itertools.pairwise(STARTS)]
 
 _PACKED: Final = -(-NUM_CHOICES // 8)
 _ROWS: Final = 2048  # choices recorded before they are copied
@@ -47,8 +51,17 @@ _PICKS: Final = {
 }  # fmt: skip
 
 
-def watch_games(expert: CompiledPolicy, games: range, rules: Rules, seed: int, threads: int, turn_limit: int = TURN_LIMIT) -> Choices:
-    """Let an expert play itself, and take what it chose where a network would be asked; sorted by network.
+def watch_games(
+    expert: CompiledPolicy,
+    games: range,
+    rules: Rules,
+    seed: int,
+    threads: int,
+    turn_limit: int = TURN_LIMIT,
+) -> Choices:
+    """Let an expert play itself, and take what it chose where a network would be asked.
+
+    The choices are sorted by network.
 
     Args:
         expert: It plays in both seats.
@@ -60,7 +73,8 @@ def watch_games(expert: CompiledPolicy, games: range, rules: Rules, seed: int, t
     """
     tables = [(expert,) * ocnaru.NUM_PLAYERS]
     blocks = stream(
-        tables, games.stop, rules=rules, encoding="ocnaru100", heads=HEADS, seed=seed, threads=threads, block=len(games), first=games.start,
+        tables, games.stop, rules=rules, encoding="ocnaru100", heads=HEADS, seed=seed,
+        threads=threads, block=len(games), first=games.start,
         turn_limit=turn_limit,
     )  # fmt: skip
     experiences = next(iter(blocks))
@@ -74,7 +88,8 @@ def _asked(number: int, experiences: Experiences, rules: Rules) -> Choices:
     open_ = np.zeros((len(rows), NUM_CHOICES), np.bool_)
     open_[:, CHOICES[number]] = _open_outputs(NAMES[number], masks.unpack(asked.choices), rules)
     choices = Choices(
-        observation=asked.observation, open=np.packbits(open_, axis=1), choice=(STARTS[number] + output).astype(np.int16),
+        observation=asked.observation, open=np.packbits(open_, axis=1),
+        choice=(STARTS[number] + output).astype(np.int16),
         network=np.full(len(rows), number, np.int8), player=asked.player, game=asked.game,
         outcome=(asked.outcome > 0).astype(np.float32) + np.float32(0.5) * (asked.outcome == 0),
     )  # fmt: skip
@@ -95,10 +110,14 @@ def _open_outputs(name: str, legal: NDArray[np.bool_], rules: Rules) -> NDArray[
 
 
 def play_games(
-    policies: Sequence[CompiledPolicy], seats: NDArray[np.int64], recorded: NDArray[np.bool_], *, rules: Rules, seed: int = 0,
+    policies: Sequence[CompiledPolicy], seats: NDArray[np.int64], recorded: NDArray[np.bool_], *,
+    rules: Rules, seed: int = 0,
     first: int = 0, threads: int | None = None, turn_limit: int = TURN_LIMIT,
 ) -> Choices:  # fmt: skip
-    """Play games and record the choices of networks; arguments and errors are those of `training.experience.choices.play_games`."""
+    """Play games and record the choices of networks.
+
+    Arguments and errors are those of `training.experience.choices.play_games`.
+    """
     players = Players.of(policies)
     empty = empty_games(1)
     empty["rules"] = rules.to_record()
@@ -107,7 +126,11 @@ def play_games(
     def play(start: int) -> list[Choices]:
         seated = seats[start : start + SLICE]
         count = len(seated)
-        games, progress, memory = empty_games(count), np.zeros(count, PROGRESS), np.zeros((count, ocnaru.NUM_PLAYERS, MEMORY))
+        games, progress, memory = (
+            empty_games(count),
+            np.zeros(count, PROGRESS),
+            np.zeros((count, ocnaru.NUM_PLAYERS, MEMORY)),
+        )
         begin_games(games, empty, ocnaru.NUM_PLAYERS, seed, first + start)
         memory[..., WATCHED] = np.where(recorded[seated], EVERY, 0)
         mask, seen = np.zeros(NUM_ACTIONS, np.bool_), np.zeros(ocnaru.SIZE, np.float32)
@@ -122,19 +145,34 @@ def play_games(
         check(games, progress, lambda game, seat: policies[seated[game, seat]])
         won = games["place"][:, : ocnaru.NUM_PLAYERS] == 1
         shares = (won / won.sum(axis=1, keepdims=True)).astype(np.float32)
-        return [part._replace(outcome=shares[part.game, part.player], game=part.game + np.int32(start)) for part in parts]
+        return [
+            part._replace(outcome=shares[part.game, part.player], game=part.game + np.int32(start))
+            for part in parts
+        ]
 
     with ThreadPoolExecutor(threads or os.cpu_count() or 1, "games") as pool:
-        return Choices.joined([part for parts in pool.map(play, range(0, len(seats), SLICE)) for part in parts])
+        return Choices.joined(
+            [part for parts in pool.map(play, range(0, len(seats), SLICE)) for part in parts]
+        )
 
 
 @entry()
 def _record(
-    games: Games, memory: NDArray[np.float64], seats: NDArray[np.int64], progress: NDArray[Any], players: Players, turn_limit: int,
+    games: Games, memory: NDArray[np.float64], seats: NDArray[np.int64], progress: NDArray[Any],
+    players: Players, turn_limit: int,
     mask: NDArray[np.bool_], seen: NDArray[np.float32], rows: Choices,
 ) -> int:  # fmt: skip
-    """Play games, one after the other, until all have ended or the rows are full; returns the number of rows written."""
-    memory, seats, players, mask, rows = borrowed(memory), borrowed(seats), borrowed(players), borrowed(mask), borrowed(rows)
+    """Play games, one after the other, until all have ended or the rows are full.
+
+    Returns the number of rows written.
+    """
+    memory, seats, players, mask, rows = (
+        borrowed(memory),
+        borrowed(seats),
+        borrowed(players),
+        borrowed(mask),
+        borrowed(rows),
+    )
     starts, count = STARTS, 0
     for i in range(len(games)):
         game = games[i]

@@ -1,7 +1,10 @@
-"""The games of phase 2: the networks against scripted opponents, with every decision of one network and its consequences recorded.
+"""The games of phase 2.
 
-That network explores in a share epsilon of its decisions; the other networks do not. All policies are compiled, so that games run on
-threads while the network learns from earlier ones.
+The networks play against scripted opponents, and every decision of one network and its consequences
+are recorded.
+
+That network explores in a share epsilon of its decisions; the other networks do not. All policies
+are compiled, so that games run on threads while the network learns from earlier ones.
 """
 
 from __future__ import annotations
@@ -13,7 +16,16 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.networks.ocnaru import CHOICE, EPSILON, NAMES, NOTED, OPEN, PARENTS, WATCHED, OcnaruNetworks
+from agents.networks.ocnaru import (
+    CHOICE,
+    EPSILON,
+    NAMES,
+    NOTED,
+    OPEN,
+    PARENTS,
+    WATCHED,
+    OcnaruNetworks,
+)
 from agents.players.vocabulary.reading import NO_LOT
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.core import new_games
@@ -25,7 +37,17 @@ from monopoly_env.policy.loop import PROGRESS, Players, check, next_action
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 from monopoly_env.rules import Rules
 from training.experience.streams import TURN_LIMIT
-from training.ocnaru.rewards import NUM_QUANTITIES, WORTH, Moment, Quantities, Variant, own_worth, reward, terminal, write_quantities
+from training.ocnaru.rewards import (
+    NUM_QUANTITIES,
+    WORTH,
+    Moment,
+    Quantities,
+    Variant,
+    own_worth,
+    reward,
+    terminal,
+    write_quantities,
+)
 
 _SLICE: Final = 8  # games that a thread plays at a time
 _MOST: Final = 1024  # decisions of a network that are recorded in a game
@@ -40,9 +62,11 @@ class Moves(NamedTuple):
         observation: (N, 100) float32, the network's observation.
         choice: (N,) int64, the output that it chose.
         open: (N,) int64, the outputs that it could choose from, one bit each.
-        before: (N, `NUM_QUANTITIES`) float64, the quantities before the decision; see `training.ocnaru.rewards`.
+        before: (N, `NUM_QUANTITIES`) float64, the quantities before the decision; see
+            `training.ocnaru.rewards`.
         after: (N, `NUM_QUANTITIES`) float64, the quantities after it, but the worth a round later.
-        other: (N,) int8, 1 if the parent would have acted differently, 0 if not, -1 for later picks of the same plan.
+        other: (N,) int8, 1 if the parent would have acted differently, 0 if not, -1 for later picks
+            of the same plan.
         game: (N,) int64, the number of the game.
     """
 
@@ -58,8 +82,10 @@ class Moves(NamedTuple):
     def zeros(cls, count: int) -> Moves:
         """Zeros for `count` decisions."""
         return cls(
-            np.zeros((count, ocnaru.SIZE), np.float32), np.zeros(count, np.int64), np.zeros(count, np.int64),
-            np.zeros((count, NUM_QUANTITIES)), np.zeros((count, NUM_QUANTITIES)), np.zeros(count, np.int8), np.zeros(count, np.int64),
+            np.zeros((count, ocnaru.SIZE), np.float32), np.zeros(count, np.int64),
+            np.zeros(count, np.int64),
+            np.zeros((count, NUM_QUANTITIES)), np.zeros((count, NUM_QUANTITIES)),
+            np.zeros(count, np.int8), np.zeros(count, np.int64),
         )  # fmt: skip
 
 
@@ -85,31 +111,42 @@ class Played(NamedTuple):
         game = self.moves.game
         return np.append(game[1:] != game[:-1], True)[: len(game)]
 
-    def rewards(self, head: str, variant: Variant, *, moment: Moment = "round", stale: bool = False) -> NDArray[np.float64]:
+    def rewards(
+        self, head: str, variant: Variant, *, moment: Moment = "round", stale: bool = False
+    ) -> NDArray[np.float64]:
         """(N,), the rewards of the decisions, including the end of the game.
 
         Args:
             head: The network that made the decisions.
             variant: See `training.ocnaru.rewards`.
             moment: When the worth after a decision is measured; see `training.ocnaru.rewards`.
-            stale: Reproduce the defect of the published program. It keeps a reference to the live state instead of a copy of the state
-                before, so that every difference is 0, no action seems to have been taken, and the end of the game is not noticed.
+            stale: Reproduce the defect of the published program. It keeps a reference to the live
+                state instead of a copy of the state before, so that every difference is 0, no
+                action seems to have been taken, and the end of the game is not noticed.
         """
         moves = self.moves
         after = Quantities.of_rows(moves.after)
         if stale:
             return reward(head, after, after, np.zeros(len(moves.choice), np.bool_), variant)
-        before, last, at = Quantities.of_rows(moves.before), self.last(), moves.game - self.numbers.start
+        before, last, at = (
+            Quantities.of_rows(moves.before),
+            self.last(),
+            moves.game - self.numbers.start,
+        )
         if moment == "asked":
             after = after._replace(worth=np.where(last, self.worth[at], np.roll(before.worth, -1)))
         acted = moves.choice == 1 if head in _ANSWERS else np.ones(len(moves.choice), np.bool_)
-        return reward(head, before, after, acted, variant) + last * terminal(self.won[at], self.bankrupt[at])
+        return reward(head, before, after, acted, variant) + last * terminal(
+            self.won[at], self.bankrupt[at]
+        )
 
 
 class OwnGames:
     """Plays the networks against each opponent and from each seat in turn."""
 
-    def __init__(self, opponents: Sequence[CompiledPolicy], rules: Rules, seed: int, threads: int) -> None:
+    def __init__(
+        self, opponents: Sequence[CompiledPolicy], rules: Rules, seed: int, threads: int
+    ) -> None:
         """Start the threads.
 
         Args:
@@ -123,7 +160,9 @@ class OwnGames:
         self.seed = seed
         self.pool = ThreadPoolExecutor(threads, "own games")
 
-    def begin(self, policy: OcnaruNetworks, head: str, numbers: range, epsilon: NDArray[np.float64]) -> list[Future[Played]]:
+    def begin(
+        self, policy: OcnaruNetworks, head: str, numbers: range, epsilon: NDArray[np.float64]
+    ) -> list[Future[Played]]:
         """Begin to play games in the background with a copy of the networks as they are now.
 
         Args:
@@ -132,18 +171,30 @@ class OwnGames:
             numbers: The numbers of the games.
             epsilon: For each game, the share of this network's decisions that are random.
         """
-        players = Players.of([policy, *self.opponents])  # this copies the parameters, which may change during the games
+        # this copies the parameters, which may change during the games
+        players = Players.of([policy, *self.opponents])
         starts = range(0, len(numbers), _SLICE)
-        parts = [(numbers[start : start + _SLICE], epsilon[start : start + _SLICE]) for start in starts]
+        parts = [
+            (numbers[start : start + _SLICE], epsilon[start : start + _SLICE]) for start in starts
+        ]
         return [self.pool.submit(self._play, players, policy, head, *part) for part in parts]
 
     def close(self) -> None:
         """Stop the threads."""
         self.pool.shutdown(cancel_futures=True)
 
-    def _play(self, players: Players, networks: OcnaruNetworks, head: str, numbers: range, epsilon: NDArray[np.float64]) -> Played:
+    def _play(
+        self,
+        players: Players,
+        networks: OcnaruNetworks,
+        head: str,
+        numbers: range,
+        epsilon: NDArray[np.float64],
+    ) -> Played:
         policies = [networks, *self.opponents]
-        games = new_games([(self.seed << 32) + number for number in numbers], ocnaru.NUM_PLAYERS, self.rules)
+        games = new_games(
+            [(self.seed << 32) + number for number in numbers], ocnaru.NUM_PLAYERS, self.rules
+        )
         at = np.arange(numbers.start, numbers.stop)
         seat = at % ocnaru.NUM_PLAYERS
         seats = np.empty((len(games), ocnaru.NUM_PLAYERS), np.int64)
@@ -155,7 +206,18 @@ class OwnGames:
         memory[rows, seat, EPSILON] = epsilon
         progress, mask = np.zeros(len(games), PROGRESS), np.zeros(NUM_ACTIONS, np.bool_)
         moves, ends = Moves.zeros(len(games) * _MOST), np.zeros(len(games))
-        count = _play_games(games, memory, seat, seats, progress, players, mask, TURN_LIMIT * ocnaru.NUM_PLAYERS, moves, ends)
+        count = _play_games(
+            games,
+            memory,
+            seat,
+            seats,
+            progress,
+            players,
+            mask,
+            TURN_LIMIT * ocnaru.NUM_PLAYERS,
+            moves,
+            ends,
+        )
         check(games, progress, lambda game, player: policies[seats[game, player]])
         moves = Moves(*(column[:count].copy() for column in moves))
         place = games["place"][rows, seat]
@@ -166,9 +228,15 @@ class OwnGames:
 
 def joined(parts: Sequence[Played]) -> Played:
     """Consecutive games as one."""
-    moves = Moves(*(np.concatenate(columns) for columns in zip(*(part.moves for part in parts), strict=True)))
+    moves = Moves(
+        *(np.concatenate(columns) for columns in zip(*(part.moves for part in parts), strict=True))
+    )
     numbers = range(parts[0].numbers.start, parts[-1].numbers.stop)
-    return Played(numbers, moves, *(np.concatenate(columns) for columns in zip(*(part[2:] for part in parts), strict=True)))
+    return Played(
+        numbers,
+        moves,
+        *(np.concatenate(columns) for columns in zip(*(part[2:] for part in parts), strict=True)),
+    )
 
 
 @entry()
@@ -201,7 +269,12 @@ def _play_games(  # noqa: PLR0913, PLR0917 - compiled
     Returns:
         The number of decisions.
     """
-    memory, seats, players, mask = borrowed(memory), borrowed(seats), borrowed(players), borrowed(mask)
+    memory, seats, players, mask = (
+        borrowed(memory),
+        borrowed(seats),
+        borrowed(players),
+        borrowed(mask),
+    )
     count = 0
     for i in range(len(games)):
         game, seat = games[i], int(own_seats[i])
@@ -217,7 +290,9 @@ def _play_games(  # noqa: PLR0913, PLR0917 - compiled
                 write_quantities(game, seat, moves.before[count])
                 moves.choice[count] = int(memory[i, seat, CHOICE])
                 moves.open[count] = int(memory[i, seat, OPEN])
-                moves.other[count] = _UNKNOWN if by_parent == NO_LOT else 1 if by_parent != action else 0
+                moves.other[count] = (
+                    _UNKNOWN if by_parent == NO_LOT else 1 if by_parent != action else 0
+                )
                 moves.game[count] = i
             memory[i, seat, NOTED] = 0
             answer(game, action)

@@ -1,4 +1,7 @@
-"""The learner of one network of the thesis, with its target copy and optimizer, and the replay memory of its own games."""
+"""The learner of one network of the thesis, and the replay memory of its own games.
+
+The learner has the network's target copy and its optimizer.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,13 @@ from torch.nn import functional
 
 from agents.networks.ocnaru.networks import ARCHITECTURES
 from monopoly_env.encoding import ocnaru
-from training.networks import Network, arrays_of, optimizer_arrays, set_arrays_of, set_optimizer_arrays
+from training.networks import (
+    Network,
+    arrays_of,
+    optimizer_arrays,
+    set_arrays_of,
+    set_optimizer_arrays,
+)
 
 
 class HeadLearner:
@@ -26,7 +35,9 @@ class HeadLearner:
         target: The copy that values the next state.
     """
 
-    def __init__(self, head: str, device: torch.device, learning_rate: float, discount: float) -> None:
+    def __init__(
+        self, head: str, device: torch.device, learning_rate: float, discount: float
+    ) -> None:
         """Begin with random weights, drawn by torch's generator."""
         self.head = head
         self.device = device
@@ -50,9 +61,14 @@ class HeadLearner:
         return self._descend(functional.huber_loss(value, goal)), value.detach().mean()
 
     def update(self, batch: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
-        """Take a gradient step of Q-learning (phase 2) on a batch from `Memory.sample`; returns what `regress` does."""
+        """Take a gradient step of Q-learning (phase 2) on a batch from `Memory.sample`.
+
+        Returns what `regress` does.
+        """
         with torch.no_grad():
-            following = self.target(batch["next"]).masked_fill_(batch["closed"], -torch.inf).max(1).values
+            following = (
+                self.target(batch["next"]).masked_fill_(batch["closed"], -torch.inf).max(1).values
+            )
             goal = batch["reward"] + torch.where(batch["last"], 0.0, self._discount * following)
         return self.regress(batch["observation"], batch["choice"], goal)
 
@@ -72,8 +88,16 @@ class HeadLearner:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that a learner resumes from, by name."""
-        parts = {"online": arrays_of(self.online), "target": arrays_of(self.target), "adam": optimizer_arrays(self._optimizer)}
-        return {f"{part}.{name}": array for part, arrays in parts.items() for name, array in arrays.items()}
+        parts = {
+            "online": arrays_of(self.online),
+            "target": arrays_of(self.target),
+            "adam": optimizer_arrays(self._optimizer),
+        }
+        return {
+            f"{part}.{name}": array
+            for part, arrays in parts.items()
+            for name, array in arrays.items()
+        }
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over what `arrays` returned."""
@@ -87,7 +111,10 @@ class HeadLearner:
 
 
 class Memory:
-    """A replay buffer of the last transitions of a network: observation, choice, reward and next observation, in a ring."""
+    """A replay buffer of the last transitions of a network.
+
+    It holds observation, choice, reward and next observation, in a ring.
+    """
 
     def __init__(self, capacity: int, outputs: int, device: torch.device) -> None:
         """Create an empty buffer.
@@ -118,13 +145,17 @@ class Memory:
 
     def sample(self, generator: np.random.Generator, count: int) -> dict[str, Tensor]:
         """Draw `count` rows with replacement."""
-        rows = torch.from_numpy(generator.integers(min(self.added, self.capacity), size=count)).to(self._columns["choice"].device)
+        rows = torch.from_numpy(generator.integers(min(self.added, self.capacity), size=count)).to(
+            self._columns["choice"].device
+        )
         return {name: column[rows] for name, column in self._columns.items()}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The content, by name."""
         filled = min(self.added, self.capacity)
-        return {name: column[:filled].cpu().numpy() for name, column in self._columns.items()} | {"added": np.array(self.added)}
+        return {name: column[:filled].cpu().numpy() for name, column in self._columns.items()} | {
+            "added": np.array(self.added)
+        }
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over what `arrays` returned."""

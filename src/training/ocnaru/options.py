@@ -14,13 +14,22 @@ from monopoly_env.policy.resolve import compiled
 from monopoly_env.rules import Rules
 from training.ocnaru.rewards import Moment, Variant
 from training.run.devices import device_of
-from training.run.options import FREE, Device, RulesName, RunOptions, check_ranges, find_policy, result_settings
+from training.run.options import (
+    FREE,
+    Device,
+    RulesName,
+    RunOptions,
+    check_ranges,
+    find_policy,
+    result_settings,
+)
 
-BLOCK: Final = 40  # own games that are played with the same weights while the network learns from the 40 before
+# own games that are played with the same weights while the network learns from the 40 before
+BLOCK: Final = 40
 EXPERT_BLOCK: Final = 512
 
-# Own games of each network at budget 1: 20,000 (buy) and 50,000 (card) are the thesis's; the others in the program's proportions, but
-# not below the thesis's least.
+# Own games of each network at budget 1: 20,000 (buy) and 50,000 (card) are the thesis's; the others
+# in the program's proportions, but not below the thesis's least.
 OWN_GAMES: Final = {
     "buy": 20_000,
     "upgrade": 20_000,
@@ -34,14 +43,18 @@ OWN_GAMES: Final = {
 
 @dataclass(frozen=True)
 class OcnaruOptions(RunOptions):
-    """Train the seven networks of Ocnaru's thesis as it describes: on experts' games first, then on games of their own."""
+    """Train the seven networks of Ocnaru's thesis as it describes.
+
+    They are trained on experts' games first, then on games of their own.
+    """
 
     budget: float = 1.0
     """Share of the thesis's numbers of games, in both phases."""
     out: Path = Path("runs/ocnaru")
 
     heads: tuple[str, ...] = NAMES
-    """Heads with a network, in the order in which they play games of their own; those that are already trained play along."""
+    """Heads with a network, in the order in which they play games of their own; those that are
+    already trained play along."""
     parent: str = "strategic"
     """Policy that plays what no network plays: `strategic` or a preset of it."""
     gated: tuple[str, ...] = GATED
@@ -50,9 +63,11 @@ class OcnaruOptions(RunOptions):
     variant: Variant = "thesis"
     """Rewards of the thesis's annex, or of its program."""
     moment: Moment = "round"
-    """When rewards look at the worth that a decision has led to: after a round, or when the same network is next asked."""
+    """When rewards look at the worth that a decision has led to: after a round, or when the same
+    network is next asked."""
     stale_previous: bool = False
-    """Reproduce a defect of the program: the state before is the state now, so all rewards are 0."""
+    """Reproduce a defect of the program: the state before is the state now, so all rewards are
+    0."""
 
     experts: tuple[str, ...] = ("strategic", "strategic/late_game", "strategic/cautious")
     """Phase 1: policies whose games are watched, every pair in turn."""
@@ -94,7 +109,18 @@ class OcnaruOptions(RunOptions):
 
 
 _RANGES: Final[dict[str, tuple[float, float]]] = {
-    **dict.fromkeys(("batch", "expert_batch", "replay", "target_every", "panel_games", "final_games", "threads"), (1, math.inf)),
+    **dict.fromkeys(
+        (
+            "batch",
+            "expert_batch",
+            "replay",
+            "target_every",
+            "panel_games",
+            "final_games",
+            "threads",
+        ),
+        (1, math.inf),
+    ),
     **dict.fromkeys(("discount", "epsilon_end", "epsilon_decay", "exploitation"), (0, 1)),
     "budget": (1e-6, 100),
     "expert_games": (0, 1 << 30),
@@ -113,16 +139,20 @@ class OcnaruPolicies(NamedTuple):
 
 
 def check(options: OcnaruOptions) -> OcnaruPolicies:
-    """Check the options, as far as that goes without compiling anything, and find the policies that they name.
+    """Check the options, as far as that goes without compiling, and find the policies they name.
 
     Raises:
-        MonopolyError: A number is out of range, a name is unknown, or options contradict each other.
+        MonopolyError: A number is out of range, a name is unknown, or options contradict each
+            other.
     """
     check_ranges(options, _RANGES)
     Rules.preset(options.rules)
     OcnaruNetworks(options.heads, parent=options.parent, gated=options.gated)
     if not options.heads or len(set(options.heads)) != len(options.heads):
-        raise ConfigurationError(f"--heads must name each network that is trained once, not {', '.join(options.heads) or 'none'}.")
+        raise ConfigurationError(
+            "--heads must name each network that is trained once, not"
+            f" {', '.join(options.heads) or 'none'}."
+        )
     for setting in ("experts", "opponents", "panel", "final_panel"):
         if not getattr(options, setting):
             raise ConfigurationError(f"--{setting.replace('_', '-')} must name a policy.")
@@ -142,7 +172,11 @@ def settings(options: OcnaruOptions) -> dict[str, Any]:
 
 def expert_games(options: OcnaruOptions) -> int:
     """Games of phase 1, in whole blocks."""
-    return round(options.expert_games * options.budget / EXPERT_BLOCK + 0.49) * EXPERT_BLOCK if options.expert_games else 0
+    return (
+        round(options.expert_games * options.budget / EXPERT_BLOCK + 0.49) * EXPERT_BLOCK
+        if options.expert_games
+        else 0
+    )
 
 
 def own_games(options: OcnaruOptions, head: str) -> int:

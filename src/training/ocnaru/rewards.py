@@ -1,16 +1,22 @@
-"""The rewards of annex A of Ocnaru's thesis (Bucharest, 2025): what each of its seven networks is paid for a decision.
+"""The rewards of annex A of Ocnaru's thesis (Bucharest, 2025).
 
-A reward is a function of the state before and after a decision, both `Quantities`, and of whether the network acted (paid, used
-a card, sold ...). `variant="thesis"` is the annex, `variant="program"` the published program, whose terms differ. With W for worth and
-C for cash before, W' and C' after, dW = clip((W' - W) / 200, -1, 1).
+They are what each of its seven networks is paid for a decision.
+
+A reward is a function of the state before and after a decision, both `Quantities`, and of whether
+the network acted (paid, used a card, sold ...). `variant="thesis"` is the annex,
+`variant="program"` the published program, whose terms differ. With W for worth and C for cash
+before, W' and C' after, dW = clip((W' - W) / 200, -1, 1).
 
 The annex leaves thresholds and moments open. Our choices, where the program does not answer:
 
-- A purchase or a house pays off only in rents, so W' is read later than all other quantities, which are those right after the
-  decision: when the player's next turn begins (`round`), or when the same network is next asked (`asked`); at the latest when
-  the game ends. With `asked`, which is closer to the program, a player that declines lots is asked more often and paid more often.
-- Worth is cash, printed prices of lots, the mortgaged ones at half, and purchase prices of the player's own buildings.
-- Buildings are counted as the rules of the thesis build them, in whole groups: a level of a group is one house.
+- A purchase or a house pays off only in rents, so W' is read later than all other quantities, which
+  are those right after the decision: when the player's next turn begins (`round`), or when the same
+  network is next asked (`asked`); at the latest when the game ends. With `asked`, which is closer
+  to the program, a player that declines lots is asked more often and paid more often.
+- Worth is cash, printed prices of lots, the mortgaged ones at half, and purchase prices of the
+  player's own buildings.
+- Buildings are counted as the rules of the thesis build them, in whole groups: a level of a group
+  is one house.
 """
 
 from __future__ import annotations
@@ -26,7 +32,18 @@ from monopoly_env.engine.players import buildings_worth
 from monopoly_env.engine.rent import ordinary_rent
 from monopoly_env.engine.sets import has, size
 from monopoly_env.errors import ConfigurationError, nearest
-from monopoly_env.facts.board import GROUP_LOTS, GROUP_OF, HOTEL, MORTGAGE, NUM_LOTS, NUM_SQUARES, PRICE, RAILROADS, SQUARE_LOT, UTILITIES
+from monopoly_env.facts.board import (
+    GROUP_LOTS,
+    GROUP_OF,
+    HOTEL,
+    MORTGAGE,
+    NUM_LOTS,
+    NUM_SQUARES,
+    PRICE,
+    RAILROADS,
+    SQUARE_LOT,
+    UTILITIES,
+)
 from monopoly_env.facts.board import GROUPS as GROUP_NAMES
 from monopoly_env.game import Game, Games
 from monopoly_env.kernels import entry, kernel
@@ -38,11 +55,13 @@ Values: TypeAlias = NDArray[np.float64]
 VARIANTS: Final = ("thesis", "program")
 SCALE: Final = 200.0  # dollars of worth that count as 1
 
-_EMERGENCY, _LOW, _MIDDLE, _RICH = 200.0, 300.0, 500.0, 800.0  # dollars of cash, thresholds of the program
+# dollars of cash, thresholds of the program
+_EMERGENCY, _LOW, _MIDDLE, _RICH = 200.0, 300.0, 500.0, 800.0
 _DANGEROUS: Final = 0.6
 _ILLIQUID: Final = 0.1  # share of cash in worth
 _AVERAGE_THROW: Final = 7
-_THROWS: Final = np.array([0, 0, 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]) / 36  # chances of a throw of two dice
+# chances of a throw of two dice
+_THROWS: Final = np.array([0, 0, 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]) / 36
 _AHEAD: Final = 10  # squares that the program looks ahead
 _EYED: Final = tuple(GROUP_NAMES.index(name) for name in ("orange", "red"))
 _DEAR: Final = tuple(GROUP_NAMES.index(name) for name in ("green", "dark_blue"))
@@ -64,12 +83,13 @@ class Quantities(NamedTuple):
         dear_lots: Own lots of green and dark blue without a mortgage.
         railroads: Own railroads without a mortgage.
         utilities: Own utilities without a mortgage.
-        income: Dollars: of own lots without a mortgage, a tenth of a street's rent, 0.08 of a railroad's, 1.75 of a utility.
+        income: Dollars: of own lots without a mortgage, a tenth of a street's rent, 0.08 of a
+            railroad's, 1.75 of a utility.
         cards: Jail cards.
-        danger: D = sum over throws k = 2..12 of P(k) min(rent_k / C, 1), from the player's square; rents of lots that owe one, a
-            utility's at a throw of seven.
-        flat_danger: The program's: the mean over the next ten squares of min(rent / C, 1), by flat rents of 100 for a street, 100 for
-            a railroad, 70 for a utility.
+        danger: D = sum over throws k = 2..12 of P(k) min(rent_k / C, 1), from the player's square;
+            rents of lots that owe one, a utility's at a throw of seven.
+        flat_danger: The program's: the mean over the next ten squares of min(rent / C, 1), by flat
+            rents of 100 for a street, 100 for a railroad, 70 for a utility.
     """
 
     worth: Values
@@ -102,12 +122,13 @@ class Quantities(NamedTuple):
 
 NUM_QUANTITIES: Final = len(Quantities._fields)
 (
-    WORTH, CASH, MONOPOLIES, WHOLE, HOUSES, HOTELS, EYED_LEVELS, DEAR_LEVELS, EYED_LOTS, DEAR_LOTS, OWN_RAILROADS, OWN_UTILITIES, INCOME,
+    WORTH, CASH, MONOPOLIES, WHOLE, HOUSES, HOTELS, EYED_LEVELS, DEAR_LEVELS, EYED_LOTS, DEAR_LOTS,
+    OWN_RAILROADS, OWN_UTILITIES, INCOME,
     CARDS, DANGER, FLAT_DANGER,
 ) = range(NUM_QUANTITIES)  # fmt: skip
 
 
-# --- the annex ------------------------------------------------------------------------------------------------------------
+# --- the annex
 
 
 def worth_gained(before: Quantities, after: Quantities) -> Values:
@@ -115,16 +136,20 @@ def worth_gained(before: Quantities, after: Quantities) -> Values:
     return np.clip((after.worth - before.worth) / SCALE, -1.0, 1.0)
 
 
-def buy(before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis") -> Values:
+def buy(
+    before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis"
+) -> Values:
     """DW + 0.3 if there are more complete groups."""
     return worth_gained(before, after) + 0.3 * (after.monopolies > before.monopolies)
 
 
-def upgrade(before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis") -> Values:
+def upgrade(
+    before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis"
+) -> Values:
     """1.5 dW + 0.15 levels of houses gained + 0.3 groups with hotels gained - 0.2 if C'/W' < 0.1.
 
-    The step to a hotel is no level of houses. Program: the last term only if C'/W' fell as well. C'/W' is that at once after
-    building: a building bought at its price leaves the worth as it was.
+    The step to a hotel is no level of houses. Program: the last term only if C'/W' fell as well.
+    C'/W' is that at once after building: a building bought at its price leaves the worth as it was.
     """
     liquidity = after.cash / np.maximum(before.worth, 1.0)
     illiquid = liquidity < _ILLIQUID
@@ -134,11 +159,14 @@ def upgrade(before: Quantities, after: Quantities, acted: NDArray[np.bool_], var
     return 1.5 * worth_gained(before, after) + built - 0.2 * illiquid
 
 
-def downgrade(before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis") -> Values:
-    """0.8 dW; of a sale also emergency + min((C' - C) / 500, 0.2) - 0.1 for each valuable group hit.
+def downgrade(
+    before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis"
+) -> Values:
+    """0.8 dW; of a sale also emergency + min((C' - C) / 500, 0.2) - 0.1 a valuable group hit.
 
-    Emergency: 0.3 for C < 200, 0.15 for C < 500, else -0.1. Valuable: orange and red. Program: the cash only if more than 100 came in;
-    -0.08 for green and dark blue; 0.2 if C/W rose from below 0.15.
+    Emergency: 0.3 for C < 200, 0.15 for C < 500, else -0.1. Valuable: orange and red. Program: the
+    cash only if more than 100 came in; -0.08 for green and dark blue; 0.2 if C/W rose from below
+    0.15.
     """
     raised = after.cash - before.cash
     urgency = np.select([before.cash < _EMERGENCY, before.cash < _MIDDLE], [0.3, 0.15], -0.1)
@@ -152,11 +180,14 @@ def downgrade(before: Quantities, after: Quantities, acted: NDArray[np.bool_], v
     return 0.8 * worth_gained(before, after) + np.where(acted, urgency + cash + hits, 0.0)
 
 
-def fine(before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis") -> Values:
+def fine(
+    before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis"
+) -> Values:
     """DW + payment + 0.2 if paid and W' > W + danger.
 
-    Payment: paid 0.1 for C > 500, else -0.1; stayed 0.15 for C < 300, -0.1 for C > 800. Danger: beyond 0.6, staying 0.1, paying -0.1;
-    the annex goes by the dice (`danger`), the program by flat rents (`flat_danger`).
+    Payment: paid 0.1 for C > 500, else -0.1; stayed 0.15 for C < 300, -0.1 for C > 800. Danger:
+    beyond 0.6, staying 0.1, paying -0.1; the annex goes by the dice (`danger`), the program by flat
+    rents (`flat_danger`).
     """
     paid = np.where(before.cash > _MIDDLE, 0.1, -0.1)
     stayed = np.select([before.cash < _LOW, before.cash > _RICH], [0.15, -0.1], 0.0)
@@ -166,10 +197,16 @@ def fine(before: Quantities, after: Quantities, acted: NDArray[np.bool_], varian
     return worth_gained(before, after) + np.where(acted, paid + profitable - shy, stayed + shy)
 
 
-def card(before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis") -> Values:
-    """DW; used: 0.05 with another card to spare, else 0.15 if W' - W > 50, else -0.05; and 0.2 for C < 300. Kept with one to spare: -0.05.
+def card(
+    before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis"
+) -> Values:
+    """DW, and what a card that is used or kept earns.
 
-    Program: used, 0.1 if W' > W; kept, 0.1 if the danger by flat rents is beyond 0.6, whatever is to spare.
+    Used: 0.05 with another card to spare, else 0.15 if W' - W > 50, else -0.05; and 0.2 for C <
+    300. Kept with one to spare: -0.05.
+
+    Program: used, 0.1 if W' > W; kept, 0.1 if the danger by flat rents is beyond 0.6, whatever is
+    to spare.
     """
     spare = before.cards > 1
     gained = after.worth - before.worth
@@ -181,31 +218,49 @@ def card(before: Quantities, after: Quantities, acted: NDArray[np.bool_], varian
     return worth_gained(before, after) + np.where(acted, used, kept)
 
 
-def mortgage(before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis") -> Values:
+def mortgage(
+    before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis"
+) -> Values:
     """DW: the annex does not mention this head, and the program has no other term."""
     return worth_gained(before, after)
 
 
-def unmortgage(before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis") -> Values:
-    """1.1 dW; of a lifted mortgage also cash + value + 0.25 for each group that is whole again + min(income gained / 50, 0.2).
+def unmortgage(
+    before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis"
+) -> Values:
+    """1.1 dW; of a lifted mortgage also cash, value, and more for whole groups and income.
 
-    Cash: 0.3 for C > 800, 0.2 for C > 500, 0.1 for C > 300, else -0.1. Value of each lot: 0.12 orange or red, 0.1 green or dark blue.
-    Program: also 0.08 for a railroad and 0.05 for a utility; -0.15 if more than 60% of the cash is spent, -0.08 beyond 40%; 0.1 if
-    C' > 500, -0.2 if C' < 200.
+    More is 0.25 for each group that is whole again + min(income gained / 50, 0.2).
+
+    Cash: 0.3 for C > 800, 0.2 for C > 500, 0.1 for C > 300, else -0.1. Value of each lot: 0.12
+    orange or red, 0.1 green or dark blue. Program: also 0.08 for a railroad and 0.05 for a utility;
+    -0.15 if more than 60% of the cash is spent, -0.08 beyond 40%; 0.1 if C' > 500, -0.2 if C' <
+    200.
     """
-    rich = np.select([before.cash > _RICH, before.cash > _MIDDLE, before.cash > _LOW], [0.3, 0.2, 0.1], -0.1)
+    rich = np.select(
+        [before.cash > _RICH, before.cash > _MIDDLE, before.cash > _LOW], [0.3, 0.2, 0.1], -0.1
+    )
     value = 0.12 * (after.eyed_lots - before.eyed_lots) + 0.1 * (after.dear_lots - before.dear_lots)
-    value = value + 0.25 * (after.whole - before.whole) + np.minimum((after.income - before.income) / 50.0, 0.2)
+    value = (
+        value
+        + 0.25 * (after.whole - before.whole)
+        + np.minimum((after.income - before.income) / 50.0, 0.2)
+    )
     if variant == "program":
         spent = (before.cash - after.cash) / np.maximum(before.cash, 1.0)
-        value += 0.08 * (after.railroads - before.railroads) + 0.05 * (after.utilities - before.utilities)
+        value += 0.08 * (after.railroads - before.railroads) + 0.05 * (
+            after.utilities - before.utilities
+        )
         value += np.select([spent > 0.6, spent > 0.4], [-0.15, -0.08], 0.0)
         value += np.select([after.cash > _MIDDLE, after.cash < _EMERGENCY], [0.1, -0.2], 0.0)
     return 1.1 * worth_gained(before, after) + np.where(acted, rich + value, 0.0)
 
 
 def terminal(won: NDArray[np.bool_], bankrupt: NDArray[np.bool_]) -> Values:
-    """What the last decision of a game earns beside its reward: +1 for the winner, -1 for a bankrupt player, 0 for losing at the cap."""
+    """The pay for the last decision of a game beside its reward.
+
+    It is +1 for the winner, -1 for a bankrupt player, 0 for losing at the cap.
+    """
     return np.where(won, 1.0, np.where(bankrupt, -1.0, 0.0))
 
 
@@ -223,7 +278,13 @@ REWARDS: Final[dict[str, Rule]] = {
 }
 
 
-def reward(head: str, before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis") -> Values:
+def reward(
+    head: str,
+    before: Quantities,
+    after: Quantities,
+    acted: NDArray[np.bool_],
+    variant: Variant = "thesis",
+) -> Values:
     """The rewards (N,) of a head by name.
 
     Raises:
@@ -236,7 +297,7 @@ def reward(head: str, before: Quantities, after: Quantities, acted: NDArray[np.b
     return REWARDS[head](before, after, acted, variant)
 
 
-# --- reading them from games ----------------------------------------------------------------------------------------------
+# --- reading them from games
 
 
 def read(games: Games, seats: NDArray[np.int64]) -> Quantities:
@@ -251,7 +312,9 @@ def read(games: Games, seats: NDArray[np.int64]) -> Quantities:
     """
     numbers = np.asarray(seats, np.int64)
     if numbers.shape != (len(games),) or ((numbers < 0) | (numbers >= games["num_players"])).any():
-        raise ConfigurationError(f"Seats must be {len(games)} numbers, each a seat of its game, not {seats!r:.80}.")
+        raise ConfigurationError(
+            f"Seats must be {len(games)} numbers, each a seat of its game, not {seats!r:.80}."
+        )
     rows = np.zeros((len(games), NUM_QUANTITIES))
     _write_all(games, numbers, rows)
     return Quantities.of_rows(rows)
@@ -269,7 +332,9 @@ def own_worth(game: Game, seat: int) -> float:
     board, worth = int(game.rules.board), int(game.cash[seat])
     for lot in range(NUM_LOTS):
         if has(game.lots[seat], lot):
-            worth += int(MORTGAGE[board, lot]) if has(game.mortgaged, lot) else int(PRICE[board, lot])
+            worth += (
+                int(MORTGAGE[board, lot]) if has(game.mortgaged, lot) else int(PRICE[board, lot])
+            )
     return float(worth + buildings_worth(game, seat))
 
 
@@ -333,7 +398,9 @@ def _write_danger(game: Game, seat: int, row: Any) -> None:
                 if other != seat and has(game.lots[other], lot):
                     owner = other
         if owner >= 0:
-            row[DANGER] += _THROWS[steps] * min(ordinary_rent(game, owner, lot, _AVERAGE_THROW) / cash, 1.0)
+            row[DANGER] += _THROWS[steps] * min(
+                ordinary_rent(game, owner, lot, _AVERAGE_THROW) / cash, 1.0
+            )
             if steps <= _AHEAD:
                 flat = 70.0 if GROUP_OF[lot] == UTILITIES else 100.0
                 row[FLAT_DANGER] += min(flat / cash, 1.0) / _AHEAD

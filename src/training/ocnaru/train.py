@@ -1,6 +1,9 @@
-"""The thesis's training, from top to bottom: all networks on experts' games, then one network after another on games of its own.
+"""The thesis's training, from top to bottom.
 
-Everything is counted in games, never in seconds, so a run that was killed and resumed ends in the same weights as one that was not.
+All networks are trained on experts' games, then one network after another on games of its own.
+
+Everything is counted in games, never in seconds, so a run that was killed and resumed ends in the
+same weights as one that was not.
 """
 
 from __future__ import annotations
@@ -21,7 +24,17 @@ from training.experience.streams import stream
 from training.ocnaru.experts import HEADS, Pool, chosen, goals
 from training.ocnaru.games import OwnGames, Played, joined
 from training.ocnaru.learner import HeadLearner, Memory
-from training.ocnaru.options import BLOCK, EXPERT_BLOCK, OcnaruOptions, OcnaruPolicies, check, epsilon, expert_games, own_games, settings
+from training.ocnaru.options import (
+    BLOCK,
+    EXPERT_BLOCK,
+    OcnaruOptions,
+    OcnaruPolicies,
+    check,
+    epsilon,
+    expert_games,
+    own_games,
+    settings,
+)
 from training.run import panel
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
@@ -30,12 +43,23 @@ from training.run.session import DivergenceError, Session, passed
 
 EXPERTS: Final = "experts"
 AFTER_EXPERTS: Final = "experts.safetensors"
-FILES: Final = {AFTER_EXPERTS: "all networks after phase 1"}  # in the folder of a run, beside what every run has
+# in the folder of a run, beside what every run has
+FILES: Final = {AFTER_EXPERTS: "all networks after phase 1"}
 EVALUATIONS: Final = 10  # of a network while it plays games of its own
 _POINTS: Final = 100  # of the curves of a stage
 
-# Milliseconds of a game, measured on one core: for the bar, and so that there is a checkpoint at least every two minutes.
-_COST: Final = {EXPERTS: 1.5, "buy": 22.0, "upgrade": 7.0, "downgrade": 4.5, "mortgage": 7.5, "unmortgage": 4.7, "fine": 6.8, "card": 4.4}
+# Milliseconds of a game, measured on one core: for the bar, and so that there is a checkpoint at
+# least every two minutes.
+_COST: Final = {
+    EXPERTS: 1.5,
+    "buy": 22.0,
+    "upgrade": 7.0,
+    "downgrade": 4.5,
+    "mortgage": 7.5,
+    "unmortgage": 4.7,
+    "fine": 6.8,
+    "card": 4.4,
+}
 _CHECKPOINT_COST: Final = 60_000  # milliseconds of work between two checkpoints
 
 
@@ -55,7 +79,8 @@ class OcnaruTrainer:
 
     def __init__(self, options: OcnaruOptions, policies: OcnaruPolicies) -> None:
         """Start at game 0 of the first stage, with the policies that `check` found."""
-        torch.set_num_threads(1)  # more help with large batches only, and results would not repeat to the bit
+        # more help with large batches only, and results would not repeat to the bit
+        torch.set_num_threads(1)
         torch.manual_seed(options.seed)
         self.options = options
         self.policies = policies
@@ -63,9 +88,13 @@ class OcnaruTrainer:
         self.stages = (EXPERTS, *options.heads)
         device = device_of(options.device)
         self.learners = {
-            head: HeadLearner(head, device, options.learning_rate, options.discount) for head in NETWORKS if head in options.heads
+            head: HeadLearner(head, device, options.learning_rate, options.discount)
+            for head in NETWORKS
+            if head in options.heads
         }
-        self.pools = {head: Pool(head, options.seed, options.expert_batch) for head in self.learners}
+        self.pools = {
+            head: Pool(head, options.seed, options.expert_batch) for head in self.learners
+        }
         self.begin_stage(0)
 
     def begin_stage(self, number: int) -> None:
@@ -90,18 +119,27 @@ class OcnaruTrainer:
 
     def games(self, stage: int) -> int:
         """Games of a stage."""
-        return expert_games(self.options) if stage == 0 else own_games(self.options, self.stages[stage])
+        return (
+            expert_games(self.options)
+            if stage == 0
+            else own_games(self.options, self.stages[stage])
+        )
 
     def work(self, stage: int, done: int) -> float:
-        """Milliseconds of one core that a run has taken when it has reached game `done` of a stage."""
+        """Milliseconds of one core that a run has taken when it reaches game `done` of a stage."""
         before = sum(self.games(number) * _COST[self.stages[number]] for number in range(stage))
         return before + (done * _COST[self.stages[stage]] if stage < len(self.stages) else 0.0)
 
     def due(self, every: float, before: int) -> bool:
-        """Whether a multiple of `every` games, or the end of the stage, has been passed since the game `before`."""
+        """Whether a multiple of `every` games, or the end of the stage, was passed since `before`.
+
+        The latter is the number of a game.
+        """
         return passed(every, before, self.done) or self.done >= self.games(self.stage)
 
-    def agent(self, weights: dict[str, NDArray[np.float32]] | None = None, *, everything: bool = False) -> OcnaruNetworks:
+    def agent(
+        self, weights: dict[str, NDArray[np.float32]] | None = None, *, everything: bool = False
+    ) -> OcnaruNetworks:
         """The player: the networks that have played games of their own, and the one that plays now.
 
         Args:
@@ -110,14 +148,24 @@ class OcnaruTrainer:
         """
         options = self.options
         heads = options.heads if everything else self.stages[1 : self.stage + 1]
-        policy = OcnaruNetworks(heads, parent=options.parent, gated=options.gated, rules=self.rules.changed(), name="ocnaru")
-        arrays = {key: array for head in heads for key, array in self.learners[head].numbers().items()}
+        policy = OcnaruNetworks(
+            heads,
+            parent=options.parent,
+            gated=options.gated,
+            rules=self.rules.changed(),
+            name="ocnaru",
+        )
+        arrays = {
+            key: array for head in heads for key, array in self.learners[head].numbers().items()
+        }
         policy.set_arrays(arrays | (weights or {}))
         return policy
 
     def state(self) -> tuple[Parts, dict[str, Any]]:
         """What a checkpoint holds."""
-        parts: dict[str, dict[str, NDArray[Any]]] = {f"learner-{head}": learner.arrays() for head, learner in self.learners.items()}
+        parts: dict[str, dict[str, NDArray[Any]]] = {
+            f"learner-{head}": learner.arrays() for head, learner in self.learners.items()
+        }
         values: dict[str, Any] = {"stage": self.stage, "done": self.done}
         if self.stage == 0:
             parts |= {f"pool-{head}": pool.arrays() for head, pool in self.pools.items()}
@@ -136,7 +184,8 @@ class OcnaruTrainer:
             for head, pool in self.pools.items():
                 pool.set_arrays(parts[f"pool-{head}"])
         elif self.stage < len(self.stages):
-            self.learners[self.name].set_arrays(parts[f"learner-{self.name}"])  # `begin_stage` has overwritten its target
+            # `begin_stage` has overwritten its target
+            self.learners[self.name].set_arrays(parts[f"learner-{self.name}"])
             self.memory.set_arrays(parts["memory"])
             self.acting = dict(parts["acting"])
             self.generator.bit_generator.state = values["generator"]
@@ -147,7 +196,9 @@ def train(trainer: OcnaruTrainer, session: Session) -> None:
     whole = trainer.work(len(trainer.stages), 0)
     while trainer.stage < len(trainer.stages):
         session.report.overall(trainer.work(trainer.stage, trainer.done), whole)
-        session.report.begin(trainer.games(trainer.stage), trainer.done, "games", stage=trainer.name)
+        session.report.begin(
+            trainer.games(trainer.stage), trainer.done, "games", stage=trainer.name
+        )
         if trainer.stage == 0:
             watch_experts(trainer, session)
         else:
@@ -164,14 +215,29 @@ def after_games(trainer: OcnaruTrainer, games: int, session: Session) -> None:
     report.advance(trainer.done)
     report.overall(trainer.work(stage, trainer.done), trainer.work(len(trainer.stages), 0))
     if trainer.due(max(1, total // _POINTS), before):
-        report.curves(trainer.done, {} if stage == 0 else {"epsilon": epsilon(trainer.options, trainer.name, trainer.done - 1)})
+        report.curves(
+            trainer.done,
+            (
+                {}
+                if stage == 0
+                else {"epsilon": epsilon(trainer.options, trainer.name, trainer.done - 1)}
+            ),
+        )
     if stage > 0 and trainer.due(max(1, total // EVALUATIONS), before):
-        session.evaluate(trainer.agent(), trainer.done, trainer.policies.panel, trainer.options.panel_games, trainer.rules)
-    if trainer.done < total and trainer.due(max(1, _CHECKPOINT_COST // _COST[trainer.name]), before):
+        session.evaluate(
+            trainer.agent(),
+            trainer.done,
+            trainer.policies.panel,
+            trainer.options.panel_games,
+            trainer.rules,
+        )
+    if trainer.done < total and trainer.due(
+        max(1, _CHECKPOINT_COST // _COST[trainer.name]), before
+    ):
         session.save(trainer, trainer.step)
 
 
-# --- phase 1 --------------------------------------------------------------------------------------------------------------
+# --- phase 1
 
 
 def watch_experts(trainer: OcnaruTrainer, session: Session) -> None:
@@ -180,7 +246,8 @@ def watch_experts(trainer: OcnaruTrainer, session: Session) -> None:
     if trainer.done < total:
         tables = list(itertools.combinations_with_replacement(trainer.policies.experts, 2))
         blocks = stream(
-            tables, total, rules=trainer.rules, encoding="ocnaru100", heads=HEADS, seed=options.seed, threads=options.threads,
+            tables, total, rules=trainer.rules, encoding="ocnaru100", heads=HEADS,
+            seed=options.seed, threads=options.threads,
             block=EXPERT_BLOCK, first=trainer.done,
         )  # fmt: skip
         while trainer.done < total:
@@ -191,7 +258,12 @@ def watch_experts(trainer: OcnaruTrainer, session: Session) -> None:
                     rows, choice = chosen(head, experiences, trainer.rules)
                     asked = experiences.take(rows)
                     goal = goals(head, asked, choice, trainer.rules, options.variant)
-                    log_losses(report, head, pool.add(asked.observation, choice, goal, trainer.learners[head]), "in phase 1")
+                    log_losses(
+                        report,
+                        head,
+                        pool.add(asked.observation, choice, goal, trainer.learners[head]),
+                        "in phase 1",
+                    )
             after_games(trainer, EXPERT_BLOCK, session)
     for head, pool in trainer.pools.items():
         log_losses(report, head, pool.learn(trainer.learners[head]), "in phase 1")
@@ -201,7 +273,10 @@ def watch_experts(trainer: OcnaruTrainer, session: Session) -> None:
     agent.save(session.run.folder / AFTER_EXPERTS)
     with report.clock("evaluation"):
         games = [options.panel_games] * len(trainer.policies.panel)
-        report.evaluated(trainer.done, panel.measure(agent, trainer.policies.panel, games, trainer.rules, panel.PANEL_SEED))
+        report.evaluated(
+            trainer.done,
+            panel.measure(agent, trainer.policies.panel, games, trainer.rules, panel.PANEL_SEED),
+        )
 
 
 def log_losses(report: Report, head: str, losses: Sequence[Any], when: str) -> None:
@@ -213,18 +288,25 @@ def log_losses(report: Report, head: str, losses: Sequence[Any], when: str) -> N
     if losses:
         loss, value = torch.stack([torch.stack(pair) for pair in losses]).double().mean(0).tolist()
         if not np.isfinite(loss):
-            raise DivergenceError(f"The loss of network {head!r} is {loss} {when}. Try a lower --learning-rate.")
+            raise DivergenceError(
+                f"The loss of network {head!r} is {loss} {when}. Try a lower --learning-rate."
+            )
         report.log({f"loss/{head}": loss, f"q/{head}": value})
 
 
-# --- phase 2 --------------------------------------------------------------------------------------------------------------
+# --- phase 2
 
 
 def play_own_games(trainer: OcnaruTrainer, session: Session) -> None:
-    """Let one network play and learn from its games; meanwhile the next block is played with the weights from before this one."""
+    """Let one network play and learn from its games.
+
+    Meanwhile the next block is played with the weights from before this one.
+    """
     options, head, total = trainer.options, trainer.name, trainer.games(trainer.stage)
     learner, report = trainer.learners[head], session.report
-    own = OwnGames(trainer.policies.opponents, trainer.rules, options.seed + trainer.stage, options.threads)
+    own = OwnGames(
+        trainer.policies.opponents, trainer.rules, options.seed + trainer.stage, options.threads
+    )
 
     def begin(first: int) -> list[Future[Played]]:
         numbers = range(first, min(first + BLOCK, total))
@@ -248,28 +330,50 @@ def play_own_games(trainer: OcnaruTrainer, session: Session) -> None:
 def learn(trainer: OcnaruTrainer, learner: HeadLearner, played: Played, report: Report) -> None:
     """A gradient step for every decision, in the order in which they were made."""
     options, head, moves = trainer.options, learner.head, played.moves
-    rewards = played.rewards(head, options.variant, moment=options.moment, stale=options.stale_previous)
+    rewards = played.rewards(
+        head, options.variant, moment=options.moment, stale=options.stale_previous
+    )
     columns = transitions(learner, played, rewards)
-    games = np.split(np.arange(len(moves.game)), np.searchsorted(moves.game, np.arange(played.numbers.start + 1, played.numbers.stop)))
+    games = np.split(
+        np.arange(len(moves.game)),
+        np.searchsorted(moves.game, np.arange(played.numbers.start + 1, played.numbers.stop)),
+    )
     losses = []
     for number, rows in zip(played.numbers, games, strict=True):
         for row in rows.tolist():
             trainer.memory.add(columns, row)
             if trainer.memory.added >= options.batch:
-                losses.append(learner.update(trainer.memory.sample(trainer.generator, options.batch)))
+                losses.append(
+                    learner.update(trainer.memory.sample(trainer.generator, options.batch))
+                )
         if (number + 1) % options.target_every == 0:
             learner.copy_to_target()
     log_losses(report, head, losses, f"in game {played.numbers.stop - 1:,} of its own")
     asked = moves.other >= 0
-    report.log({"win rate while learning": played.won.mean(), "decisions a game": len(rewards) / len(played.numbers)})
+    report.log(
+        {
+            "win rate while learning": played.won.mean(),
+            "decisions a game": len(rewards) / len(played.numbers),
+        }
+    )
     if len(rewards):
-        report.log({f"return/{head}": returns(rewards, played.last(), options.discount).mean(), f"reward/{head}": rewards.mean()})
+        report.log(
+            {
+                f"return/{head}": returns(rewards, played.last(), options.discount).mean(),
+                f"reward/{head}": rewards.mean(),
+            }
+        )
     if asked.any():
         report.log({f"other than the parent/{head}": (moves.other[asked] == 1).mean()})
 
 
-def transitions(learner: HeadLearner, played: Played, rewards: NDArray[np.float64]) -> dict[str, torch.Tensor]:
-    """The decisions as columns of `Memory`: from each to the next one of the same network in the same game."""
+def transitions(
+    learner: HeadLearner, played: Played, rewards: NDArray[np.float64]
+) -> dict[str, torch.Tensor]:
+    """The decisions as columns of `Memory`.
+
+    A transition goes from each to the next one of the same network in the same game.
+    """
     moves, outputs = played.moves, NETWORKS[learner.head].size
     following = np.minimum(np.arange(1, len(rewards) + 1), max(len(rewards) - 1, 0))
     open_ = moves.open[following, None] >> np.arange(outputs) & 1
@@ -284,7 +388,9 @@ def transitions(learner: HeadLearner, played: Played, rewards: NDArray[np.float6
     return {name: torch.from_numpy(column).to(learner.device) for name, column in columns.items()}
 
 
-def returns(rewards: NDArray[np.float64], last: NDArray[np.bool_], discount: float) -> NDArray[np.float64]:
+def returns(
+    rewards: NDArray[np.float64], last: NDArray[np.bool_], discount: float
+) -> NDArray[np.float64]:
     """(N,) discounted returns: the sum of the rewards from each decision to the end of its game."""
     realized = np.zeros(len(rewards))
     following = 0.0
@@ -294,14 +400,16 @@ def returns(rewards: NDArray[np.float64], last: NDArray[np.bool_], discount: flo
     return realized
 
 
-# --- the run --------------------------------------------------------------------------------------------------------------
+# --- the run
 
 
 def finish(trainer: OcnaruTrainer, session: Session) -> dict[str, Any]:
     """Save the player with all its networks and measure it; returns as `Session.finish` does."""
     options, agent, opponents = trainer.options, trainer.agent(), trainer.policies.final_panel
     agent.save(session.run.agent)
-    rows = panel.measure(agent, opponents, [options.final_games] * len(opponents), trainer.rules, panel.FINAL_SEED)
+    rows = panel.measure(
+        agent, opponents, [options.final_games] * len(opponents), trainer.rules, panel.FINAL_SEED
+    )
     return session.finish(options.rules, trainer.step, rows, "games")
 
 
@@ -309,11 +417,14 @@ def execute(options: OcnaruOptions, console: Console) -> dict[str, Any]:
     """Train from the beginning or from a checkpoint, then measure.
 
     Raises:
-        MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite.
+        MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or
+            damaged, a loss that is not finite.
     """
     policies = check(options)
     games = expert_games(options) + sum(own_games(options, head) for head in options.heads)
-    with Session.open(options, settings(options), console, f"{games:,} games", files=FILES) as session:
+    with Session.open(
+        options, settings(options), console, f"{games:,} games", files=FILES
+    ) as session:
         trainer = OcnaruTrainer(options, policies)
         if options.resume:
             session.restore(trainer)

@@ -1,4 +1,7 @@
-"""Checkpoints: the complete state of a run at a step, in a folder that exists whole or not at all. Arrays and JSON, no pickles."""
+"""Checkpoints: the complete state of a run at a step, in a folder that exists whole or not at all.
+
+Arrays and JSON, no pickles.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,8 @@ MOST_ARRAYS: Final = 1 << 32  # bytes of an npz file, uncompressed
 _MOST_PART: Final = 1 << 36  # the same of a checkpoint, which may hold a whole replay buffer
 _STATE: Final = "state.json"
 _ASIDE: Final = ".old-"
-_LEVEL: Final = 1  # of compression: observations are mostly zeros, and a run should not wait for the disk
+# of compression: observations are mostly zeros, and a run should not wait for the disk
+_LEVEL: Final = 1
 
 Parts = Mapping[str, Mapping[str, NDArray[Any]]]
 
@@ -56,7 +60,9 @@ def write(folder: Path, step: int, parts: Parts, state: Mapping[str, Any]) -> Pa
             shutil.rmtree(old)
     except OSError as error:
         shutil.rmtree(temporary, ignore_errors=True)
-        raise ConfigurationError(f"Cannot write checkpoint {str(target)!r}: {error.strerror}. Fix that, then --resume.") from error
+        raise ConfigurationError(
+            f"Cannot write checkpoint {str(target)!r}: {error.strerror}. Fix that, then --resume."
+        ) from error
     return target
 
 
@@ -76,7 +82,9 @@ def read_last(folder: Path) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[st
     Raises:
         FormatError: It is damaged.
     """
-    for aside in folder.glob(f"{_ASIDE}*"):  # left by a run that was killed while it wrote the same step anew
+    for aside in folder.glob(
+        f"{_ASIDE}*"
+    ):  # left by a run that was killed while it wrote the same step anew
         target = folder / aside.name.removeprefix(_ASIDE)
         if target.exists():
             shutil.rmtree(aside)
@@ -106,7 +114,9 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         os.replace(temporary, path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise ConfigurationError(f"Cannot write {str(path)!r}: {error.strerror}. Fix that, then --resume.") from error
+        raise ConfigurationError(
+            f"Cannot write {str(path)!r}: {error.strerror}. Fix that, then --resume."
+        ) from error
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
@@ -121,7 +131,10 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def arrays_of(stream: IO[bytes], most: int = MOST_ARRAYS) -> dict[str, NDArray[Any]]:
-    """The arrays of an open npz file of at most so many bytes, uncompressed; an error of any kind if it is damaged."""
+    """The arrays of an open npz file of at most so many bytes, uncompressed.
+
+    If it is damaged, an error of any kind is raised.
+    """
     if not zipfile.is_zipfile(stream):  # NumPy would advise to load it unsafely
         raise ValueError("it is no npz file, or it is cut off")
     stream.seek(0)
@@ -136,9 +149,14 @@ def arrays_of(stream: IO[bytes], most: int = MOST_ARRAYS) -> dict[str, NDArray[A
 
 
 def _write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """An npz file, as np.savez_compressed writes it but four times as fast; populations of float64 genes, which do not shrink, 15 times."""
+    """An npz file, as np.savez_compressed writes it but four times as fast.
+
+    Populations of float64 genes, which do not shrink, are written 15 times as fast.
+    """
     with zipfile.ZipFile(path, "w", compresslevel=_LEVEL) as archive:
         for name, array in arrays.items():
-            archive.compression = zipfile.ZIP_STORED if array.dtype == np.float64 else zipfile.ZIP_DEFLATED
+            archive.compression = (
+                zipfile.ZIP_STORED if array.dtype == np.float64 else zipfile.ZIP_DEFLATED
+            )
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)

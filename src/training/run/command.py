@@ -1,4 +1,7 @@
-"""The command around a run: read the options, run, print a table or JSON; errors end in one line and an exit status."""
+"""The command around a run: read the options, run, print a table or JSON.
+
+Errors end in one line and an exit status.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,8 @@ class Command(Generic[OptionsT, ResultT]):
     """What a command does.
 
     Attributes:
-        options: A dataclass with the defaults, one of them `json`. Its docstring and the strings under its fields are the help.
+        options: A dataclass with the defaults, one of them `json`. Its docstring and the strings
+            under its fields are the help.
         execute: Carries it out. Progress goes to the console, which is stderr.
         show: Prints the result for people, on stdout. With `--json` the result is printed as it is.
     """
@@ -81,11 +85,22 @@ def main(
         if not isinstance(task, Command):
             name, rest = chosen(rest, task, default, flag)
             presets, task, line = task, task[name].load(), f"{line} {flag} {name}"
-            table = "\n".join(f"{flag} {other}: {preset.about}." for other, preset in presets.items())
-            about = f"{inspect.getdoc(type(task.options))}\n\n{table}\n\nBelow: the settings of {flag} {name}."
+            table = "\n".join(
+                f"{flag} {other}: {preset.about}." for other, preset in presets.items()
+            )
+            about = (
+                f"{inspect.getdoc(type(task.options))}\n\n{table}\n\nBelow: the settings of {flag}"
+                f" {name}."
+            )
         with _reader_may_go():
             try:
-                options = tyro.cli(type(task.options), args=rest, prog=line, description=about, default=task.options)
+                options = tyro.cli(
+                    type(task.options),
+                    args=rest,
+                    prog=line,
+                    description=about,
+                    default=task.options,
+                )
             except SystemExit as ended:
                 if ended.code:
                     _tell_whose(rest, type(task.options), presets, flag)
@@ -102,7 +117,10 @@ def main(
 
 @contextmanager
 def _reader_may_go() -> Iterator[None]:
-    """End with exit status 1, and without a word, if whoever reads what is printed here has gone, such as `head`."""
+    """End with exit status 1, and without a word, if the reader of the output has gone.
+
+    Such a reader is `head`.
+    """
     try:
         yield
     except BrokenPipeError:
@@ -110,7 +128,9 @@ def _reader_may_go() -> Iterator[None]:
         raise SystemExit(1) from None
 
 
-def chosen(arguments: Sequence[str], presets: Mapping[str, Any], default: str, flag: str = "--preset") -> tuple[str, list[str]]:
+def chosen(
+    arguments: Sequence[str], presets: Mapping[str, Any], default: str, flag: str = "--preset"
+) -> tuple[str, list[str]]:
     """The preset that a command line names with a flag, and the rest of the line.
 
     Raises:
@@ -122,19 +142,29 @@ def chosen(arguments: Sequence[str], presets: Mapping[str, Any], default: str, f
         if given == flag:
             value = value if equals else "".join(rest[place + 1 : place + 2])
             if value not in presets:
-                raise ConfigurationError(f"Unknown {flag.lstrip('-')} {value!r}. {nearest(value, presets)}")
+                raise ConfigurationError(
+                    f"Unknown {flag.lstrip('-')} {value!r}. {nearest(value, presets)}"
+                )
             del rest[place : place + (1 if equals else 2)]
             name = value
             break
     return name, rest
 
 
-def _tell_whose(arguments: Sequence[str], options: type, presets: Mapping[str, Preset], flag: str) -> None:
+def _tell_whose(
+    arguments: Sequence[str], options: type, presets: Mapping[str, Preset], flag: str
+) -> None:
     """Print which presets have the options of a command line that the chosen one has not."""
     own = {field.name for field in fields(options)}
-    for word in dict.fromkeys(word.partition("=")[0] for word in arguments if word.startswith("--")):
+    for word in dict.fromkeys(
+        word.partition("=")[0] for word in arguments if word.startswith("--")
+    ):
         name = word.removeprefix("--").removeprefix("no-").replace("-", "_")
-        having = [] if name in own else [other for other, preset in presets.items() if name in _fields_of(preset)]
+        having = (
+            []
+            if name in own
+            else [other for other, preset in presets.items() if name in _fields_of(preset)]
+        )
         if having:
             print(f"{word} is an option of {flag} {', '.join(having)}.", file=sys.stderr)
 
@@ -162,10 +192,19 @@ def resumable(last: str) -> Callable[[Callable[[Sequence[str] | None], None]], C
             except MonopolyError as error:
                 return failed(error, arguments)
             except OSError as error:  # the disk is full, for instance
-                print(f"error: {error}.{' Fix that and continue with --resume.' if last else ''}", file=sys.stderr)
+                print(
+                    f"error: {error}.{' Fix that and continue with --resume.' if last else ''}",
+                    file=sys.stderr,
+                )
                 return 2
             except KeyboardInterrupt:
-                print("Stopped." + (f" Continue from {last} with the same command and --resume." if last else ""), file=sys.stderr)
+                print(
+                    "Stopped."
+                    + (
+                        f" Continue from {last} with the same command and --resume." if last else ""
+                    ),
+                    file=sys.stderr,
+                )
                 return 130
             return 0
 

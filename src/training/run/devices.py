@@ -22,5 +22,7 @@ def device_of(name: str) -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name == "cuda" and not torch.cuda.is_available():
-        raise ConfigurationError("--device cuda: torch finds no GPU here. Use --device cpu or auto.")
+        raise ConfigurationError(
+            "--device cuda: torch finds no GPU here. Use --device cpu or auto."
+        )
     return torch.device(name)

@@ -19,10 +19,13 @@ from monopoly_env.files import read_file, read_json, understood, write_atomicall
 from monopoly_env.kernels import cache_root
 
 CONFIG: Final = "config.json"
-# What every run may have in its folder. A learner that writes other files lists them in the same way and hands the list to `Run.open`.
+# What every run may have in its folder. A learner that writes other files lists them in the same
+# way and hands the list to `Run.open`.
 FILES: Final = {
     CONFIG: "the settings that decide the result",
-    "checkpoints": "a folder for each of the last checkpoints; --resume continues from the last one",
+    "checkpoints": (
+        "a folder for each of the last checkpoints; --resume continues from the last one"
+    ),
     "curves": "learning curves, for TensorBoard",
     "best.safetensors": "the best agent so far",
     "agent.safetensors": "the agent of the last checkpoint, in the end that of the run",
@@ -36,7 +39,9 @@ _LONGEST: Final = 200  # characters of a setting in a message
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Keep other processes of this user and machine out of a folder; the system lets them in if this one is killed.
+    """Keep other processes of this user and machine out of a folder.
+
+    The system lets them in if this one is killed.
 
     The lock file is in the cache folder of the library, so nothing of it is left in the folder.
 
@@ -52,16 +57,21 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def _locked(folder: Path) -> FileLock | None:
-    """The lock of a folder, acquired; None where lock files can't be written, or the file system has no locks."""
+    """The lock of a folder, acquired.
+
+    It is None where lock files can't be written, or the file system has no locks.
+    """
     locks = cache_root() / "locks"
     name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
     try:
         locks.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(locks / f"{name}.lock", blocking=False, is_singleton=True)  # the same process may enter again
+        # the same process may enter again
+        lock = FileLock(locks / f"{name}.lock", blocking=False, is_singleton=True)
         lock.acquire()
     except Timeout as error:
         raise ConfigurationError(
-            f"Another process is at work in {str(folder)!r}: wait for it, stop it, or choose another --out."
+            f"Another process is at work in {str(folder)!r}: wait for it, stop it, or choose"
+            " another --out."
         ) from error
     except (OSError, NotImplementedError):
         return None
@@ -99,7 +109,8 @@ class Run:
             settings: JSON values; a resumed run must have the same.
             resume: Continue the run in the folder.
             overwrite: Delete the run in the folder.
-            files: What this learner writes beside `FILES`: names or patterns of files and folders, each with its meaning.
+            files: What this learner writes beside `FILES`: names or patterns of files and folders,
+                each with its meaning.
             kind: The command that writes it; the run of another command is not overwritten.
             config: The file of the settings.
 
@@ -108,7 +119,9 @@ class Run:
         """
         run = cls(folder, config)
         if resume and overwrite:
-            raise ConfigurationError("--resume continues a run, --overwrite deletes it: choose one.")
+            raise ConfigurationError(
+                "--resume continues a run, --overwrite deletes it: choose one."
+            )
         if resume:
             run._compare(settings)
             return run
@@ -117,17 +130,24 @@ class Run:
                 run._clear(overwrite, tuple(files or ()), kind)
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise ConfigurationError(f"Cannot write to {str(folder)!r}: {error.strerror}.") from error
-        run.write_json(config, {**settings, _KIND: kind, **({_OTHER_FILES: list(files)} if files else {})})
+            raise ConfigurationError(
+                f"Cannot write to {str(folder)!r}: {error.strerror}."
+            ) from error
+        run.write_json(
+            config, {**settings, _KIND: kind, **({_OTHER_FILES: list(files)} if files else {})}
+        )
         return run
 
     def _clear(self, overwrite: bool, files: tuple[str, ...], kind: str) -> None:
         """Delete the run in the folder, if that was asked for, and nothing else."""
         if not self.config.is_file():
-            raise ConfigurationError(f"{str(self.folder)!r} exists and is not a run: choose another folder with --out.")
+            raise ConfigurationError(
+                f"{str(self.folder)!r} exists and is not a run: choose another folder with --out."
+            )
         if not overwrite:
             raise ConfigurationError(
-                f"{str(self.folder)!r} holds a run: continue it with --resume, replace it with --overwrite, or choose another --out."
+                f"{str(self.folder)!r} holds a run: continue it with --resume, replace it with"
+                " --overwrite, or choose another --out."
             )
         try:
             settings = self._settings()
@@ -136,14 +156,21 @@ class Run:
         begun = settings.get(_KIND, "")
         if begun != kind:
             raise ConfigurationError(
-                f"{str(self.folder)!r} holds another kind of run, {shortened(begun)} and not {kind!r}: choose another --out."
+                f"{str(self.folder)!r} holds another kind of run, {shortened(begun)} and not"
+                f" {kind!r}: choose another --out."
             )
         if not os.access(self.folder, os.W_OK | os.X_OK):
             raise ConfigurationError(f"Cannot write to {str(self.folder)!r}: Permission denied.")
         with understood(self.config):
-            written = [name for name in settings.get(_OTHER_FILES, ()) if re.fullmatch(r"\w[\w.*-]*", name)]  # nothing outside the folder
+            # nothing outside the folder
+            written = [
+                name for name in settings.get(_OTHER_FILES, ()) if re.fullmatch(r"\w[\w.*-]*", name)
+            ]
         for name in (*FILES, *files, *written):
-            for path in (*self.folder.glob(name), *self.folder.glob(f".{name}.*")):  # and what was half written when it was killed
+            for path in (
+                *self.folder.glob(name),
+                *self.folder.glob(f".{name}.*"),
+            ):  # and what was half written when it was killed
                 if path.is_dir():
                     shutil.rmtree(path)
                 else:
@@ -162,7 +189,8 @@ class Run:
             begun = self._settings()
         except (MonopolyError, ValueError) as error:
             raise ConfigurationError(
-                f"No run to resume in {str(self.folder)!r}: can't read its {self.config.name}. {str(error).removesuffix('.')}."
+                f"No run to resume in {str(self.folder)!r}: can't read its {self.config.name}."
+                f" {str(error).removesuffix('.')}."
             ) from error
         for name in (_KIND, _OTHER_FILES):
             begun.pop(name, None)
@@ -173,7 +201,10 @@ class Run:
             if settings.get(name) != begun.get(name)
         ]
         if differences:
-            raise ConfigurationError(f"The run in {str(self.folder)!r} was begun with other settings: {'; '.join(differences)}.")
+            raise ConfigurationError(
+                f"The run in {str(self.folder)!r} was begun with other settings:"
+                f" {'; '.join(differences)}."
+            )
 
     def write_json(self, name: str, value: Any) -> None:
         """Write a JSON file into the folder."""

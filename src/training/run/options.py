@@ -1,4 +1,4 @@
-"""Options of runs: what every command shares, what the training commands share, and which options decide the result."""
+"""Options of runs: those of every command, those of training, and which decide the result."""
 
 from __future__ import annotations
 
@@ -26,22 +26,35 @@ from monopoly_env.rules import PRESETS, RULES_VERSION, Rules
 
 AgentT = TypeVar("AgentT", bound=Policy)
 
-FREE: Final = ("out", "resume", "overwrite", "json")  # options that do not change the result: where it goes and how it is printed
+# options that do not change the result: where it goes and how it is printed
+FREE: Final = ("out", "resume", "overwrite", "json")
 NONE: Final = "none"  # in place of a policy's name
 LEARNED: Final = tuple(head for head in HEAD_NAMES if head not in OFFER_HEADS)
 
 # Options whose help lists what is valid.
 RulesName: TypeAlias = Annotated[str, tyro.conf.arg(help=f"Preset of rules: {', '.join(PRESETS)}.")]
-EncodingName: TypeAlias = Annotated[str, tyro.conf.arg(help=f"What is observed: {', '.join(encoding.NAMES)} (docs/observation.md).")]
-_REWARDS: Final = f"What is learned: {', '.join(rewards.KINDS)}. With the suffix {rewards.SHAPED}, changes in the share of worth are paid"
-RewardName: TypeAlias = Annotated[str, tyro.conf.arg(help=f"{_REWARDS} at once (they cancel out by the end).")]
+EncodingName: TypeAlias = Annotated[
+    str, tyro.conf.arg(help=f"What is observed: {', '.join(encoding.NAMES)} (docs/observation.md).")
+]
+_REWARDS: Final = (
+    f"What is learned: {', '.join(rewards.KINDS)}. With the suffix {rewards.SHAPED}, changes in the"
+    " share of worth are paid"
+)
+RewardName: TypeAlias = Annotated[
+    str, tyro.conf.arg(help=f"{_REWARDS} at once (they cancel out by the end).")
+]
 Device: TypeAlias = Annotated[
-    Literal["auto", "cpu", "cuda"], tyro.conf.arg(help="Where networks are trained; auto: a GPU if there is one.")
+    Literal["auto", "cpu", "cuda"],
+    tyro.conf.arg(help="Where networks are trained; auto: a GPU if there is one."),
 ]
 
 
-_CLUSTER: Final = "local (one is started here), auto (the one that runs here), host:port or ray://host:port"
-ClusterName: TypeAlias = Annotated[str | None, tyro.conf.arg(help=f"Play on a Ray cluster: {_CLUSTER}. The results are the same.")]
+_CLUSTER: Final = (
+    "local (one is started here), auto (the one that runs here), host:port or ray://host:port"
+)
+ClusterName: TypeAlias = Annotated[
+    str | None, tyro.conf.arg(help=f"Play on a Ray cluster: {_CLUSTER}. The results are the same.")
+]
 
 
 @dataclass(frozen=True)
@@ -49,11 +62,14 @@ class RunOptions:
     """What every run has."""
 
     out: Path = Path("runs")
-    """Folder of the run: settings, checkpoints, curves for TensorBoard, the agent (`agents.load` plays it) and its win rates."""
+    """Folder of the run: settings, checkpoints, curves for TensorBoard, the agent (`agents.load`
+    plays it) and its win rates."""
     seed: int = 0
-    """Seed of everything random: dice, exploration, weights. On one machine, the same seed gives the same agent."""
+    """Seed of everything random: dice, exploration, weights. On one machine, the same seed gives
+    the same agent."""
     resume: bool = False
-    """Continue the run in --out where it stopped. All options that decide the result must be the same."""
+    """Continue the run in --out where it stopped. All options that decide the result must be the
+    same."""
     overwrite: bool = False
     """Delete the run of this command in --out and start again."""
     json: bool = False
@@ -62,11 +78,15 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class TrainingOptions(RunOptions):
-    """Train an agent by MaskablePPO against other policies, and measure it against a panel of policies."""
+    """Train an agent by MaskablePPO against other policies, and measure it.
+
+    It is measured against a panel of policies.
+    """
 
     out: Path = Path("runs/maskable_ppo")
     steps: int = 2_000_000
-    """Length of the run: decisions of the learner in its own games, including those without a choice."""
+    """Length of the run: decisions of the learner in its own games, including those without a
+    choice."""
     rules: RulesName = "ocnaru"
     num_players: int = 2
     """Seats at the table. Copies of one opponent fill the other seats."""
@@ -77,12 +97,14 @@ class TrainingOptions(RunOptions):
     parallel_games: int = 256
     """Games played at the same time, over all opponents."""
     heads: tuple[str, ...] = LEARNED
-    """Heads whose actions are learned. With a parent, any heads; without one, all but those that make offers."""
+    """Heads whose actions are learned. With a parent, any heads; without one, all but those that
+    make offers."""
     parent: str = NONE
-    """Policy that plays the other heads; the learner decides where the parent would act with one of the learned heads. `none`: no
-    offers are made."""
+    """Policy that plays the other heads; the learner decides where the parent would act with one of
+    the learned heads. `none`: no offers are made."""
     raise_freely: bool = False
-    """Let the learner sell and mortgage also where no debt is due. Such choices are many and seldom matter."""
+    """Let the learner sell and mortgage also where no debt is due. Such choices are many and seldom
+    matter."""
     hidden: tuple[int, ...] = (128, 64)
     """Units of the hidden layers of each network."""
 
@@ -97,7 +119,8 @@ class TrainingOptions(RunOptions):
     discount: float = 0.999
     """Weight of what comes one decision of the learner later."""
     gae_lambda: float = 0.98
-    """Lambda of generalized advantage estimation: 0 takes the next value only, 1 the return only."""
+    """Lambda of generalized advantage estimation: 0 takes the next value only, 1 the return
+    only."""
     clip: float = 0.2
     """How much an update may change the probability of an action, relative."""
     entropy_weight: float = 0.005
@@ -105,12 +128,14 @@ class TrainingOptions(RunOptions):
     value_weight: float = 0.5
     """Weight of the critic's loss."""
     sample: bool = False
-    """Let the agent that is measured and saved draw its actions; otherwise it plays the most likely one."""
+    """Let the agent that is measured and saved draw its actions; otherwise it plays the most likely
+    one."""
 
     panel: tuple[str, ...] = ("random", "random/no_trades", "algorithmic", "strategic")
     """Policies that the agent is measured against."""
     panel_games: int = 1000
-    """Games against each of them at each evaluation during training; the best agent so far is kept."""
+    """Games against each of them at each evaluation during training; the best agent so far is
+    kept."""
     final_games: tuple[int, ...] = (2000, 1000, 1000, 1000)
     """Games against each of them at the end, with other seeds."""
     evaluate_every: int = 500_000
@@ -119,13 +144,16 @@ class TrainingOptions(RunOptions):
     """Steps between two checkpoints."""
     device: Device = "auto"
     torch_threads: int = 1
-    """Threads of the networks. With 1, results repeat to the bit; more help only on idle machines with large batches."""
+    """Threads of the networks. With 1, results repeat to the bit; more help only on idle machines
+    with large batches."""
 
 
 Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 
 _RANGES: Final[Ranges] = {
-    **dict.fromkeys(("steps", "parallel_games", "hidden", "batch", "panel_games", "final_games"), (1, math.inf)),
+    **dict.fromkeys(
+        ("steps", "parallel_games", "hidden", "batch", "panel_games", "final_games"), (1, math.inf)
+    ),
     **dict.fromkeys(("evaluate_every", "checkpoint_every", "torch_threads"), (1, math.inf)),
     **dict.fromkeys(("rollout", "epochs"), (1, math.inf)),
     **dict.fromkeys(("entropy_weight", "value_weight"), (0, 1 << 31)),
@@ -155,15 +183,25 @@ def check_training(options: TrainingOptions) -> None:
     """Check what `TrainingOptions` say, except for names of policies.
 
     Raises:
-        MonopolyError: A number is out of range, rules or reward are unknown, or options contradict each other.
+        MonopolyError: A number is out of range, rules or reward are unknown, or options contradict
+            each other.
     """
     check_ranges(options, _RANGES)
     for broken, message in (
-        (len(options.final_games) != len(options.panel), f"--final-games {options.final_games} needs one number per policy of the panel."),
+        (
+            len(options.final_games) != len(options.panel),
+            f"--final-games {options.final_games} needs one number per policy of the panel.",
+        ),
         (not options.panel, "--panel must name a policy to measure the agent against."),
         (not options.opponents, "--opponents must name a policy to play against."),
-        (options.rollout * options.parallel_games < 2, "--rollout and --parallel-games must make two decisions or more."),
-        (options.parallel_games < len(options.opponents), f"--parallel-games {options.parallel_games} must be at least one per opponent."),
+        (
+            options.rollout * options.parallel_games < 2,
+            "--rollout and --parallel-games must make two decisions or more.",
+        ),
+        (
+            options.parallel_games < len(options.opponents),
+            f"--parallel-games {options.parallel_games} must be at least one per opponent.",
+        ),
         (not options.hidden, "--hidden must list the units of one layer or more."),
     ):
         if broken:
@@ -203,15 +241,21 @@ def find_policy(name: str, *words: str) -> Policy:
     return policy
 
 
-def new_agent(options: TrainingOptions, kind: Callable[..., AgentT], name: str, **more: Any) -> AgentT:
-    """The policy to train, of a class that takes what `NetworkPolicy` does and `more`, with all weights zero.
+def new_agent(
+    options: TrainingOptions, kind: Callable[..., AgentT], name: str, **more: Any
+) -> AgentT:
+    """The policy to train, with all weights zero.
+
+    Its class takes what `NetworkPolicy` does and `more`.
 
     Raises:
         ConfigurationError: An unknown head, encoding or parent, or heads that need a parent.
     """
     return kind(
-        options.heads, options.hidden, encoding=options.encoding, num_players=options.num_players, raise_freely=options.raise_freely,
-        parent=None if options.parent == NONE else options.parent, rules=Rules.preset(options.rules).changed(), name=name, **more,
+        options.heads, options.hidden, encoding=options.encoding, num_players=options.num_players,
+        raise_freely=options.raise_freely,
+        parent=None if options.parent == NONE else options.parent,
+        rules=Rules.preset(options.rules).changed(), name=name, **more,
     )  # fmt: skip
 
 
@@ -221,18 +265,27 @@ def digest(numbers: NDArray[Any]) -> str:
 
 
 def digests_of(names: Iterable[str]) -> dict[str, str]:
-    """The SHA-256 of each file among these names, of a saved policy or of code: a resumed run must meet the same."""
+    """The SHA-256 of each file among these names, of a saved policy or of code.
+
+    A resumed run must meet the same.
+    """
     found = {name: file_of(name) for name in sorted(set(names))}
-    return {name: hashlib.sha256(read_file(file)).hexdigest() for name, file in found.items() if file}
+    return {
+        name: hashlib.sha256(read_file(file)).hexdigest() for name, file in found.items() if file
+    }
 
 
 def result_settings(options: Any, free: Sequence[str] = FREE, **more: Any) -> dict[str, Any]:
-    """The settings that decide the result of a run, as JSON values: a resumed run must have the same.
+    """The settings that decide the result of a run, as JSON values.
+
+    A resumed run must have the same.
 
     Args:
         options: A dataclass.
         free: Names of its fields that do not change the result.
         **more: Whatever else decides it.
     """
-    values = {name: value for name, value in dataclasses.asdict(options).items() if name not in free}
+    values = {
+        name: value for name, value in dataclasses.asdict(options).items() if name not in free
+    }
     return dict(json.loads(json.dumps(values | {"rules_version": RULES_VERSION} | more)))

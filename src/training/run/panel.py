@@ -13,7 +13,8 @@ from monopoly_env.rules import Rules
 from monopoly_env.terminal import Table as RichTable
 
 PANEL_SEED: Final = 1_000_001  # of the games that choose the best checkpoint
-FINAL_SEED: Final = 2_000_003  # of the games that are reported: others, or the best would be flattered by its own choice
+# of the games that are reported: others, or the best would be flattered by its own choice
+FINAL_SEED: Final = 2_000_003
 
 
 def measure(
@@ -40,11 +41,19 @@ def measure(
         table_type: Plays the games.
 
     Returns:
-        A row each: `opponent`, `games`, `wins`, `win_rate`, `low`, `high` (Wilson, 95%), `turns` (mean), `seconds`.
+        A row each: `opponent`, `games`, `wins`, `win_rate`, `low`, `high` (Wilson, 95%), `turns`
+            (mean), `seconds`.
     """
     rows = []
     for opponent, count in zip(panel, games, strict=True):
-        (score,) = arena.against([policy], [Lineup((opponent,) * (num_players - 1), rules)], [count], seed, threads, table_type=table_type)
+        (score,) = arena.against(
+            [policy],
+            [Lineup((opponent,) * (num_players - 1), rules)],
+            [count],
+            seed,
+            threads,
+            table_type=table_type,
+        )
         (row,), (results,) = score.rows(), score.results
         shown = {key: row[key] for key in ("games", "wins", "win_rate", "low", "high", "turns")}
         rows.append({"opponent": opponent.name} | shown | {"seconds": results.seconds})
@@ -53,11 +62,19 @@ def measure(
 
 def table(rows: Sequence[dict[str, Any]], title: str) -> RichTable:
     """The rows for a terminal."""
-    shown = RichTable(title=title, caption="Every seed is played from each seat. Intervals: Wilson, 95%.")
+    shown = RichTable(
+        title=title, caption="Every seed is played from each seat. Intervals: Wilson, 95%."
+    )
     shown.add_column("against")
     for heading in ("games", "win rate", "interval", "turns a game"):
         shown.add_column(heading, justify="right")
     for row in rows:
         interval = f"{row['low']:.1%} - {row['high']:.1%}"
-        shown.add_row(row["opponent"], f"{row['games']:,}", f"{row['win_rate']:.1%}", interval, f"{row['turns']:.0f}")
+        shown.add_row(
+            row["opponent"],
+            f"{row['games']:,}",
+            f"{row['win_rate']:.1%}",
+            interval,
+            f"{row['turns']:.0f}",
+        )
     return shown

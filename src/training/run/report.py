@@ -1,4 +1,7 @@
-"""What a run reports while it goes: a progress bar, learning curves for TensorBoard, and where its time is spent."""
+"""The report of a run while it goes.
+
+It has a progress bar, learning curves for TensorBoard, and where the time is spent.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ R = TypeVar("R")
 
 
 class Clock:
-    """Adds up the time that named parts of a run take. Time in a part inside another one counts for the inner one only."""
+    """Adds up the time that named parts of a run take.
+
+    Time in a part inside another one counts for the inner one only.
+    """
 
     def __init__(self) -> None:
         """Start the clock."""
@@ -74,7 +80,12 @@ class Report:
         self._stage, self._unit, self._total, self.done = "", "steps", 0, 0
         self._keep: int | None = None
         self._writer: Any = None
-        shown = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[count]}"), TimeRemainingColumn())
+        shown = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[count]}"),
+            TimeRemainingColumn(),
+        )
         self._bar = Progress(*shown, console=console)
         self._task: TaskID | None = None
         self._overall: TaskID | None = None
@@ -85,7 +96,12 @@ class Report:
         self._bar.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._bar.stop()
         self._close()
 
@@ -94,7 +110,15 @@ class Report:
             self._writer.close()
             self._writer = None
 
-    def begin(self, total: int, done: int = 0, unit: str = "steps", *, stage: str = "", step: int | None = None) -> None:
+    def begin(
+        self,
+        total: int,
+        done: int = 0,
+        unit: str = "steps",
+        *,
+        stage: str = "",
+        step: int | None = None,
+    ) -> None:
         """Start the bar and the curves: of the whole run, or of its next stage.
 
         Args:
@@ -102,7 +126,8 @@ class Report:
             done: Units that a resumed run has already done.
             unit: What is counted.
             stage: Name of the stage. Its curves go into a folder of that name.
-            step: The last point of the curves that is kept when a run is resumed; by default `done`.
+            step: The last point of the curves that is kept when a run is resumed; by default
+                `done`.
         """
         self._close()
         self._stage, self._unit, self._total, self.done = stage, unit, total, done
@@ -120,13 +145,17 @@ class Report:
         self.done = done
         speed = (done - self._began[1]) / max(clock() - self._began[0], 1e-9)
         count = f"{done:,}/{self._total:,} {self._unit}, {speed:,.0f}/s"
-        self._bar.update(self._task, completed=min(done, self._total), count=count, description=doing)
+        self._bar.update(
+            self._task, completed=min(done, self._total), count=count, description=doing
+        )
 
     def overall(self, done: float, total: float) -> None:
         """Move a second bar, that of all stages, in any unit proportional to time."""
         if self._overall is None:
             self._overall = self._bar.add_task("all", total=total, count="")
-        self._bar.update(self._overall, completed=done, total=total, count=f"{done / max(total, 1e-9):.0%}")
+        self._bar.update(
+            self._overall, completed=done, total=total, count=f"{done / max(total, 1e-9):.0%}"
+        )
 
     def log(self, metrics: Mapping[str, float]) -> None:
         """Add metrics to the means that `curves` writes next."""
@@ -135,8 +164,13 @@ class Report:
             total[0] += value
             total[1] += 1.0
 
-    def curves(self, step: int, metrics: Mapping[str, float] | None = None, games: int | None = None) -> None:
-        """Write a point of every curve: means of what was logged since the last point, speeds, shares of the time, and these metrics.
+    def curves(
+        self, step: int, metrics: Mapping[str, float] | None = None, games: int | None = None
+    ) -> None:
+        """Write a point of every curve.
+
+        These are means of what was logged since the last point, speeds, shares of the time, and
+        these metrics.
 
         Args:
             step: Where on the curves.
@@ -159,12 +193,26 @@ class Report:
         if self._writer is None:
             from torch.utils.tensorboard import SummaryWriter
 
-            self._writer = SummaryWriter(str(self._folder / self._stage), purge_step=self._keep + 1 if self._keep else None)
+            self._writer = SummaryWriter(
+                str(self._folder / self._stage), purge_step=self._keep + 1 if self._keep else None
+            )
         for name, value in values.items():
             self._writer.add_scalar(name, value, step)
 
     def evaluated(self, step: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write win rates with their intervals, rows of `panel.measure`, to curves, and print them above the bar."""
-        self.scalars(step, {f"{key}/{row['opponent']}": row[key] for row in rows for key in ("win_rate", "low", "high")})
+        """Write win rates with their intervals to curves, and print them above the bar.
+
+        They are rows of `panel.measure`.
+        """
+        self.scalars(
+            step,
+            {
+                f"{key}/{row['opponent']}": row[key]
+                for row in rows
+                for key in ("win_rate", "low", "high")
+            },
+        )
         rates = ", ".join(f"{row['win_rate']:.1%} against {row['opponent']}" for row in rows)
-        self._console.print(f"{self._stage and f'{self._stage}, '}{step:,} {self._unit}: wins {rates}")
+        self._console.print(
+            f"{self._stage and f'{self._stage}, '}{step:,} {self._unit}: wins {rates}"
+        )

@@ -1,4 +1,6 @@
-"""A training run from start to finish: open the folder, resume, evaluate and save on the way, measure at the end.
+"""A training run from start to finish.
+
+Open the folder, resume, evaluate and save on the way, measure at the end.
 
     with Session.open(options, settings, console, "1,000 steps") as session:
         learner = ...
@@ -10,8 +12,8 @@
             session.after_iteration(learner, before, "playing", games)
         results = session.finish_best(learner)
 
-Everything is due at fixed numbers of steps, never of seconds, so a run that was killed and resumed ends in the same weights as one
-that was not.
+Everything is due at fixed numbers of steps, never of seconds, so a run that was killed and resumed
+ends in the same weights as one that was not.
 """
 
 from __future__ import annotations
@@ -83,7 +85,9 @@ class Session:
         best: Mean win rate of the best agent so far.
     """
 
-    def __init__(self, run: Run, report: Report, table_type: type[Table] = Table, threads: int | None = None) -> None:
+    def __init__(
+        self, run: Run, report: Report, table_type: type[Table] = Table, threads: int | None = None
+    ) -> None:
         """Start before the first evaluation; use `open`."""
         self.run = run
         self.report = report
@@ -118,13 +122,15 @@ class Session:
             threads: That do so; by default one per core.
 
         Raises:
-            ConfigurationError: The folder can't be used, or TensorBoard is not installed; the message says why.
+            ConfigurationError: The folder can't be used, or TensorBoard is not installed; the
+                message says why.
         """
         with extra("train"):  # of the report, before anything is written
             import torch.utils.tensorboard  # noqa: F401
         with alone(options.out):
             run = Run.open(
-                options.out, settings, resume=options.resume, overwrite=options.overwrite, files=files, config=config,
+                options.out, settings, resume=options.resume, overwrite=options.overwrite,
+                files=files, config=config,
                 kind=type(options).out.name,
             )  # fmt: skip
             console.print(f"Compiling and setting up ... ({budget} into {run.folder})")
@@ -138,12 +144,17 @@ class Session:
             checkpoints.write(self.run.checkpoints, step, parts, values | {"best": self.best})
 
     def keep(self, learner: Learner, step: int) -> None:
-        """Write the agent as it is and the checkpoint of a step: a run that is stopped leaves the agent of its last checkpoint."""
+        """Write the agent as it is and the checkpoint of a step.
+
+        A run that is stopped leaves the agent of its last checkpoint.
+        """
         learner.agent().save(self.run.agent)
         self.save(learner, step)
 
     def restore(self, learner: Saved) -> None:
-        """Continue from the last checkpoint; from the beginning if the run was stopped before its first one.
+        """Continue from the last checkpoint.
+
+        It is continued from the beginning if the run was stopped before its first one.
 
         Raises:
             FormatError: The checkpoint is damaged, or other code wrote it.
@@ -158,13 +169,39 @@ class Session:
             learner.set_state(parts, values)
 
     def measure(
-        self, agent: Policy, panel: Sequence[Policy], games: Sequence[int], rules: Rules, seed: int, num_players: int
+        self,
+        agent: Policy,
+        panel: Sequence[Policy],
+        games: Sequence[int],
+        rules: Rules,
+        seed: int,
+        num_players: int,
     ) -> list[dict[str, Any]]:
         """Play the agent against each of a panel: rows of `panel.measure`."""
-        return measure(agent, panel, games, rules, seed, num_players, threads=self.threads, table_type=self.table_type)
+        return measure(
+            agent,
+            panel,
+            games,
+            rules,
+            seed,
+            num_players,
+            threads=self.threads,
+            table_type=self.table_type,
+        )
 
-    def evaluate(self, agent: Policy, step: int, panel: Sequence[Policy], games: int, rules: Rules, num_players: int = 2) -> None:
-        """Measure the agent against each of a panel, see `panel.measure`; save it if it is the best so far."""
+    def evaluate(
+        self,
+        agent: Policy,
+        step: int,
+        panel: Sequence[Policy],
+        games: int,
+        rules: Rules,
+        num_players: int = 2,
+    ) -> None:
+        """Measure the agent against each of a panel, see `panel.measure`.
+
+        Save it if it is the best so far.
+        """
         with self.report.clock("evaluation"):
             rows = self.measure(agent, panel, [games] * len(panel), rules, PANEL_SEED, num_players)
             self.report.evaluated(step, rows)
@@ -173,7 +210,14 @@ class Session:
                 self.best = rate
                 agent.save(self.run.best)
 
-    def after_iteration(self, learner: Learner, before: int, doing: str, games: int, metrics: Mapping[str, float] | None = None) -> None:
+    def after_iteration(
+        self,
+        learner: Learner,
+        before: int,
+        doing: str,
+        games: int,
+        metrics: Mapping[str, float] | None = None,
+    ) -> None:
         """Move the bar, and write curves, evaluate and save where that is due.
 
         Args:
@@ -194,26 +238,54 @@ class Session:
             self.report.curves(step, metrics, games)
         if due(options.evaluate_every):
             rules = Rules.preset(options.rules)
-            self.evaluate(learner.agent(), step, learner.panel, options.panel_games, rules, options.num_players)
+            self.evaluate(
+                learner.agent(),
+                step,
+                learner.panel,
+                options.panel_games,
+                rules,
+                options.num_players,
+            )
         if due(options.checkpoint_every):
             self.keep(learner, step)
 
     def finish_best(self, learner: Learner) -> dict[str, Any]:
-        """Save the best agent of the run as the final one and measure it; returns as `finish` does."""
+        """Save the best agent of the run as the final one and measure it.
+
+        Returns as `finish` does.
+        """
         options: TrainingOptions = learner.options
         agent = load(self.run.best)
         agent.save(self.run.agent)
         self.report.advance(learner.step, "measuring")
-        rows = self.measure(agent, learner.panel, options.final_games, Rules.preset(options.rules), FINAL_SEED, options.num_players)
+        rows = self.measure(
+            agent,
+            learner.panel,
+            options.final_games,
+            Rules.preset(options.rules),
+            FINAL_SEED,
+            options.num_players,
+        )
         return self.finish(options.rules, learner.step, rows)
 
-    def finish(self, rules: str, steps: int, rows: Sequence[Mapping[str, Any]], unit: str | None = None, **more: Any) -> dict[str, Any]:
-        """Write evaluation.json: the win rates of the final agent, rows of `panel.measure`, and more JSON values.
+    def finish(
+        self,
+        rules: str,
+        steps: int,
+        rows: Sequence[Mapping[str, Any]],
+        unit: str | None = None,
+        **more: Any,
+    ) -> dict[str, Any]:
+        """Write evaluation.json.
+
+        It has the win rates of the final agent, rows of `panel.measure`, and more JSON values.
 
         Returns:
             What it holds, and `time`: the share of each part of the run.
         """
-        results = {"agent": str(self.run.agent), "rules": rules, "steps": steps} | ({"unit": unit} if unit else {})
+        results = {"agent": str(self.run.agent), "rules": rules, "steps": steps} | (
+            {"unit": unit} if unit else {}
+        )
         results |= {"opponents": rows} | more
         self.run.write_json("evaluation.json", results)
         return results | {"time": self.report.clock.shares()}

@@ -12,8 +12,12 @@ from training.values.options import ValueOptions
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if training went through."""
-    execute, show = (lazily("train", f"training.values.train:{name}") for name in ("execute", "show"))
-    return command.main("training.values", command.Command(ValueOptions(), execute, show), arguments)
+    execute, show = (
+        lazily("train", f"training.values.train:{name}") for name in ("execute", "show")
+    )
+    return command.main(
+        "training.values", command.Command(ValueOptions(), execute, show), arguments
+    )
 
 
 if __name__ == "__main__":

@@ -18,7 +18,10 @@ FREE_HERE: Final = (*FREE, "threads")  # options that do not change the result
 
 @dataclass(frozen=True)
 class ValueOptions(RunOptions):
-    """Train the network of `agents.values` on games of scripted policies, and measure it on games that it was not taught from."""
+    """Train the network of `agents.values` on games of scripted policies, and measure it.
+
+    It is measured on games that it was not taught from.
+    """
 
     out: Path = Path("runs/values")
     games: int = 200_000
@@ -36,7 +39,8 @@ class ValueOptions(RunOptions):
     weight_decay: float = 0.01
     """Weight decay of AdamW."""
     trace: float = 0.9
-    """Lambda: the weight of what follows, beside the value of the next state kept. 1: learn from outcomes alone."""
+    """Lambda: the weight of what follows, beside the value of the next state kept. 1: learn from
+    outcomes alone."""
     threads: int = 1
     """Threads that play. The result does not depend on it."""
 
@@ -61,4 +65,7 @@ def check(options: ValueOptions) -> None:
     check_ranges(options, _RANGES)
     for name in ("games", "chunk"):
         if getattr(options, name) % BATCH:
-            raise ConfigurationError(f"--{name} {getattr(options, name)} must be a multiple of {BATCH}: games are played in batches.")
+            raise ConfigurationError(
+                f"--{name} {getattr(options, name)} must be a multiple of {BATCH}: games are played"
+                " in batches."
+            )

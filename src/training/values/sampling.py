@@ -1,14 +1,18 @@
-"""States of games with the outcome: games are played in compiled code, and of each a few decisions are kept as features.
+"""States of games with the outcome.
+
+Games are played in compiled code, and of each a few decisions are kept as features.
 
     for states in play(Mixture.of(TAUGHT), range(64), seed=0):
         learn(states.seen, states.share)
 
-Of every game up to KEPT decisions are kept, each with the same chance (reservoir sampling), but for the steps of an offer, of which only
-every eighth counts. In a quarter of the games the first rounds are played partly at random, and only later states are kept: their players
-have stumbled into positions that no policy here would choose, and play on as they are. Another quarter begins in the middle
-(`training.values.starts`), and of these games the first rounds alone count.
+Of every game up to KEPT decisions are kept, each with the same chance (reservoir sampling), but for
+the steps of an offer, of which only every eighth counts. In a quarter of the games the first rounds
+are played partly at random, and only later states are kept: their players have stumbled into
+positions that no policy here would choose, and play on as they are. Another quarter begins in the
+middle (`training.values.starts`), and of these games the first rounds alone count.
 
-Game g of batch b draws dice and cards from the seed (b, g, seed), so the states depend neither on threads nor on what was played before.
+Game g of batch b draws dice and cards from the seed (b, g, seed), so the states depend neither on
+threads nor on what was played before.
 """
 
 from __future__ import annotations
@@ -36,7 +40,8 @@ from training.experience.recording import begin_games, write_halves
 from training.values.starts import begin_in_the_middle
 from training.values.tables import BATCH, Mixture, setting_of
 
-KINDS: Final = ("ordinary", "loose", "dealt")  # of games: played as they are, at first partly at random, begun in the middle
+# of games: played as they are, at first partly at random, begun in the middle
+KINDS: Final = ("ordinary", "loose", "dealt")
 _ORDINARY_KIND, _LOOSE_KIND, _DEALT_KIND = range(len(KINDS))
 KEPT: Final = 12  # states of a game
 TURN_LIMIT: Final = 500  # turns of each player after which the score decides
@@ -48,11 +53,14 @@ _DEALT: Final = 1 / 4  # of the games begin in the middle
 _DEALT_ROUNDS: Final = 12  # of them that count
 _WORD: Final = 1 << 32
 _STREAM: Final = 30  # of random numbers; the engine does not use it
-_KEEPS, _REPLACES, _BEGINS_LOOSE, _STAYS_LOOSE, _ACTS_AT_RANDOM, _COUNTS, _BEGINS_DEALT = range(7)  # what they are for
+# what they are for
+_KEEPS, _REPLACES, _BEGINS_LOOSE, _STAYS_LOOSE, _ACTS_AT_RANDOM, _COUNTS, _BEGINS_DEALT = range(7)
 
 
 class States(NamedTuple):
-    """States of B games, K of each at most, in the order of time; the rows beyond `kept` are not to be used.
+    """States of B games, K of each at most, in the order of time.
+
+    The rows beyond `kept` are not to be used.
 
     Attributes:
         seen: (B, K, FEATURES) float16.
@@ -100,12 +108,16 @@ class States(NamedTuple):
 
     def in_time(self) -> States:
         """The states of each game in the order in which they occurred."""
-        rows = np.argsort(np.where(self.there, self.when, np.iinfo(np.int32).max), axis=1, kind="stable")
+        rows = np.argsort(
+            np.where(self.there, self.when, np.iinfo(np.int32).max), axis=1, kind="stable"
+        )
         games = np.take_along_axis(self.games, rows, 1) if self.games.shape[1] else self.games
         wide = rows[..., None]
         return self._replace(
-            seen=np.take_along_axis(self.seen, wide, 1), seats=np.take_along_axis(self.seats, wide, 1),
-            when=np.take_along_axis(self.when, rows, 1), rounds=np.take_along_axis(self.rounds, rows, 1), games=games,
+            seen=np.take_along_axis(self.seen, wide, 1),
+            seats=np.take_along_axis(self.seats, wide, 1),
+            when=np.take_along_axis(self.when, rows, 1),
+            rounds=np.take_along_axis(self.rounds, rows, 1), games=games,
         )  # fmt: skip
 
 
@@ -136,14 +148,26 @@ def play(
     players = Players.of(mixture.policies)
     with ThreadPoolExecutor(threads or os.cpu_count() or 1, "values") as pool:
         waiting: list[Future[States]] = [
-            pool.submit(_play_batch, mixture, players, batch, seed, kept=kept, kind=kind, records=records) for batch in batches
+            pool.submit(
+                _play_batch, mixture, players, batch, seed, kept=kept, kind=kind, records=records
+            )
+            for batch in batches
         ]
         for number, future in enumerate(waiting):
             yield future.result()
             waiting[number] = Future()  # free its memory
 
 
-def _play_batch(mixture: Mixture, players: Players, batch: int, seed: int, *, kept: int, kind: str | None, records: bool) -> States:
+def _play_batch(
+    mixture: Mixture,
+    players: Players,
+    batch: int,
+    seed: int,
+    *,
+    kept: int,
+    kind: str | None,
+    records: bool,
+) -> States:
     """Play a batch of games."""
     count, rules = setting_of(batch)
     seats = mixture.seats(count, BATCH, seed, batch)
@@ -155,7 +179,8 @@ def _play_batch(mixture: Mixture, players: Players, batch: int, seed: int, *, ke
     progress = np.zeros(BATCH, PROGRESS)
     states.players[:] = count
     _play(
-        games, kinds, seats, progress, np.zeros((count, MEMORY)), players, np.zeros(NUM_ACTIONS, np.bool_), TURN_LIMIT * count,
+        games, kinds, seats, progress, np.zeros((count, MEMORY)), players,
+        np.zeros(NUM_ACTIONS, np.bool_), TURN_LIMIT * count,
         np.zeros(FEATURES, np.float32), states._replace(seen=states.seen.view(np.uint16)),
     )  # fmt: skip
     check(games, progress, lambda game, seat: mixture.policies[seats[game, seat]])
@@ -168,7 +193,9 @@ def _begin(games: Games, empty: Games, kinds: NDArray[np.int64]) -> None:
     for i in range(len(games)):
         game = games[i]
         if kinds[i] < 0:
-            loose = _LOOSE_KIND if _draw(game, 0, _BEGINS_LOOSE) < _LOOSE * _WORD else _ORDINARY_KIND
+            loose = (
+                _LOOSE_KIND if _draw(game, 0, _BEGINS_LOOSE) < _LOOSE * _WORD else _ORDINARY_KIND
+            )
             kinds[i] = _DEALT_KIND if _draw(game, 0, _BEGINS_DEALT) < _DEALT * _WORD else loose
         if kinds[i] == _DEALT_KIND:
             players, low, high = int(game.num_players), int(game.seed[0]), int(game.seed[1])
@@ -178,7 +205,8 @@ def _begin(games: Games, empty: Games, kinds: NDArray[np.int64]) -> None:
 
 @entry()
 def _play(  # noqa: PLR0913, PLR0917 - compiled
-    games: Games, kinds: NDArray[np.int64], seats: NDArray[np.int64], progress: NDArray[Any], memory: NDArray[np.float64], players: Players,
+    games: Games, kinds: NDArray[np.int64], seats: NDArray[np.int64], progress: NDArray[Any],
+    memory: NDArray[np.float64], players: Players,
     mask: NDArray[np.bool_], turn_limit: int, seen: NDArray[np.float32], states: Any,
 ) -> None:  # fmt: skip
     """Play games to their end, and keep states of them.
@@ -195,13 +223,22 @@ def _play(  # noqa: PLR0913, PLR0917 - compiled
         seen: (FEATURES,) a buffer.
         states: `States`; the features are the bits of float16.
     """
-    seats, memory, players, mask, seen = borrowed(seats), borrowed(memory), borrowed(players), borrowed(mask), borrowed(seen)
+    seats, memory, players, mask, seen = (
+        borrowed(seats),
+        borrowed(memory),
+        borrowed(players),
+        borrowed(mask),
+        borrowed(seen),
+    )
     states = borrowed(states)
     for i in range(len(games)):
         game = games[i]
         memory[:] = 0.0
         candidates, decision = 0, 0
-        until = (_draw(game, 0, _STAYS_LOOSE) * _LOOSE_ROUNDS) >> 32 if kinds[i] == _LOOSE_KIND else 0  # round
+        # round
+        until = (
+            (_draw(game, 0, _STAYS_LOOSE) * _LOOSE_ROUNDS) >> 32 if kinds[i] == _LOOSE_KIND else 0
+        )
         last = int(game.rounds) + _DEALT_ROUNDS if kinds[i] == _DEALT_KIND else TURN_LIMIT
         while True:
             action = next_action(game, players, seats[i], memory, mask, progress[i], turn_limit)
@@ -230,7 +267,11 @@ def _draw(game: Game, decision: int, purpose: int) -> int:
 @kernel
 def _perhaps_random(game: Game, decision: int, action: int) -> int:
     """The action, or now and then a random one that begins no offer and gives nothing up."""
-    if _draw(game, decision, _ACTS_AT_RANDOM) >= _LOOSE_ACTIONS * _WORD or _composes(game) or game.decision == agenda.DEBT:
+    if (
+        _draw(game, decision, _ACTS_AT_RANDOM) >= _LOOSE_ACTIONS * _WORD
+        or _composes(game)
+        or game.decision == agenda.DEBT
+    ):
         return action
     other = nth_legal(game, (_draw(game, decision, _REPLACES) * count_legal(game)) >> 32)
     return action if HEAD_OF[other] == H_TRADE or other == A_REPLY + COUNTER else other

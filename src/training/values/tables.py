@@ -18,7 +18,8 @@ from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.policy.resolve import compiled, make, resolve_all
 from monopoly_env.rules import Rules
 
-# Each seat draws its policy by these weights. `fp/*`, `landlord/*` and `yasumura` are left out on purpose: the network is judged on them.
+# Each seat draws its policy by these weights. `fp/*`, `landlord/*` and `yasumura` are left out on
+# purpose: the network is judged on them.
 TAUGHT: Final[Mapping[str, float]] = {
     "expert": 4,
     "expert/evolved": 0.5,  # slow
@@ -40,8 +41,9 @@ TAUGHT: Final[Mapping[str, float]] = {
     "genetic/strategic/best": 0.5,
     "expert/bargaining": 0.25,  # slow
 }
-# Of each of these families so many variants sit at the tables, too. In a variant every number of the family is multiplied by
-# exp(SPREAD z), z normal, within its range. All variants of a family together have this weight.
+# Of each of these families so many variants sit at the tables, too. In a variant every number of
+# the family is multiplied by exp(SPREAD z), z normal, within its range. All variants of a family
+# together have this weight.
 VARIED: Final[Mapping[str, tuple[type[Parameters], float]]] = {
     "expert": (Expert, 5),
     "strategic": (Strategic, 5),
@@ -65,9 +67,16 @@ HELD_OUT: Final[Mapping[str, float]] = {
 }
 # Players and rules of consecutive batches of games, again and again.
 SETTINGS: Final = tuple(
-    (players, rules) for rules, sizes in (("official", (2, 3, 4, 2, 3, 4, 2, 3, 4, 4)), ("ocnaru", (2, 3, 4, 2, 3, 4))) for players in sizes
+    (players, rules)
+    for rules, sizes in (
+        ("official", (2, 3, 4, 2, 3, 4, 2, 3, 4, 4)),
+        ("ocnaru", (2, 3, 4, 2, 3, 4)),
+    )
+    for players in sizes
 )
-SAME: Final = 0.5  # share of the games in which one policy has all seats: there a lead tells nothing of who plays better
+# share of the games in which one policy has all seats: there a lead tells nothing of who plays
+# better
+SAME: Final = 0.5
 BATCH: Final = 32  # games of one setting that are played together
 
 
@@ -84,7 +93,11 @@ class Mixture:
     odds: NDArray[np.float64]
 
     @classmethod
-    def of(cls, weights: Mapping[str, float], varied: Mapping[str, tuple[type[Parameters], float]] | None = None) -> Mixture:
+    def of(
+        cls,
+        weights: Mapping[str, float],
+        varied: Mapping[str, tuple[type[Parameters], float]] | None = None,
+    ) -> Mixture:
         """Policies by name with their weights, and variants of families.
 
         Raises:
@@ -124,7 +137,9 @@ def variants(name: str, kind: type[Parameters]) -> list[Policy]:
         for field in fields(kind):
             if field.name in kind.quantities():
                 low, high = field.metadata["range"]
-                numbers[field.name] = float(np.clip(field.default * np.exp(SPREAD * draw.standard_normal()), low, high))
+                numbers[field.name] = float(
+                    np.clip(field.default * np.exp(SPREAD * draw.standard_normal()), low, high)
+                )
         made.append(make(name, **numbers))
     return made
 

@@ -1,13 +1,17 @@
-"""A network that gives the shares of the win of all players, from top to bottom: targets, learner, training loop.
+"""A network that gives the shares of the win of all players, from top to bottom.
+
+Here are targets, learner and training loop.
 
 python -m training.values                                      # half an hour on one core
 python -m training.values --games 4000 --out runs/short        # a minute
 python -m training.values --resume                             # continue a run that was stopped
 
-The algorithm is `train`. Games of many scripted policies are played (`training.values.tables`); of each a few states are kept
-(`training.values.sampling`). The network learns by cross-entropy which player won, a chunk of games after the other, at a learning rate
-that falls to zero. What it learns are lambda-returns: the value that it gives to the next state kept counts a little, as well as the
-outcome (Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988).
+The algorithm is `train`. Games of many scripted policies are played (`training.values.tables`); of
+each a few states are kept (`training.values.sampling`). The network learns by cross-entropy which
+player won, a chunk of games after the other, at a learning rate that falls to zero. What it learns
+are lambda-returns: the value that it gives to the next state kept counts a little, as well as the
+outcome (Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3,
+1988).
 """
 
 from __future__ import annotations
@@ -25,7 +29,13 @@ from torch import Tensor
 from agents.values.network import ARCHITECTURE
 from agents.values.saved import save
 from monopoly_env.terminal import Table
-from training.networks import Network, arrays_of, optimizer_arrays, set_arrays_of, set_optimizer_arrays
+from training.networks import (
+    Network,
+    arrays_of,
+    optimizer_arrays,
+    set_arrays_of,
+    set_optimizer_arrays,
+)
 from training.run.checkpoints import Parts
 from training.run.options import result_settings
 from training.run.session import DivergenceError, Session
@@ -33,17 +43,22 @@ from training.values.options import FREE_HERE, UNKNOWN, ValueOptions, check
 from training.values.sampling import States, play
 from training.values.tables import BATCH, Mixture, about
 
-FILES: Final = {"value.safetensors": "the network: `agents.values.make` reads it"}  # in the folder of a run, beside what every run has
+# in the folder of a run, beside what every run has
+FILES: Final = {"value.safetensors": "the network: `agents.values.make` reads it"}
 _MEASURED: Final = 64  # batches of them
 _ROWS: Final = 1 << 14  # states that go through the network at a time, where there is no gradient
 
 
-# --- targets --------------------------------------------------------------------------------------------------------------
+# --- targets
 
 
 def by_seat(places: NDArray[np.float64], seats: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(..., 4) shares by seat, from shares by place and the seat of each place (-1: none, which has no share)."""
-    out = np.zeros((*places.shape[:-1], places.shape[-1] + 1))  # the last one takes what belongs to nobody
+    """(..., 4) shares by seat, from shares by place and the seat of each place.
+
+    Seat -1 is none, which has no share.
+    """
+    # the last one takes what belongs to nobody
+    out = np.zeros((*places.shape[:-1], places.shape[-1] + 1))
     np.put_along_axis(out, seats, np.where(seats >= 0, places, 0.0), -1)
     return out[..., :-1]
 
@@ -53,8 +68,12 @@ def by_place(shares: NDArray[np.float64], seats: NDArray[np.int64]) -> NDArray[n
     return np.where(seats >= 0, np.take_along_axis(shares, np.maximum(seats, 0), -1), 0.0)
 
 
-def returns(values: NDArray[np.float64], share: NDArray[np.float64], count: NDArray[np.int64], trace: float) -> NDArray[np.float64]:
-    """The lambda-returns of the states of games: G_t = (1 - lambda) V_(t+1) + lambda G_(t+1), and the outcome after the last state.
+def returns(
+    values: NDArray[np.float64], share: NDArray[np.float64], count: NDArray[np.int64], trace: float
+) -> NDArray[np.float64]:
+    """The lambda-returns of the states of games.
+
+    G_t = (1 - lambda) V_(t+1) + lambda G_(t+1), and the outcome after the last state.
 
     Args:
         values: (B, K, 4) V, the shares by seat that the network gives to each state.
@@ -68,7 +87,9 @@ def returns(values: NDArray[np.float64], share: NDArray[np.float64], count: NDAr
     goal = np.repeat(share[:, None], values.shape[1], 1)
     for t in range(values.shape[1] - 2, -1, -1):
         goes_on = (t + 1 < count)[:, None]
-        goal[:, t] = np.where(goes_on, (1 - trace) * values[:, t + 1] + trace * goal[:, t + 1], share)
+        goal[:, t] = np.where(
+            goes_on, (1 - trace) * values[:, t + 1] + trace * goal[:, t + 1], share
+        )
     return goal
 
 
@@ -79,11 +100,14 @@ def losses(logits: Tensor, goal: Tensor, there: Tensor) -> Tensor:
 
 
 def brier(shares: NDArray[np.float64], outcome: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(...) the Brier score of (..., P) shares: the sum over seats of the squared distance from the outcome."""
+    """(...) the Brier score of (..., P) shares.
+
+    The sum over seats of the squared distance from the outcome.
+    """
     return np.asarray(((shares - outcome) ** 2).sum(-1))
 
 
-# --- learner --------------------------------------------------------------------------------------------------------------
+# --- learner
 
 
 class ValueLearner:
@@ -108,17 +132,31 @@ class ValueLearner:
             self.network.last.weight.zero_()  # everybody's share is the same at first
             self.network.last.bias.zero_()
         self._optimizer = torch.optim.AdamW(
-            self.network.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay, fused=True
+            self.network.parameters(),
+            lr=options.learning_rate,
+            weight_decay=options.weight_decay,
+            fused=True,
         )
         measured = range(UNKNOWN, UNKNOWN + _MEASURED)
-        self._measured = {"taught": (self.taught, measured), "held out": (Mixture.held_out(), measured)}
+        self._measured = {
+            "taught": (self.taught, measured),
+            "held out": (Mixture.held_out(), measured),
+        }
         self._states: dict[str, States] = {}
 
     def play(self) -> States:
         """Play the next chunk of games."""
         first = self.games // BATCH
         last = min(first + self.options.chunk // BATCH, self.options.games // BATCH)
-        return States.joined(play(self.taught, range(first, last), self.options.seed, kept=self.options.kept, threads=self.options.threads))
+        return States.joined(
+            play(
+                self.taught,
+                range(first, last),
+                self.options.seed,
+                kept=self.options.kept,
+                threads=self.options.threads,
+            )
+        )
 
     def learn(self, states: States) -> dict[str, float]:
         """Learn from a chunk of games.
@@ -131,11 +169,23 @@ class ValueLearner:
         """
         options, there = self.options, states.there
         values = self.shares(states)
-        goal = by_place(returns(values, states.share, states.kept, options.trace), states.seats)[there]
-        seen, seats = torch.from_numpy(states.seen[there]), torch.from_numpy(states.seats[there] >= 0)
+        goal = by_place(returns(values, states.share, states.kept, options.trace), states.seats)[
+            there
+        ]
+        seen, seats = (
+            torch.from_numpy(states.seen[there]),
+            torch.from_numpy(states.seats[there] >= 0),
+        )
         wanted = torch.from_numpy(goal.astype(np.float32))
         draw = np.random.Generator(np.random.PCG64((options.seed, self.games)))
-        steps, total = [rows for _ in range(options.epochs) for rows in minibatches(draw, len(goal), options.batch)], 0.0
+        steps, total = (
+            [
+                rows
+                for _ in range(options.epochs)
+                for rows in minibatches(draw, len(goal), options.batch)
+            ],
+            0.0,
+        )
         for number, rows in enumerate(steps):
             done = (self.games + len(states.kept) * number / len(steps)) / options.games
             for group in self._optimizer.param_groups:
@@ -147,7 +197,9 @@ class ValueLearner:
             self._optimizer.step()
             total += loss.item()
         if not math.isfinite(total):
-            raise DivergenceError(f"The loss is {total} after {self.games:,} games. Try a lower --learning-rate.")
+            raise DivergenceError(
+                f"The loss is {total} after {self.games:,} games. Try a lower --learning-rate."
+            )
         self.games += len(states.kept)
         outcome = np.repeat(states.share[:, None], states.when.shape[1], 1)
         return {"loss": total / len(steps), "brier": float(brier(values, outcome)[there].mean())}
@@ -157,7 +209,10 @@ class ValueLearner:
         """(B, K, 4) the shares by seat that the network gives to states."""
         seen = states.seen.reshape(-1, states.seen.shape[-1])
         seats = states.seats.reshape(len(seen), -1)
-        parts = [self.network(torch.from_numpy(seen[at : at + _ROWS]).float()) for at in range(0, len(seen), _ROWS)]
+        parts = [
+            self.network(torch.from_numpy(seen[at : at + _ROWS]).float())
+            for at in range(0, len(seen), _ROWS)
+        ]
         logits = torch.cat(parts).double().masked_fill(torch.from_numpy(seats < 0), -torch.inf)
         places = logits.softmax(1).nan_to_num(0.0).numpy()  # rows without a state have no player
         return by_seat(places, seats).reshape(*states.when.shape, -1)
@@ -167,7 +222,9 @@ class ValueLearner:
         scores = {}
         for name, (mixture, batches) in self._measured.items():
             if name not in self._states:
-                self._states[name] = States.joined(play(mixture, batches, 0, threads=self.options.threads))
+                self._states[name] = States.joined(
+                    play(mixture, batches, 0, threads=self.options.threads)
+                )
             states = self._states[name]
             outcome = np.repeat(states.share[:, None], states.when.shape[1], 1)
             scores[name] = float(brier(self.shares(states), outcome)[states.there].mean())
@@ -191,12 +248,17 @@ def minibatches(draw: np.random.Generator, rows: int, size: int) -> Sequence[NDA
     return np.array_split(draw.permutation(rows), max(1, round(rows / size)))
 
 
-# --- training -------------------------------------------------------------------------------------------------------------
+# --- training
 
 
 def taught_from(options: ValueOptions) -> dict[str, Any]:
     """What a network was taught from, as JSON values of its file."""
-    return about() | {"games": options.games, "states": options.kept, "seed": options.seed, "options": result_settings(options, FREE_HERE)}
+    return about() | {
+        "games": options.games,
+        "states": options.kept,
+        "seed": options.seed,
+        "options": result_settings(options, FREE_HERE),
+    }
 
 
 def train(learner: ValueLearner, session: Session) -> None:
@@ -218,11 +280,14 @@ def execute(options: ValueOptions, console: Console) -> dict[str, Any]:
     """Train from the beginning or from a checkpoint, and write the network.
 
     Raises:
-        MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite.
+        MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or
+            damaged, a loss that is not finite.
     """
     check(options)
     settings = result_settings(options, FREE_HERE, preset="values", taught=about())
-    with Session.open(options, settings, console, f"{options.games:,} games", files=FILES) as session:
+    with Session.open(
+        options, settings, console, f"{options.games:,} games", files=FILES
+    ) as session:
         learner = ValueLearner(options)
         if options.resume:
             session.restore(learner)
@@ -238,7 +303,10 @@ def execute(options: ValueOptions, console: Console) -> dict[str, Any]:
 def show(results: dict[str, Any]) -> None:
     """Print the Brier scores of a run."""
     table = Table(
-        "games", "taught policies", "held-out policies", title=f"Brier score of {results['value']} on games it was not taught from"
+        "games",
+        "taught policies",
+        "held-out policies",
+        title=f"Brier score of {results['value']} on games it was not taught from",
     )
     for row in results["curve"][-10:]:
         table.add_row(f"{row['games']:,}", f"{row['taught']:.4f}", f"{row['held out']:.4f}")

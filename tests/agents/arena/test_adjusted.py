@@ -1,4 +1,7 @@
-"""Luck-adjusted results: the luck of a throw is exact, it changes no mean, and a value that does harm is named."""
+"""Luck-adjusted results.
+
+The luck of a throw is exact, it changes no mean, and a value that does harm is named.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,10 @@ FALSE_ALARM = 4.9  # standard errors: fewer than 1e-6 of all true hypotheses are
 
 @ValueKernel
 def _by_square(game: Any, params: Any, shares: Any) -> None:
-    """No value at all: it moves with every throw, likes sevens, and its shares do not even add up to 1."""
+    """No value at all: it moves with every throw and likes sevens.
+
+    Its shares do not even add up to 1.
+    """
     for seat in range(game.num_players):
         shares[seat] = params[game.position[seat]] + (game.dice[0] + game.dice[1] == 7)
 
@@ -45,12 +51,21 @@ def _even(game: Any, params: Any, shares: Any) -> None:
 
 @ValueKernel
 def _when_asked(game: Any, params: Any, shares: Any) -> None:
-    """1 for the player who decides, if it is on turn before its throw; 0 wherever the record contradicts itself."""
+    """1 for the player who decides, if it is on turn before its throw.
+
+    0 wherever the record contradicts itself.
+    """
     top = int(game.depth) - 1
-    sound = game.agenda[top, 0] == game.decision and game.agenda[top, 1] == game.player and count_legal(game) > 0
+    sound = (
+        game.agenda[top, 0] == game.decision
+        and game.agenda[top, 1] == game.player
+        and count_legal(game) > 0
+    )
     shares[:] = 0.0
     if sound:
-        shares[game.player] = 1.0 if count_legal(game) == 1 and game.agenda[top - 1, 0] == agenda.THROW else 0.5
+        shares[game.player] = (
+            1.0 if count_legal(game) == 1 and game.agenda[top - 1, 0] == agenda.THROW else 0.5
+        )
 
 
 @ValueKernel
@@ -104,7 +119,7 @@ def within_false_alarm(values: NDArray[np.float64], unit: NDArray[np.int32]) -> 
     return bool(abs(sums.mean()) <= FALSE_ALARM * sums.std(ddof=1) / len(sums) ** 0.5)
 
 
-# --- a throw --------------------------------------------------------------------------------------------------------------
+# --- a throw
 
 
 def test_the_luck_of_a_throw_is_what_it_brought_less_the_mean_of_all_36() -> None:
@@ -124,12 +139,17 @@ def test_the_luck_of_a_throw_is_what_it_brought_less_the_mean_of_all_36() -> Non
 
 
 def test_a_throw_that_ends_the_game_counts_by_its_result() -> None:
-    """From square 35 a 2, 3 or 4 (6 of 36) ruins player 0: Park Place, the luxury tax, Boardwalk. All else is even, says the value."""
+    """From square 35 a 2, 3 or 4 (6 of 36) ruins player 0: Park Place, the luxury tax, Boardwalk.
+
+    All else is even, says the value.
+    """
     found = []
     for seed in range(40):
         game = before_a_throw(
-            positions={0: 35}, cash={0: 35}, lots={1: ["Park Place", "Boardwalk"]}, buildings={"Park Place": 5, "Boardwalk": 5},
-            chance=["dividend"], seed=seed, rules=me.Rules(trade="none", build_window="before_each_throw"),
+            positions={0: 35}, cash={0: 35}, lots={1: ["Park Place", "Boardwalk"]},
+            buildings={"Park Place": 5, "Boardwalk": 5},
+            chance=["dividend"], seed=seed,
+            rules=me.Rules(trade="none", build_window="before_each_throw"),
         )  # fmt: skip
         luck = measured(game, Value("even", _even))
         ruined = 2 <= int(game.dice[0]) + int(game.dice[1]) <= 4
@@ -148,10 +168,17 @@ def test_measuring_carries_out_the_same_throw() -> None:
 
 
 def test_what_a_throw_could_have_brought_does_not_depend_on_what_it_brought() -> None:
-    """So its luck is zero in the mean exactly, for any value: a throw is compared with all that could have come instead of it."""
+    """So its luck is zero in the mean exactly, for any value.
+
+    A throw is compared with all that could have come instead of it.
+    """
     differ = 0
     for square in range(40):
-        game = before_a_throw(positions={0: square}, lots={1: ["Electric Company", "Boardwalk", "Reading Railroad"]}, seed=square)
+        game = before_a_throw(
+            positions={0: square},
+            lots={1: ["Electric Company", "Boardwalk", "Reading Railroad"]},
+            seed=square,
+        )
         other = batch_of(game).copy()[0]
         other.throws[0] += 7  # another number of the stream
         one, two = (Luck.of(resolve("best"), np.zeros((1, 2))) for _ in range(2))
@@ -163,8 +190,14 @@ def test_what_a_throw_could_have_brought_does_not_depend_on_what_it_brought() ->
 
 
 def test_a_value_sees_a_sound_record_also_between_two_throws() -> None:
-    """Nobody owns anything: after a throw that sells nothing, what is valued is the next throw, of player 0 (a double) or player 1."""
-    game = before_a_throw(lots={0: ["Baltic Avenue"]}, cash={0: 0}, seed=1, rules=me.Rules(trade="none"))
+    """Nobody owns anything.
+
+    After a throw that sells nothing, what is valued is the next throw, of player 0 (a double) or
+    player 1.
+    """
+    game = before_a_throw(
+        lots={0: ["Baltic Avenue"]}, cash={0: 0}, seed=1, rules=me.Rules(trade="none")
+    )
     luck = Luck.of(Value("asked", _when_asked), np.zeros((1, 2)))
     throw_measured(game, luck, luck.sums[0])
     assert (luck.after.sum(axis=1) > 0).all()
@@ -177,7 +210,7 @@ def test_a_forced_throw_is_no_luck() -> None:
     assert game.dice.tolist() == [1, 3]
 
 
-# --- games ----------------------------------------------------------------------------------------------------------------
+# --- games
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +229,10 @@ def test_luck_is_zero_in_the_mean_whatever_the_value(played: Results) -> None:
 
 
 def test_the_luck_by_the_best_value_is_zero_in_the_mean() -> None:
-    """Of one policy, over both seats of each seed. The score ends games soon, which takes little time and leaves little spread."""
+    """Of one policy, over both seats of each seed.
+
+    The score ends games soon, which takes little time and leaves little spread.
+    """
     short = arena.play(PAIR, 800, adjust="value", turn_limit=25)
     assert short.value == "best"
     assert short.luck is not None
@@ -225,13 +261,15 @@ def test_luck_depends_on_neither_threads_nor_on_how_a_policy_is_asked(played: Re
 
 
 def test_more_players_and_a_draw_of_rules() -> None:
-    found = arena.play(["algorithmic", "gcp", "random"], 12, "ocnaru", adjust="worth", turn_limit=30)
+    found = arena.play(
+        ["algorithmic", "gcp", "random"], 12, "ocnaru", adjust="worth", turn_limit=30
+    )
     assert found.luck is not None
     assert found.luck.sum(axis=1) == pytest.approx(0, abs=1e-9)  # shares of worth add up to 1
     assert found.adjusted.sum(axis=1) == pytest.approx(1)
 
 
-# --- how much of it is subtracted -------------------------------------------------------------------------------------------
+# --- how much of it is subtracted
 
 
 def results_of(won: NDArray[np.float64], luck: NDArray[np.float64]) -> Results:
@@ -239,9 +277,13 @@ def results_of(won: NDArray[np.float64], luck: NDArray[np.float64]) -> Results:
     games = len(won)
     like = arena.play(PAIR, games, turn_limit=1)
     place = np.where(np.stack([won, 1 - won], axis=1) == 1, 1, 2).astype(np.int16)
-    unit, seats = np.arange(games, dtype=np.int32), np.tile(np.arange(2, dtype=np.int16), (games, 1))
+    unit, seats = (
+        np.arange(games, dtype=np.int32),
+        np.tile(np.arange(2, dtype=np.int16), (games, 1)),
+    )
     return Results(
-        like.names, "official", 0, 1, seats, place, unit, like.first, like.capped, like.seat_counts, like.game_counts,
+        like.names, "official", 0, 1, seats, place, unit, like.first, like.capped, like.seat_counts,
+        like.game_counts,
         luck=np.stack([luck, -luck], axis=1), value="made up",
     )  # fmt: skip
 
@@ -255,8 +297,12 @@ def test_a_good_value_takes_the_variance_away_and_the_mean_stays() -> None:
     assert found.coefficients == pytest.approx((0.8, 0.8), abs=0.1)
     assert row["variance_removed"] == pytest.approx(0.64, abs=0.05)
     assert row["adjusted_rate"] == pytest.approx(0.5, abs=0.03)
-    assert row["adjusted_high"] - row["adjusted_low"] == pytest.approx(0.6 * (row["paired_high"] - row["paired_low"]), rel=0.05)
-    assert found.difference(*found.names, adjusted=True).difference == pytest.approx(found.adjusted[:, 0].mean() * 2 - 1)
+    assert row["adjusted_high"] - row["adjusted_low"] == pytest.approx(
+        0.6 * (row["paired_high"] - row["paired_low"]), rel=0.05
+    )
+    assert found.difference(*found.names, adjusted=True).difference == pytest.approx(
+        found.adjusted[:, 0].mean() * 2 - 1
+    )
     assert "-64%" in str(found)
     assert "noisier" not in str(found)
 
@@ -265,7 +311,8 @@ def test_each_half_of_the_seeds_is_adjusted_by_the_other() -> None:
     luck = np.tile([1.0, 1.0, -1.0, -1.0], 10)
     won = np.tile([1.0, 0.0, 0.0, 1.0], 10)  # even units win by luck, odd ones against it
     found = results_of(won, luck)
-    assert found.coefficients == (0.0, 0.5)  # of even units: the odd ones say none; of odd ones: the even ones say a half
+    # of even units: the odd ones say none; of odd ones: the even ones say a half
+    assert found.coefficients == (0.0, 0.5)
     assert found.rows()[0]["variance_removed"] < 0
     assert " ".join(str(found).split()).count("noisier") == 1
 
@@ -281,11 +328,14 @@ def test_what_can_not_be_fitted_is_not_subtracted() -> None:
 def test_play_stops_by_the_adjusted_interval() -> None:
     found = arena.play(PAIR, 4000, until=0.05, adjust="worth")
     row = found.rows()[0]
-    assert max(row["adjusted_high"] - row["adjusted_rate"], row["adjusted_rate"] - row["adjusted_low"]) <= 0.05
+    assert (
+        max(row["adjusted_high"] - row["adjusted_rate"], row["adjusted_rate"] - row["adjusted_low"])
+        <= 0.05
+    )
     assert found.games < 4000
 
 
-# --- files, merged results, errors ------------------------------------------------------------------------------------------
+# --- files, merged results, errors
 
 
 def test_luck_is_saved_and_played_again(tmp_path: Path) -> None:

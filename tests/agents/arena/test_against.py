@@ -32,14 +32,25 @@ def test_each_lineup_is_a_table_of_the_arena() -> None:
     first, second = agents.make("algorithmic"), agents.make("algorithmic", reserve=900.0)
     scores = arena.against([first, second], [ALONE, THREE], [21, 12], seed=4, threads=2)
     for policy, score in zip((first, second), scores, strict=True):
-        parts = [arena.play([policy, *lineup.opponents], games, lineup.rules, 4, turn_limit=lineup.turn_limit)
-                 for lineup, games in ((ALONE, 21), (THREE, 12))]  # fmt: skip
+        parts = [
+            arena.play(
+                [policy, *lineup.opponents], games, lineup.rules, 4, turn_limit=lineup.turn_limit
+            )
+            for lineup, games in ((ALONE, 21), (THREE, 12))
+        ]
         for found, played in zip(score.results, parts, strict=True):
             assert found.names == played.names
             for name in ("seats", "place", "unit", "first", "capped", "seat_counts", "game_counts"):
                 assert getattr(found, name).tobytes() == getattr(played, name).tobytes()
-            assert (found.rules, found.turn_limit, found.rows()) == (played.rules, played.turn_limit, played.rows())
-        rows = [next(row for row in played.rows() if row["name"] == "algorithmic") for played in parts[:1]]
+            assert (found.rules, found.turn_limit, found.rows()) == (
+                played.rules,
+                played.turn_limit,
+                played.rows(),
+            )
+        rows = [
+            next(row for row in played.rows() if row["name"] == "algorithmic")
+            for played in parts[:1]
+        ]
         assert score.rows()[0] == rows[0]
         assert score.rate == pytest.approx(sum(row["wins"] for row in score.rows()) / 33)
 
@@ -49,7 +60,12 @@ def test_a_difference_is_that_of_compare() -> None:
     better, worse = arena.against([first, second], [ALONE], [40], seed=2)
     exact = arena.compare(first, second, ["random"], 40, 2, "ocnaru", 2)
     found = better.less(worse)
-    assert (found.difference, found.low, found.high, found.p_value) == (exact.difference, exact.low, exact.high, exact.p_value)
+    assert (found.difference, found.low, found.high, found.p_value) == (
+        exact.difference,
+        exact.low,
+        exact.high,
+        exact.p_value,
+    )
     assert (better.rate, worse.rate) == exact.rates
     assert better.interval == (better.rows()[0]["paired_low"], better.rows()[0]["paired_high"])
 
@@ -65,7 +81,10 @@ def test_lineups_share_their_seeds_or_do_not() -> None:
 
 
 def test_where_a_network_sits_each_lineup_is_played_alone() -> None:
-    """Its last bits depend on how many decisions it is asked at once: so they are those of `play`."""
+    """Its last bits depend on how many decisions it is asked at once.
+
+    So they are those of `play`.
+    """
     alone, together = Asked("algorithmic"), Asked("algorithmic")
     games = 12
     for rules in ("ocnaru", "official"):
@@ -81,7 +100,9 @@ def test_a_candidate_of_the_opponents_name_is_counted_alone() -> None:
     (score,) = arena.against(["random"], [Lineup(("random", "random"))], [12])
     assert score.rate == pytest.approx(1 / 3)
     assert score.results[0].names == ("random", "random (2)")
-    assert str(Lineup((agents.make("algorithmic"), "random", "random"))) == "algorithmic, 2 x random"
+    assert (
+        str(Lineup((agents.make("algorithmic"), "random", "random"))) == "algorithmic, 2 x random"
+    )
     assert Lineup(("algorithmic", "random", "random")).orders == 12
 
 

@@ -66,11 +66,18 @@ class Wrong(agents.BatchedPolicy):
 
 
 def trajectories(found: Results) -> list[Any]:
-    arrays = [found.place, found.first, found.seats, found.capped, found.seat_counts, found.game_counts]
+    arrays = [
+        found.place,
+        found.first,
+        found.seats,
+        found.capped,
+        found.seat_counts,
+        found.game_counts,
+    ]
     return [array.tobytes() for array in arrays]
 
 
-# --- seats and seeds ----------------------------------------------------------------------------------------------------
+# --- seats and seeds
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
@@ -110,7 +117,7 @@ def test_a_game_of_the_arena_can_be_played_again() -> None:
     assert game.turns == found.turns[2]
 
 
-# --- the same whatever the way ------------------------------------------------------------------------------------------
+# --- the same whatever the way
 
 
 def test_threads_and_slices_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,15 +128,20 @@ def test_threads_and_slices_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     assert trajectories(arena.play(players, 60, threads=2)) == expected
 
 
-def test_a_policy_that_is_asked_plays_like_the_compiled_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_policy_that_is_asked_plays_like_the_compiled_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     compiled = trajectories(arena.play(["algorithmic", "random/no_trades"], 40, seed=2))
     asked = Asked("algorithmic")
-    # The asked policy's keys move its own counter on; the algorithmic one draws nothing, so the games are the same.
+    # The asked policy's keys move its own counter on; the algorithmic one draws nothing, so the
+    # games are the same.
     assert trajectories(arena.play([asked, "random/no_trades"], 40, seed=2)) == compiled
     assert asked.calls < 2000  # many decisions a call
     monkeypatch.setattr(tables, "_WINDOW", 9)
     monkeypatch.setattr(tables, "_SLICE", 4)
-    assert trajectories(arena.play([Asked("algorithmic"), "random/no_trades"], 40, seed=2)) == compiled
+    assert (
+        trajectories(arena.play([Asked("algorithmic"), "random/no_trades"], 40, seed=2)) == compiled
+    )
 
 
 def test_keys_make_asked_policies_independent_of_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,13 +155,21 @@ def test_uncompiled_games_are_the_same() -> None:
         "import agents; found = agents.arena.play(['algorithmic', 'random'], 4, seed=9);"
         "print(found.place.tolist(), found.turns.tolist(), found.choices.tolist())"
     )
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(agents.__file__).parents[1])}
-    plain = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout
+    environment = os.environ | {
+        "NUMBA_DISABLE_JIT": "1",
+        "PYTHONPATH": str(Path(agents.__file__).parents[1]),
+    }
+    plain = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    ).stdout
     found = arena.play(["algorithmic", "random"], 4, seed=9)
-    assert plain.split() == f"{found.place.tolist()} {found.turns.tolist()} {found.choices.tolist()}".split()
+    assert (
+        plain.split()
+        == f"{found.place.tolist()} {found.turns.tolist()} {found.choices.tolist()}".split()
+    )
 
 
-# --- wrong policies -----------------------------------------------------------------------------------------------------
+# --- wrong policies
 
 
 def test_a_compiled_policy_that_breaks_the_rules_is_named() -> None:
@@ -160,11 +180,17 @@ def test_a_compiled_policy_that_breaks_the_rules_is_named() -> None:
     policy = agents.CompiledPolicy("cheat", cheat, [actions.parse("accept")])
     with pytest.raises(
         me.IllegalActionError,
-        match=r"Policy 'cheat' in the game of seed \d+: Action \d+ \('accept'\) of player \d is illegal at the decision '\w+'",
+        match=(
+            r"Policy 'cheat' in the game of seed \d+: Action \d+ \('accept'\) of player \d is"
+            r" illegal at the decision '\w+'"
+        ),
     ):
         arena.play([policy, "random"], 2)
     for outside in (205, -1):
-        with pytest.raises(me.IllegalActionError, match=f"Policy 'cheat' .* action {outside} must be an integer from 0 to 204"):
+        with pytest.raises(
+            me.IllegalActionError,
+            match=f"Policy 'cheat' .* action {outside} must be an integer from 0 to 204",
+        ):
             arena.play([agents.CompiledPolicy("cheat", cheat, [outside]), "random"], 2)
 
 
@@ -202,7 +228,10 @@ class Act(agents.BatchedPolicy):
     ],
 )
 def test_a_batched_policy_that_fails_is_named(act: Any, message: str) -> None:
-    asked = r"It was asked for (\d+ decisions, the first in )?the game of seed \d+, turn \d+, '\w+' of player \d\."
+    asked = (
+        r"It was asked for (\d+ decisions, the first in )?the game of seed \d+, turn \d+, '\w+' of"
+        r" player \d\."
+    )
     with pytest.raises(me.PolicyError, match=rf"{message}.*{asked}") as raised:
         arena.play([Act(act), "random"], 4)
     assert (raised.value.__cause__ is None) == (act is enrich)
@@ -237,14 +266,20 @@ def test_a_compiled_policy_that_raises_is_named() -> None:
     policy = agents.CompiledPolicy("fragile", fragile)
     for table in ([policy, "random"], [policy, Asked("random")]):
         with pytest.raises(
-            me.PolicyError, match=r"Policy 'fragile' raised ValueError: no idea. .*the game of seed \d+, turn [45], '\w+' of"
+            me.PolicyError,
+            match=(
+                r"Policy 'fragile' raised ValueError: no idea. .*the game of seed \d+, turn [45],"
+                r" '\w+' of"
+            ),
         ):
             arena.play(table, 4)
 
 
 @pytest.mark.parametrize("policy", [restless(), Restless()], ids=["compiled", "batched"])
 @pytest.mark.parametrize("record", [0, 2])
-def test_a_policy_that_never_ends_its_turn_is_named(policy: agents.Policy, record: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_policy_that_never_ends_its_turn_is_named(
+    policy: agents.Policy, record: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tables, "_RECORDED", 64)
     with pytest.raises(me.IllegalActionError, match=NEVER_ENDS):
         arena.play([policy, "random"], 2, rich(), record=record)
@@ -266,7 +301,9 @@ def test_a_mask_is_written_for_those_that_read_it() -> None:
         (lambda count: None, me.ConfigurationError, "integers"),
     ],
 )
-def test_a_batched_policy_that_answers_wrong_is_named(answer: Any, error: type[Exception], message: str) -> None:
+def test_a_batched_policy_that_answers_wrong_is_named(
+    answer: Any, error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         arena.play([Wrong(answer), "random"], 4)
 
@@ -274,8 +311,16 @@ def test_a_batched_policy_that_answers_wrong_is_named(answer: Any, error: type[E
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"policies": ["random"]}, me.ConfigurationError, "policies at a table: 1 must be a whole number from 2 to 8"),
-        ({"policies": ["random", "algoritmic"]}, me.ConfigurationError, "Did you mean 'algorithmic'"),
+        (
+            {"policies": ["random"]},
+            me.ConfigurationError,
+            "policies at a table: 1 must be a whole number from 2 to 8",
+        ),
+        (
+            {"policies": ["random", "algoritmic"]},
+            me.ConfigurationError,
+            "Did you mean 'algorithmic'",
+        ),
         ({"games": 0}, me.ConfigurationError, "games=0 must be"),
         ({"games": 2.5}, me.ConfigurationError, "games=2.5 must be"),
         ({"seed": -1}, me.ConfigurationError, "seed=-1 must be"),
@@ -283,17 +328,27 @@ def test_a_batched_policy_that_answers_wrong_is_named(answer: Any, error: type[E
         ({"turn_limit": 0}, me.ConfigurationError, "turn_limit=0 must be"),
         ({"until": 0}, me.ConfigurationError, "until must be a number between 0 and 1, not 0"),
         ({"until": "narrow"}, me.ConfigurationError, "until must be"),
-        ({"record": 1001}, me.ConfigurationError, "record=1001 must be a whole number from 0 to 1,000"),
-        ({"record": [0, 1000]}, me.ConfigurationError, "number of a recorded game: 1000 must be a whole number from 0 to 999"),
+        (
+            {"record": 1001},
+            me.ConfigurationError,
+            "record=1001 must be a whole number from 0 to 1,000",
+        ),
+        (
+            {"record": [0, 1000]},
+            me.ConfigurationError,
+            "number of a recorded game: 1000 must be a whole number from 0 to 999",
+        ),
         ({"rules": "oficial"}, me.RulesError, "Did you mean 'official'"),
     ],
 )
-def test_wrong_arguments_are_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_wrong_arguments_are_refused(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         arena.play(**({"policies": ["random", "random"]} | arguments))
 
 
-# --- results ------------------------------------------------------------------------------------------------------------
+# --- results
 
 
 @pytest.fixture(scope="module")
@@ -335,14 +390,18 @@ def test_results_are_shown_in_every_form(found: Results) -> None:
     assert "algorithmic" in str(found)
     details = found.table(details=True)
     assert len(details.columns) == 3
-    assert {"rent paid", "purchases orange", "decisions build", "decided by a cap"} <= set(details.columns[0]._cells)
+    assert {"rent paid", "purchases orange", "decisions build", "decided by a cap"} <= set(
+        details.columns[0]._cells
+    )
     frame = found.to_pandas()
     assert {"name", "games", "wins", "win_rate", "low", "high", "mean_place"} <= set(frame.columns)
     assert len(frame) == 2
     bars = [bar for bar in found.plot().patches if bar.get_width() > 0]
     assert len(bars) >= 1
     squares = [text.get_text() for text in found.plot("groups").texts]
-    assert squares == [f"{row[name]:.1f}" for row in found.rows() for name in row if name.startswith("purchases_")]
+    assert squares == [
+        f"{row[name]:.1f}" for row in found.rows() for name in row if name.startswith("purchases_")
+    ]
     assert sum(bar.get_height() for bar in found.plot("length").patches) == found.games
     with pytest.raises(me.ConfigurationError, match="Did you mean 'length'"):
         found.plot("lenght")
@@ -361,8 +420,12 @@ def test_saved_results_come_back(found: Results, tmp_path: Path, name: str) -> N
         assert trajectories(loaded) == trajectories(found)
         assert (loaded.unit == found.unit).all()
         assert loaded.setup == found.setup
-        assert [getattr(loaded, array).dtype for array in ("seats", "place", "unit", "first", "capped", "seat_counts", "game_counts")] == [
-            getattr(found, array).dtype for array in ("seats", "place", "unit", "first", "capped", "seat_counts", "game_counts")
+        assert [
+            getattr(loaded, array).dtype
+            for array in ("seats", "place", "unit", "first", "capped", "seat_counts", "game_counts")
+        ] == [
+            getattr(found, array).dtype
+            for array in ("seats", "place", "unit", "first", "capped", "seat_counts", "game_counts")
         ]
     told = json.loads((tmp_path / "found.json").read_text())
     assert found.summary().items() <= told.items()
@@ -374,13 +437,19 @@ def test_saved_games_are_a_plain_table(found: Results, tmp_path: Path) -> None:
     assert len(frame) == found.games * 3
     rows = {row["name"]: row for row in found.rows()}
     for name, means in (
-        frame.groupby("policy", observed=True)[["cash", "rent_paid", "purchases_orange", "decisions_build"]].mean().iterrows()
+        frame.groupby("policy", observed=True)[
+            ["cash", "rent_paid", "purchases_orange", "decisions_build"]
+        ]
+        .mean()
+        .iterrows()
     ):
         assert all(rows[name][column] == pytest.approx(mean) for column, mean in means.items())
     assert frame.game_turns[::3].tolist() == found.turns.tolist()
 
 
-def test_large_results_are_written_in_parts(found: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_results_are_written_in_parts(
+    found: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(result_files, "_ROW_GROUP", 7)
     found.save(tmp_path / "found")
     assert trajectories(Results.load(tmp_path / "found")) == trajectories(found)
@@ -404,7 +473,9 @@ def test_less_is_saved_to_a_single_file(found: Results, tmp_path: Path) -> None:
     found.save(tmp_path / "found.csv")
     assert (tmp_path / "found.csv").read_text().startswith("name,games,wins,win_rate")
     assert len(list(tmp_path.iterdir())) == 2
-    with pytest.raises(me.ConfigurationError, match=r"\.parquet \(with a \.json beside it\), \.json or \.csv"):
+    with pytest.raises(
+        me.ConfigurationError, match=r"\.parquet \(with a \.json beside it\), \.json or \.csv"
+    ):
         found.save(tmp_path / "found.pkl")
 
 
@@ -413,7 +484,11 @@ def changed(path: Path, **values: Any) -> None:
 
 
 def without(path: Path, name: str) -> None:
-    path.write_text(json.dumps({key: value for key, value in json.loads(path.read_text()).items() if key != name}))
+    path.write_text(
+        json.dumps(
+            {key: value for key, value in json.loads(path.read_text()).items() if key != name}
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -425,19 +500,36 @@ def without(path: Path, name: str) -> None:
         (lambda folder: (folder / "found.json").unlink(), "No such file"),
         (lambda folder: (folder / "found.parquet").unlink(), "No such file"),
         (lambda folder: (folder / "found.parquet").write_bytes(b"PAR1"), "do not belong together"),
-        (lambda folder: changed(folder / "found.json", format="other"), "format is 'other', expected 'monopoly-results'"),
-        (lambda folder: changed(folder / "found.json", format_version=1), "format_version is 1, expected 2"),
-        (lambda folder: changed(folder / "found.json", rules_version=-1), "rules_version is -1, expected"),
+        (
+            lambda folder: changed(folder / "found.json", format="other"),
+            "format is 'other', expected 'monopoly-results'",
+        ),
+        (
+            lambda folder: changed(folder / "found.json", format_version=1),
+            "format_version is 1, expected 2",
+        ),
+        (
+            lambda folder: changed(folder / "found.json", rules_version=-1),
+            "rules_version is -1, expected",
+        ),
         (
             lambda folder: changed(folder / "found.json", names=["algorithmic", "somebody"]),
             "a policy is missing from the names in the JSON",
         ),
         (lambda folder: without(folder / "found.json", "setup"), "holds no results: 'setup'"),
-        (lambda folder: changed(folder / "found.json", setup=[1]), r"holds no results: setup is \[1\]"),
-        (lambda folder: (folder / "found.json").write_text("[" * 900 + "]" * 900), "it is not an object in JSON"),
+        (
+            lambda folder: changed(folder / "found.json", setup=[1]),
+            r"holds no results: setup is \[1\]",
+        ),
+        (
+            lambda folder: (folder / "found.json").write_text("[" * 900 + "]" * 900),
+            "it is not an object in JSON",
+        ),
     ],
 )
-def test_foreign_results_are_refused(found: Results, tmp_path: Path, harm: Any, message: str) -> None:
+def test_foreign_results_are_refused(
+    found: Results, tmp_path: Path, harm: Any, message: str
+) -> None:
     found.save(tmp_path / "found")
     harm(tmp_path)
     with pytest.raises(me.FormatError, match=message):
@@ -453,13 +545,19 @@ def test_a_foreign_table_is_refused(found: Results, tmp_path: Path) -> None:
     found.save(tmp_path / "found")
     frame = pandas.read_parquet(tmp_path / "found.parquet")
     with_table(tmp_path, frame.drop(columns="cash").assign(gold=1).to_parquet())
-    with pytest.raises(me.FormatError, match=r"missing columns \['cash'\], unknown columns \['gold'\]"):
+    with pytest.raises(
+        me.FormatError, match=r"missing columns \['cash'\], unknown columns \['gold'\]"
+    ):
         Results.load(tmp_path / "found")
     for column, number in (("unit", -1), ("place", 0), ("first", 3), ("seat", 100)):
         with_table(tmp_path, frame.assign(**{column: np.int32(number)}).to_parquet())
-        with pytest.raises(me.FormatError, match=r"holds no results: .*(out of range|it claims 180 rows of 101 players)"):
+        with pytest.raises(
+            me.FormatError,
+            match=r"holds no results: .*(out of range|it claims 180 rows of 101 players)",
+        ):
             Results.load(tmp_path / "found")
-    with_table(tmp_path, frame.iloc[np.zeros(100_000, int)].reset_index(drop=True).to_parquet())  # a small file, since all rows are equal
+    # a small file, since all rows are equal
+    with_table(tmp_path, frame.iloc[np.zeros(100_000, int)].reset_index(drop=True).to_parquet())
     with pytest.raises(me.FormatError, match="it claims 100000 rows"):
         Results.load(tmp_path / "found")
     with_table(tmp_path, b"nothing of the kind")
@@ -495,7 +593,7 @@ def test_results_say_how_to_play_them_again(tmp_path: Path) -> None:
         arena.play_again(asked)
 
 
-# --- recorded games -----------------------------------------------------------------------------------------------------
+# --- recorded games
 
 
 @pytest.mark.parametrize("batched", [False, True])
@@ -518,13 +616,14 @@ def test_recorded_games_play_back(batched: bool, monkeypatch: pytest.MonkeyPatch
 def test_a_recorded_round_robin_keeps_games_of_each_table(tmp_path: Path) -> None:
     found = arena.round_robin(["algorithmic", "random", "random/no_trades"], 4, record=1)
     assert [sorted(replay.names) for replay in found.replays] == [
-        ["algorithmic", "random"], ["algorithmic", "random/no_trades"], ["random", "random/no_trades"],
+        ["algorithmic", "random"], ["algorithmic", "random/no_trades"],
+        ["random", "random/no_trades"],
     ]  # fmt: skip
     replays.save(tmp_path / "games.replay", found.replays)
     assert replays.load(tmp_path / "games.replay") == found.replays
 
 
-# --- two policies -------------------------------------------------------------------------------------------------------
+# --- two policies
 
 
 def test_a_duel_is_a_table_of_two() -> None:
@@ -554,7 +653,9 @@ def test_a_difference_takes_two_policies(found: Results) -> None:
 
 
 def test_a_comparison_shares_seats_seeds_and_opponents() -> None:
-    found = arena.compare("algorithmic", "random", ["random/no_trades", "algorithmic"], 24, table_size=3, seed=4)
+    found = arena.compare(
+        "algorithmic", "random", ["random/no_trades", "algorithmic"], 24, table_size=3, seed=4
+    )
     games = found.results
     assert games is not None
     assert games.names == ("algorithmic", "random", "random/no_trades", "algorithmic (2)")
@@ -578,11 +679,14 @@ def test_a_comparison_needs_opponents() -> None:
         arena.compare("algorithmic", "random", ["random"], table_size=4)
 
 
-# --- until it is known --------------------------------------------------------------------------------------------------
+# --- until it is known
 
 
 def half_widths(found: Results) -> list[float]:
-    return [max(row["win_rate"] - row["paired_low"], row["paired_high"] - row["win_rate"]) for row in found.rows()]
+    return [
+        max(row["win_rate"] - row["paired_low"], row["paired_high"] - row["win_rate"])
+        for row in found.rows()
+    ]
 
 
 def test_play_stops_when_the_interval_is_narrow_enough() -> None:
@@ -592,24 +696,34 @@ def test_play_stops_when_the_interval_is_narrow_enough() -> None:
     assert max(half_widths(narrow)) <= 0.025
     assert wide.games < narrow.games < 10_000
     assert trajectories(wide) == trajectories(arena.play(players, wide.games, seed=1))
-    assert trajectories(wide) == trajectories(arena.play(players, 100_000, until=0.05, seed=1, threads=1))
+    assert trajectories(wide) == trajectories(
+        arena.play(players, 100_000, until=0.05, seed=1, threads=1)
+    )
     assert wide.setup["games"] == wide.games
 
 
 def test_play_stops_at_the_most_games() -> None:
-    found = arena.play(["algorithmic", agents.make("algorithmic", reserve=400.0)], 301, until=0.001, record=[300])
+    found = arena.play(
+        ["algorithmic", agents.make("algorithmic", reserve=400.0)], 301, until=0.001, record=[300]
+    )
     assert found.games == 301
     assert [replay.seed for replay in found.replays] == [150]
 
 
-# --- round robin --------------------------------------------------------------------------------------------------------
+# --- round robin
 
 
 def test_a_round_robin_plays_every_table() -> None:
     done: list[int] = []
-    found = arena.round_robin(["algorithmic", "random", "random/no_trades"], 20, progress=done.append)
+    found = arena.round_robin(
+        ["algorithmic", "random", "random/no_trades"], 20, progress=done.append
+    )
     assert found.games == 60 == sum(done)
-    assert {row["name"]: row["games"] for row in found.rows()} == {"algorithmic": 40, "random": 40, "random/no_trades": 40}
+    assert {row["name"]: row["games"] for row in found.rows()} == {
+        "algorithmic": 40,
+        "random": 40,
+        "random/no_trades": 40,
+    }
     alone = arena.play(["algorithmic", "random/no_trades"], 20)
     pair = ((found.seats == 0) | (found.seats == 2)).all(axis=1)
     assert found.turns[pair].tolist() == alone.turns.tolist()
@@ -617,7 +731,9 @@ def test_a_round_robin_plays_every_table() -> None:
 
 
 def test_a_table_needs_enough_policies() -> None:
-    with pytest.raises(me.ConfigurationError, match="A table of 3 needs as many policies; 2 were given"):
+    with pytest.raises(
+        me.ConfigurationError, match="A table of 3 needs as many policies; 2 were given"
+    ):
         arena.round_robin(["algorithmic", "random"], table_size=3)
 
 
@@ -649,7 +765,9 @@ def test_compiled_and_asked_policies_meet_in_one_field() -> None:
 def test_a_batch_has_the_score_that_decides_capped_games() -> None:
     """Mortgaged lots count half, unlike in the worth; who has most is first."""
     policies = [agents.make(name) for name in ("algorithmic", "random", "random", "random")]
-    batch = GameBatch(np.arange(200, dtype=np.uint64), np.tile(np.arange(4, dtype=np.int16), (200, 1)))
+    batch = GameBatch(
+        np.arange(200, dtype=np.uint64), np.tile(np.arange(4, dtype=np.int16), (200, 1))
+    )
     tables.Table(policies, me.Rules.preset("mukhar"), 20, 1).play(batch)
     capped = batch.capped
     assert capped.sum() > 20
@@ -667,7 +785,9 @@ def test_the_arena_tells_the_history_of_a_game_to_who_reads_it() -> None:
     told = arena.play([historian, "expert", plain], games=4, rules=rules, record=2)
     assert historian.longest > 100
     assert not historian.wrong
-    assert trajectories(told) == trajectories(arena.play([Asked("algorithmic"), "expert", plain], games=4, rules=rules, record=2))
+    assert trajectories(told) == trajectories(
+        arena.play([Asked("algorithmic"), "expert", plain], games=4, rules=rules, record=2)
+    )
     assert len(told.replays) == 2
     assert arena.play([plain, "expert"], games=2, rules=rules).replays == []
 

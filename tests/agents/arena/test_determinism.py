@@ -1,5 +1,6 @@
-"""Promises 5 and 6: the same seed is the same game whatever plays it, and the dice of a seat do not depend on who plays.
+"""Promises 5 and 6: the same game for a seed, and dice that do not depend on who plays.
 
+The same seed is the same game whatever plays it, and the dice of a seat do not depend on who plays.
 That compiled and plain Python agree is shown by the golden games.
 """
 
@@ -39,7 +40,9 @@ def alone(seed: int, decisions: int, players: int, rules: str) -> list[str]:
     return story
 
 
-def in_step(count: int, decisions: int, players: int, rules: str, threads: int, watched: int) -> dict[int, list[str]]:
+def in_step(
+    count: int, decisions: int, players: int, rules: str, threads: int, watched: int
+) -> dict[int, list[str]]:
     """The same of games of a vector, by their seeds; only the first game at each place."""
     vec = me.VectorMonopoly(count, players, rules, seed=77, threads=threads)
     batch = vec.reset()
@@ -59,9 +62,13 @@ def in_step(count: int, decisions: int, players: int, rules: str, threads: int, 
     return stories
 
 
-@pytest.mark.parametrize(("count", "threads"), [(1, 1), (7, 1), (7, 2), (600, 2), (4096, 1), (4096, 2)])
+@pytest.mark.parametrize(
+    ("count", "threads"), [(1, 1), (7, 1), (7, 2), (600, 2), (4096, 1), (4096, 2)]
+)
 @pytest.mark.parametrize(("players", "rules"), [(4, "official"), (2, "ocnaru")])
-def test_a_game_of_a_batch_is_the_game_alone(count: int, threads: int, players: int, rules: str) -> None:
+def test_a_game_of_a_batch_is_the_game_alone(
+    count: int, threads: int, players: int, rules: str
+) -> None:
     decisions = 400 if count < 100 else 30
     stories = in_step(count, decisions, players, rules, threads, min(count, 7))
     assert len(stories) == min(count, 7)
@@ -88,7 +95,9 @@ def test_the_aec_environment_plays_the_game_alone(preset: str) -> None:
 
 
 def test_the_same_seed_twice() -> None:
-    assert alone(5, 500, 4, "official") == alone(5, 500, 4, "official") != alone(6, 500, 4, "official")
+    assert (
+        alone(5, 500, 4, "official") == alone(5, 500, 4, "official") != alone(6, 500, 4, "official")
+    )
 
 
 def test_arena_results_do_not_depend_on_threads() -> None:
@@ -97,13 +106,17 @@ def test_arena_results_do_not_depend_on_threads() -> None:
     for other in results[1:]:
         for name in ARENA:
             assert np.array_equal(getattr(results[0], name), getattr(other, name)), name
-    assert not np.array_equal(arena.play(players, 30, seed=9, threads=1).decisions, results[0].decisions)
+    assert not np.array_equal(
+        arena.play(players, 30, seed=9, threads=1).decisions, results[0].decisions
+    )
 
 
-# --- dice and decks -------------------------------------------------------------------------------------------------------
+# --- dice and decks
 
 
-def throws_of(game: Any, pick: Callable[[Any, int], int], decisions: int) -> tuple[dict[int, list[Any]], list[Any]]:
+def throws_of(
+    game: Any, pick: Callable[[Any, int], int], decisions: int
+) -> tuple[dict[int, list[Any]], list[Any]]:
     """The movement throws of every seat and the utility throws of a game, told task by task."""
     movement: dict[int, list[Any]] = {seat: [] for seat in range(game.num_players)}
     utility: list[Any] = []
@@ -134,9 +147,15 @@ PICKS: dict[str, Callable[[Any, int], int]] = {
 }
 
 
-@pytest.mark.parametrize("rules", [Rules(), Rules(utility_dice="fresh", trade="none")], ids=["official", "fresh utility throws"])
+@pytest.mark.parametrize(
+    "rules",
+    [Rules(), Rules(utility_dice="fresh", trade="none")],
+    ids=["official", "fresh utility throws"],
+)
 def test_the_throws_of_a_seat_do_not_depend_on_who_plays(rules: Rules) -> None:
-    told = {name: throws_of(me.new_game(4, rules, seed=12), pick, 700) for name, pick in PICKS.items()}
+    told = {
+        name: throws_of(me.new_game(4, rules, seed=12), pick, 700) for name, pick in PICKS.items()
+    }
     for seat in range(4):
         sequences = [movement[seat] for movement, _ in told.values()]
         longest = max(sequences, key=len)
@@ -171,7 +190,10 @@ def test_reseed_changes_the_future_and_not_the_past() -> None:
         other = me.clone(game)
         if seed is not None:
             me.reseed(other, seed)
-        assert all(np.array_equal(other[name], game[name]) for name in me.GAME.names if name != "seed")  # the past, and the decks
+        # the past, and the decks
+        assert all(
+            np.array_equal(other[name], game[name]) for name in me.GAME.names if name != "seed"
+        )
         futures[seed] = throws_of(other, PICKS["first"], 60)[0]
     assert futures[None] == futures[3]
     assert futures[3] != futures[4] != futures[5]
@@ -191,7 +213,9 @@ def test_a_game_reseeded_to_its_own_seed_goes_on_as_before() -> None:
         ((0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344), (0xA4093822, 0x299F31D0), 0xD16CFE09),
     ],
 )
-def test_philox_gives_the_known_answers(counter: tuple[int, ...], key: tuple[int, ...], word: int) -> None:
+def test_philox_gives_the_known_answers(
+    counter: tuple[int, ...], key: tuple[int, ...], word: int
+) -> None:
     """Known-answer vectors of Random123 for philox4x32-10; the first of four words."""
     assert philox(*counter, *key) == word
 
@@ -206,11 +230,17 @@ def test_philox_follows_the_paper() -> None:
 
 
 def philox_by_the_paper(counter: list[int], key: list[int]) -> int:
-    """Philox4x32-10 as the paper draws it: two Feistel pairs (left, right) that swap their right sides in every round."""
+    """Philox4x32-10 as the paper draws it.
+
+    Two Feistel pairs (left, right) that swap their right sides in every round.
+    """
     pairs = [[counter[1], counter[0]], [counter[3], counter[2]]]
     for number in range(10):
         weyl = [(key[0] + number * 0x9E3779B9) % 2**32, (key[1] + number * 0xBB67AE85) % 2**32]
-        products = [divmod(0xD2511F53 * pairs[0][1], 2**32), divmod(0xCD9E8D57 * pairs[1][1], 2**32)]
+        products = [
+            divmod(0xD2511F53 * pairs[0][1], 2**32),
+            divmod(0xCD9E8D57 * pairs[1][1], 2**32),
+        ]
         pairs = [
             [products[1][1], products[1][0] ^ pairs[0][0] ^ weyl[0]],
             [products[0][1], products[0][0] ^ pairs[1][0] ^ weyl[1]],
@@ -220,7 +250,12 @@ def philox_by_the_paper(counter: list[int], key: list[int]) -> int:
 
 @pytest.mark.parametrize("bound", [2, 6, 36])
 def test_throws_are_uniform(bound: int) -> None:
-    """Chi squared of 36,000 draws of one stream; the seed is fixed, the limit is 10 standard deviations of the statistic."""
-    counts = np.bincount([philox(count, 0, 0, 0, 5, 0) * bound >> 32 for count in range(36_000)], minlength=bound)
+    """Chi squared of 36,000 draws of one stream.
+
+    The seed is fixed, the limit is 10 standard deviations of the statistic.
+    """
+    counts = np.bincount(
+        [philox(count, 0, 0, 0, 5, 0) * bound >> 32 for count in range(36_000)], minlength=bound
+    )
     expected = 36_000 / bound
     assert ((counts - expected) ** 2 / expected).sum() < bound - 1 + 10 * (2 * (bound - 1)) ** 0.5

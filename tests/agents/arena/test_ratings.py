@@ -1,4 +1,7 @@
-"""Strengths against another program, against known strengths and intervals; ratings that go on; the cross table."""
+"""Strengths, ratings that go on, and the cross table.
+
+Strengths are held against another program, and against known strengths and intervals.
+"""
 
 from __future__ import annotations
 
@@ -29,18 +32,28 @@ Games = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 PER_LOG = 400 / math.log(10)
 
 
-def simulated(logs: NDArray[np.float64], games: int, players: int, units: int = 500, seed: int = 0) -> Games:
+def simulated(
+    logs: NDArray[np.float64], games: int, players: int, units: int = 500, seed: int = 0
+) -> Games:
     """Games between policies of known strengths: (seats, place, unit)."""
     generator = np.random.default_rng(seed)
     seats = np.argsort(generator.random((games, len(logs))), axis=1)[:, :players]
     score = logs[seats] + generator.gumbel(size=seats.shape)
-    return seats, np.argsort(np.argsort(-score, axis=1), axis=1) + 1, generator.integers(0, units, games)
+    return (
+        seats,
+        np.argsort(np.argsort(-score, axis=1), axis=1) + 1,
+        generator.integers(0, units, games),
+    )
 
 
 def duels(wins: int, losses: int) -> Games:
     """Games of policy 0 against policy 1, each of its own unit."""
     games = wins + losses
-    return np.tile([0, 1], (games, 1)), np.array([[1, 2]] * wins + [[2, 1]] * losses), np.arange(games)
+    return (
+        np.tile([0, 1], (games, 1)),
+        np.array([[1, 2]] * wins + [[2, 1]] * losses),
+        np.arange(games),
+    )
 
 
 def letters(count: int) -> tuple[str, ...]:
@@ -62,16 +75,26 @@ def test_tables_of_two_agree_with_choix() -> None:
 def test_larger_tables_agree_with_choix(players: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ratings, "_PRIOR", 1e-12)
     seats, place, unit = simulated(np.linspace(-1, 1, 7), 400, players)
-    expected = choix.ilsr_rankings(7, np.take_along_axis(seats, np.argsort(place, axis=1), 1).tolist())
+    expected = choix.ilsr_rankings(
+        7, np.take_along_axis(seats, np.argsort(place, axis=1), 1).tolist()
+    )
     points = strengths(letters(7), seats, place, unit, replicates=0).points
     assert points - points.mean() == pytest.approx(PER_LOG * expected, abs=1e-3)
 
 
-@pytest.mark.parametrize("places", [(1, 1), (1, 1, 3), (1, 2, 2, 2), (1, 1, 1, 4, 4), (1, 1, 1, 1, 1, 1)])
+@pytest.mark.parametrize(
+    "places", [(1, 1), (1, 1, 3), (1, 2, 2, 2), (1, 1, 1, 4, 4), (1, 1, 1, 1, 1, 1)]
+)
 def test_ties_are_all_orders_alike(places: tuple[int, ...]) -> None:
     policies = list(range(len(places)))[::-1]
-    groups = [[policy for policy, place in zip(policies, places, strict=True) if place == rank] for rank in sorted(set(places))]
-    orders = [sum(order, ()) for order in itertools.product(*(itertools.permutations(group) for group in groups))]
+    groups = [
+        [policy for policy, place in zip(policies, places, strict=True) if place == rank]
+        for rank in sorted(set(places))
+    ]
+    orders = [
+        sum(order, ())
+        for order in itertools.product(*(itertools.permutations(group) for group in groups))
+    ]
     expected: dict[Any, float] = defaultdict(float)
     for order in orders:
         for first in range(len(order) - 1):
@@ -84,7 +107,9 @@ def test_ties_are_all_orders_alike(places: tuple[int, ...]) -> None:
 
 def test_draws_only_make_equals() -> None:
     seats = np.array([[0, 1, 2], [2, 0, 1]])
-    assert strengths(letters(3), seats, np.ones((2, 3), int), [0, 1]).points == pytest.approx([0, 0, 0], abs=1e-6)
+    assert strengths(letters(3), seats, np.ones((2, 3), int), [0, 1]).points == pytest.approx(
+        [0, 0, 0], abs=1e-6
+    )
 
 
 def test_known_strengths_are_found_and_their_intervals_hold_them() -> None:
@@ -92,7 +117,8 @@ def test_known_strengths_are_found_and_their_intervals_hold_them() -> None:
     inside = 0
     for seed in range(10):
         fitted = strengths(letters(8), *simulated(logs, 4000, 4, units=1000, seed=seed))
-        assert fitted.points == pytest.approx(PER_LOG * logs, abs=45)  # 5 standard errors of the least sure
+        # 5 standard errors of the least sure
+        assert fitted.points == pytest.approx(PER_LOG * logs, abs=45)
         inside += int(((fitted.low <= PER_LOG * logs) & (PER_LOG * logs <= fitted.high)).sum())
     assert 66 <= inside <= 80  # 76 of 80 expected
 
@@ -102,16 +128,24 @@ def test_a_duel_has_the_interval_of_jeffreys(wins: int, losses: int) -> None:
     fitted = strengths(letters(2), *duels(wins, losses), replicates=4000)
     difference = 2 * np.array([fitted.low[0], fitted.high[0]])
     below = stats.beta(wins + 0.5, losses + 0.5).cdf(1 / (1 + 10 ** (-difference / 400)))
-    assert below == pytest.approx([0.025, 0.975], abs=0.0125)  # 5 standard errors of 4,000 replicates
-    assert fitted.points[0] == pytest.approx(200 * math.log10((wins + 0.5) / (losses + 0.5)), abs=1e-3)
+    # 5 standard errors of 4,000 replicates
+    assert below == pytest.approx([0.025, 0.975], abs=0.0125)
+    assert fitted.points[0] == pytest.approx(
+        200 * math.log10((wins + 0.5) / (losses + 0.5)), abs=1e-3
+    )
     assert fitted.points.sum() == pytest.approx(0, abs=1e-6)
 
 
 def test_the_unit_is_the_seed() -> None:
     """Four games of one unit are worth as much as one, of four units four times as much."""
-    seats, place, unit = (np.tile(array, (4, 1)) if array.ndim == 2 else np.tile(array, 4) for array in duels(60, 40))
+    seats, place, unit = (
+        np.tile(array, (4, 1)) if array.ndim == 2 else np.tile(array, 4) for array in duels(60, 40)
+    )
     apart = unit + 100 * np.repeat(np.arange(4), 100)
-    widths = [np.ptp([fit.low[0], fit.high[0]]) for fit in (strengths(letters(2), seats, place, u, 2000) for u in (unit, apart))]
+    widths = [
+        np.ptp([fit.low[0], fit.high[0]])
+        for fit in (strengths(letters(2), seats, place, u, 2000) for u in (unit, apart))
+    ]
     assert widths[0] / widths[1] == pytest.approx(2, rel=0.15)
 
 
@@ -138,10 +172,21 @@ def test_policies_that_never_met_are_compared_through_others() -> None:
 def test_a_policy_in_two_seats_has_one_strength() -> None:
     """The strength is the likeliest: there, the derivative of the likelihood is zero."""
     seats = np.tile([0, 0, 1], (300, 1))
-    place = np.array(([[1, 2, 3]] * 2 + [[3, 2, 1]] + [[2, 1, 3]] * 2 + [[2, 3, 1]] + [[1, 3, 2]] * 2 + [[3, 1, 2]]) * 34)[:300]
+    place = np.array(
+        (
+            [[1, 2, 3]] * 2
+            + [[3, 2, 1]]
+            + [[2, 1, 3]] * 2
+            + [[2, 3, 1]]
+            + [[1, 3, 2]] * 2
+            + [[3, 1, 2]]
+        )
+        * 34
+    )[:300]
     fitted = strengths(letters(2), seats, place, np.arange(300))
     ratio = 10 ** ((fitted.points[0] - fitted.points[1]) / 400)
-    score = 0.0  # wins of policy 0 less what its strength promises, over all choices in which both are left
+    # wins of policy 0 less what its strength promises, over all choices in which both are left
+    score = 0.0
     for ranks in place.tolist():
         left = [0, 0, 1]
         for seat in np.argsort(ranks):
@@ -159,7 +204,11 @@ def test_the_same_games_give_the_same_numbers_in_any_order() -> None:
     one = strengths(letters(3), seats, place, unit)
     again = strengths(letters(3), seats, place, unit)
     turned = strengths(letters(3), seats[::-1], place[::-1], unit[::-1])
-    assert (one.points.tolist(), one.low.tolist(), one.high.tolist()) == (again.points.tolist(), again.low.tolist(), again.high.tolist())
+    assert (one.points.tolist(), one.low.tolist(), one.high.tolist()) == (
+        again.points.tolist(),
+        again.low.tolist(),
+        again.high.tolist(),
+    )
     assert turned.points == pytest.approx(one.points, abs=1e-6)
     assert turned.low == pytest.approx(one.low, abs=1e-6)
 
@@ -190,18 +239,29 @@ def test_games_that_do_not_fit(names: Any, seats: Any, place: Any, unit: Any, me
         strengths(names, seats, place, unit)
 
 
-# --- the cross table ----------------------------------------------------------------------------------------------------
+# --- the cross table
 
 
 def test_the_cross_table_counts_who_ended_before_whom() -> None:
-    table = cross_table(letters(4), [[0, 1, 2], [2, 0, 1], [1, 0, 0]], [[1, 2, 3], [1, 1, 3], [1, 2, 3]])
-    expected = [[math.nan, 2 / 4, 1.5 / 2, math.nan], [2 / 4, math.nan, 1 / 2, math.nan], [0.5 / 2, 1 / 2, math.nan, math.nan]]
+    table = cross_table(
+        letters(4), [[0, 1, 2], [2, 0, 1], [1, 0, 0]], [[1, 2, 3], [1, 1, 3], [1, 2, 3]]
+    )
+    expected = [
+        [math.nan, 2 / 4, 1.5 / 2, math.nan],
+        [2 / 4, math.nan, 1 / 2, math.nan],
+        [0.5 / 2, 1 / 2, math.nan, math.nan],
+    ]
     assert table.share[:3] == pytest.approx(np.array(expected), nan_ok=True)
     assert np.isnan(table.share[3]).all()
     assert table.games.tolist() == [[0, 4, 2, 0], [4, 0, 2, 0], [2, 2, 0, 0], [0, 0, 0, 0]]
     turned = table.sorted(("c", "b", "a"))
     assert turned.share[0, 2] == table.share[2, 0]
-    assert json.loads(json.dumps(table.to_json(), allow_nan=False))["share"][0] == [None, 0.5, 0.75, None]
+    assert json.loads(json.dumps(table.to_json(), allow_nan=False))["share"][0] == [
+        None,
+        0.5,
+        0.75,
+        None,
+    ]
 
 
 def test_the_cross_table_is_shown_and_drawn() -> None:
@@ -217,7 +277,7 @@ def test_the_cross_table_is_shown_and_drawn() -> None:
     assert "games a pair" in axes.get_title()
 
 
-# --- ratings that go on -------------------------------------------------------------------------------------------------
+# --- ratings that go on
 
 
 @pytest.fixture(scope="module")
@@ -232,7 +292,9 @@ def test_ratings_move_and_are_kept(results: Any, tmp_path: Path) -> None:
     assert [row["name"] for row in rows] == ["algorithmic", "random"]
     assert [row["games"] for row in rows] == [60, 60]
     assert rows[0]["mu"] > 25 > rows[1]["mu"]
-    assert all(row["sigma"] < 25 / 3 and row["ordinal"] == row["mu"] - 3 * row["sigma"] for row in rows)
+    assert all(
+        row["sigma"] < 25 / 3 and row["ordinal"] == row["mu"] - 3 * row["sigma"] for row in rows
+    )
     chances = rated.chances(["algorithmic", "random"])
     assert chances[0] > 0.9
     assert sum(chances) == pytest.approx(1)
@@ -269,7 +331,10 @@ def test_unknown_names_have_no_chances() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda about: about.update(format="other"), "format is 'other', expected 'monopoly-ratings'"),
+        (
+            lambda about: about.update(format="other"),
+            "format is 'other', expected 'monopoly-ratings'",
+        ),
         (lambda about: about.update(format_version=99), "format_version is 99"),
         (lambda about: about["scale"].update(mu=1500.0), "scale is"),
         (lambda about: about["players"]["random"].update(sigma=-1.0), "holds no ratings"),
@@ -278,7 +343,9 @@ def test_unknown_names_have_no_chances() -> None:
         (lambda about: about.update(players=[]), "holds no ratings"),
     ],
 )
-def test_files_that_hold_no_ratings(change: Callable[[dict[str, Any]], Any], message: str, results: Any, tmp_path: Path) -> None:
+def test_files_that_hold_no_ratings(
+    change: Callable[[dict[str, Any]], Any], message: str, results: Any, tmp_path: Path
+) -> None:
     rated = Ratings()
     rated.update(results)
     path = tmp_path / "ratings.json"

@@ -34,7 +34,10 @@ class Nobody(agents.BatchedPolicy):
 
 
 def counted(game: Any, *texts: str) -> Any:
-    """What is counted while these actions are carried out in the game, and then "go on" until nothing is forced any more."""
+    """The counts while these actions are carried out in the game.
+
+    Then it will "go on" until nothing is forced any more.
+    """
     players = int(game.num_players)
     batch = GameBatch(np.zeros(1, np.uint64), np.zeros((1, players), np.int16))
     games = tables._Games(tables.Table([Nobody()], me.Rules(), 1000, 1), batch, 1)
@@ -42,7 +45,10 @@ def counted(game: Any, *texts: str) -> Any:
     games.records[0] = game
     given = list(texts)
     while games.records["decision"][0] != 0 and (given or int(games.records["num_forced"][0])):
-        games.progress["answer"], games.progress["answered"] = actions.parse(given.pop(0) if given else "go on"), 1
+        games.progress["answer"], games.progress["answered"] = (
+            actions.parse(given.pop(0) if given else "go on"),
+            1,
+        )
         games.advance(slice(None))
         games.check()
     games.advance(slice(None))
@@ -54,12 +60,18 @@ def column(counts: Any, name: str, players: int = 2) -> list[int]:
     return counts[name][:players].tolist()
 
 
-# --- one thing at a time ------------------------------------------------------------------------------------------------
+# --- one thing at a time
 
 
 def test_rent_is_paid_by_one_and_received_by_another() -> None:
     houses = {"Boardwalk": 1, "Park Place": 1}
-    game = me.position(2, lots={0: ["Oriental Avenue"], 1: BLUE}, positions={0: 36}, throws=[(1, 2)], buildings=houses)
+    game = me.position(
+        2,
+        lots={0: ["Oriental Avenue"], 1: BLUE},
+        positions={0: 36},
+        throws=[(1, 2)],
+        buildings=houses,
+    )
     counts = counted(game)
     assert column(counts, "rent_paid") == [200, 0]
     assert column(counts, "rent_received") == [0, 200]
@@ -76,7 +88,15 @@ def test_rent_that_is_raised_first_counts_once() -> None:
 def test_rent_that_is_taken_below_zero_counts_whole() -> None:
     rules = me.Rules.preset("ocnaru", ocnaru_quirks=True)
     houses = {"Park Place": 2, "Boardwalk": 2}
-    game = me.position(2, rules, cash=[1500, 300], lots={0: BLUE}, buildings=houses, positions={0: 0, 1: 36}, throws=[(1, 2), (1, 2)])
+    game = me.position(
+        2,
+        rules,
+        cash=[1500, 300],
+        lots={0: BLUE},
+        buildings=houses,
+        positions={0: 0, 1: 36},
+        throws=[(1, 2), (1, 2)],
+    )
     counts = counted(game, "decline")
     assert column(counts, "rent_paid") == [0, 600]
     assert column(counts, "rent_received") == [600, 0]
@@ -84,9 +104,14 @@ def test_rent_that_is_taken_below_zero_counts_whole() -> None:
 
 @pytest.mark.parametrize(
     ("deck", "card", "square", "cash"),
-    [("community_chest", "players_pay", 30, [1520, 1490, 1490]), ("chance", "chairman", 4, [1400, 1550, 1550])],
+    [
+        ("community_chest", "players_pay", 30, [1520, 1490, 1490]),
+        ("chance", "chairman", 4, [1400, 1550, 1550]),
+    ],
 )
-def test_what_cards_make_players_pay_is_no_rent(deck: str, card: str, square: int, cash: list[int]) -> None:
+def test_what_cards_make_players_pay_is_no_rent(
+    deck: str, card: str, square: int, cash: list[int]
+) -> None:
     lots = {0: ["Oriental Avenue"], 1: ["Baltic Avenue"], 2: ["Boardwalk"]}
     contents: dict[str, Any] = {deck: [card]}
     game = me.position(3, lots=lots, positions={0: square}, throws=[(1, 2)], **contents)
@@ -97,7 +122,14 @@ def test_what_cards_make_players_pay_is_no_rent(deck: str, card: str, square: in
 
 def test_a_ruined_player_pays_no_rent_but_hands_over_his_groups() -> None:
     lots = {0: [*BROWN, "Park Place"], 1: ["Boardwalk", *ORANGE[:2]], 2: ["Reading Railroad"]}
-    game = me.position(3, cash=[1, 500, 500], lots=lots, mortgaged=[*BROWN, "Park Place"], positions={0: 36}, throws=[(1, 2)])
+    game = me.position(
+        3,
+        cash=[1, 500, 500],
+        lots=lots,
+        mortgaged=[*BROWN, "Park Place"],
+        positions={0: 36},
+        throws=[(1, 2)],
+    )
     counts = counted(game, "trade with player +1", "ask: cancel", "go on")
     assert column(counts, "bankrupt", 3) == [1, 0, 0]
     assert column(counts, "rent_paid", 3) == [0, 0, 0]
@@ -107,7 +139,8 @@ def test_a_ruined_player_pays_no_rent_but_hands_over_his_groups() -> None:
 def test_the_end_of_a_game_is_taken_stock_of() -> None:
     lots = {0: ["Oriental Avenue"], 1: BLUE}
     game = me.position(
-        2, cash=[1, 500], lots=lots, mortgaged=["Oriental Avenue"], positions={0: 36}, throws=[(1, 2)],
+        2, cash=[1, 500], lots=lots, mortgaged=["Oriental Avenue"], positions={0: 36},
+        throws=[(1, 2)],
         buildings={"Boardwalk": 5, "Park Place": 4},
     )  # fmt: skip
     counts = counted(game, "trade with player +1", "ask: cancel", "go on")
@@ -120,17 +153,27 @@ def test_the_end_of_a_game_is_taken_stock_of() -> None:
 def test_lots_from_the_bank_count_by_group() -> None:
     bought = me.position(2, lots={0: ["Park Place"]}, positions={0: 36}, throws=[(1, 2)])
     counts = counted(bought, "go on", "buy")
-    assert column(counts, "purchases")[0][board.GROUPS.index("dark_blue")] == counts["purchases"].sum() == 1
+    assert (
+        column(counts, "purchases")[0][board.GROUPS.index("dark_blue")]
+        == counts["purchases"].sum()
+        == 1
+    )
     assert column(counts, "groups") == [1, 0]
     auctioned = me.position(2, lots={0: ["Park Place"]}, positions={0: 36}, throws=[(1, 2)])
     counts = counted(auctioned, "go on", "decline", "bid +10", "fold")
-    assert column(counts, "purchases")[1][board.GROUPS.index("dark_blue")] == counts["purchases"].sum() == 1
+    assert (
+        column(counts, "purchases")[1][board.GROUPS.index("dark_blue")]
+        == counts["purchases"].sum()
+        == 1
+    )
     assert column(counts, "groups") == [0, 0]
 
 
 def test_buildings_are_counted_when_they_are_bought() -> None:
     game = me.position(2, lots={0: BROWN})
-    counts = counted(game, "build Baltic Avenue", "build Mediterranean Avenue", "sell Baltic Avenue")
+    counts = counted(
+        game, "build Baltic Avenue", "build Mediterranean Avenue", "sell Baltic Avenue"
+    )
     assert column(counts, "buildings") == [2, 0]
     whole = me.position(2, "ocnaru", lots={0: ORANGE}, positions={0: 0}, throws=[(1, 2)])
     counts = counted(whole, "buy", "build St. James Place")
@@ -141,23 +184,49 @@ def test_offers_trades_and_moves() -> None:
     game = me.position(2, lots={0: ["Park Place"], 1: ["Boardwalk"]}, cash=[1500, 1500])
     begun = counted(me.clone(game), "trade with player +1", "ask: cancel")
     assert column(begun, "offers") == [0, 0]
-    offer = ["trade with player +1", "ask for Boardwalk", "ask: done", "give: done", "give $500", "cash: done"]
+    offer = [
+        "trade with player +1",
+        "ask for Boardwalk",
+        "ask: done",
+        "give: done",
+        "give $500",
+        "cash: done",
+    ]
     refused = counted(me.clone(game), *offer, "reject")
-    assert (column(refused, "offers"), column(refused, "trades"), int(refused["game"]["trades"])) == ([1, 0], [0, 0], 0)
+    assert (
+        column(refused, "offers"),
+        column(refused, "trades"),
+        int(refused["game"]["trades"]),
+    ) == ([1, 0], [0, 0], 0)
     agreed = counted(me.clone(game), *offer, "accept")
-    assert (column(agreed, "offers"), column(agreed, "trades"), int(agreed["game"]["trades"])) == ([1, 0], [1, 1], 1)
+    assert (column(agreed, "offers"), column(agreed, "trades"), int(agreed["game"]["trades"])) == (
+        [1, 0],
+        [1, 1],
+        1,
+    )
     assert int(agreed["game"]["lot_moves"]) == 1
     assert column(agreed, "groups") == [1, 0]
-    countered = ["counter", "ask: done", "give Boardwalk", "give: done", "ask for $500", "ask for $100", "cash: done", "accept"]
+    countered = [
+        "counter",
+        "ask: done",
+        "give Boardwalk",
+        "give: done",
+        "ask for $500",
+        "ask for $100",
+        "cash: done",
+        "accept",
+    ]
     answered = counted(me.clone(game), *offer, *countered)
     assert (column(answered, "offers"), column(answered, "trades")) == ([1, 1], [1, 1])
     assert answered["moves"][board.NUM_STREETS - 1] == 1
 
 
-# --- whole games, against a count of the records ------------------------------------------------------------------------
+# --- whole games, against a count of the records
 
 
-@pytest.fixture(scope="module", params=["official", "any_time", "short", "ocnaru", "mukhar", "pring"])
+@pytest.fixture(
+    scope="module", params=["official", "any_time", "short", "ocnaru", "mukhar", "pring"]
+)
 def recorded(request: pytest.FixtureRequest) -> Results:
     return arena.play(["algorithmic", "random", "algorithmic"], 6, request.param, seed=3, record=6)
 
@@ -183,11 +252,21 @@ def test_counts_agree_with_the_records(recorded: Results) -> None:
         assert counts["cash"].tolist() == game.cash[:players].tolist()
         assert counts["lots"].tolist() == [int(lots).bit_count() for lots in game.lots[:players]]
         assert recorded.game_counts["choices"][number] == len(replay.actions)
-        assert counts["bankrupt"].sum() == players - 1 or recorded.rules in ("short", "ocnaru", "mukhar", "pring")
+        assert counts["bankrupt"].sum() == players - 1 or recorded.rules in (
+            "short",
+            "ocnaru",
+            "mukhar",
+            "pring",
+        )
 
 
 def complete(game: Any) -> Any:
-    lots = np.array([[int(owned) & whole == whole for whole in board.GROUP_LOTS.tolist()] for owned in game.lots[: int(game.num_players)]])
+    lots = np.array(
+        [
+            [int(owned) & whole == whole for whole in board.GROUP_LOTS.tolist()]
+            for owned in game.lots[: int(game.num_players)]
+        ]
+    )
     return lots.sum(axis=1)
 
 
@@ -200,7 +279,7 @@ def test_what_one_pays_another_receives(recorded: Results) -> None:
     assert (counts["bankrupt"] <= (recorded.place > 1)).all()
 
 
-# --- reports ------------------------------------------------------------------------------------------------------------
+# --- reports
 
 
 def test_rows_are_means_of_the_counts(recorded: Results) -> None:
@@ -228,13 +307,15 @@ def test_every_statistic_says_what_it_is() -> None:
     assert len(set(columns)) == len(columns) == 10 + 10 + 14
 
 
-# --- intervals ----------------------------------------------------------------------------------------------------------
+# --- intervals
 
 
 def test_wilson_agrees_with_scipy() -> None:
     for wins, games in ((0, 10), (7, 10), (999, 1000), (50, 50)):
         expected = stats.binomtest(wins, games).proportion_ci(0.95, method="wilson")
-        assert intervals.wilson(wins, games) == pytest.approx((expected.low, expected.high), abs=1e-9)
+        assert intervals.wilson(wins, games) == pytest.approx(
+            (expected.low, expected.high), abs=1e-9
+        )
 
 
 def test_the_interval_between_seeds_is_that_of_their_means() -> None:
@@ -255,7 +336,9 @@ def test_a_paired_difference_is_a_paired_t_test() -> None:
     generator = np.random.default_rng(1)
     luck = generator.random(50)
     won = [np.round(luck + generator.random(50) * 0.8) for _ in range(2)]
-    found = statistics.paired_difference("a", "b", (won[0], won[1]), (np.full(50, 2.0), np.full(50, 2.0)))
+    found = statistics.paired_difference(
+        "a", "b", (won[0], won[1]), (np.full(50, 2.0), np.full(50, 2.0))
+    )
     expected = stats.ttest_rel(won[0] / 2, won[1] / 2)
     interval = expected.confidence_interval(0.95)
     assert found.p_value == pytest.approx(expected.pvalue)
@@ -283,7 +366,11 @@ def test_false_alarms_of_a_difference_are_as_rare_as_they_should_be() -> None:
     found = []
     for _ in range(400):
         won = generator.random((2, 30, 2)).round().sum(axis=2)
-        found.append(statistics.paired_difference("a", "b", (won[0], won[1]), (np.full(30, 2.0), np.full(30, 2.0))).p_value)
+        found.append(
+            statistics.paired_difference(
+                "a", "b", (won[0], won[1]), (np.full(30, 2.0), np.full(30, 2.0))
+            ).p_value
+        )
     alarms = sum(p < 0.05 for p in found)
     assert stats.binom.cdf(alarms, 400, 0.05) > 1e-7
     assert stats.binom.sf(alarms - 1, 400, 0.05) > 1e-7

@@ -25,7 +25,10 @@ NAMES = [name for block in ANSWERS for name in block.names]
 @pytest.fixture
 def trading() -> Any:
     """Player 0 is on turn with two oranges; player 1 has the third one (printed price $200)."""
-    lots = {0: ["St. James Place", "Tennessee Avenue", "Reading Railroad"], 1: ["New York Avenue", "Park Place", "Boardwalk"]}
+    lots = {
+        0: ["St. James Place", "Tennessee Avenue", "Reading Railroad"],
+        1: ["New York Avenue", "Park Place", "Boardwalk"],
+    }
     return me.position(2, lots=lots, cash={0: 1400, 1: 500})
 
 
@@ -59,7 +62,11 @@ def test_answers_are_added_up_for_each_partner(trading: Any) -> None:
     told = remembered(memory)
     assert told["refused"] == pytest.approx(2 / 6)
     assert told["most refused"] == pytest.approx(300 / 600)
-    assert told["refused at the limit: of expert"] == told["refused at the limit: of a bargainer"] == pytest.approx(1 / 3)
+    assert (
+        told["refused at the limit: of expert"]
+        == told["refused at the limit: of a bargainer"]
+        == pytest.approx(1 / 3)
+    )
     offer(trading, 300, (400.0, np.inf), memory, taken=True)
     told = remembered(memory)
     assert told["took"] == told["took below the limit"] == pytest.approx(1 / 3)
@@ -94,10 +101,18 @@ def test_an_agent_sees_what_it_remembers(trading: Any) -> None:
 
 
 def test_a_network_notes_its_own_offers() -> None:
-    """Played by the arena's loop with random weights: what it offers is pending until it is asked again, and then counted."""
+    """Played by the arena's loop with random weights.
+
+    What it offers is pending until it is asked again, and then counted.
+    """
     agent = LearnedAgent(2, (8,))
     generator = np.random.default_rng(0)
-    agent.set_arrays({name: generator.normal(0, 0.5, array.shape).astype(np.float32) for name, array in agent.arrays().items()})
+    agent.set_arrays(
+        {
+            name: generator.normal(0, 0.5, array.shape).astype(np.float32)
+            for name, array in agent.arrays().items()
+        }
+    )
     memory, answers = np.zeros((2, MEMORY)), 0
     for seed in range(3):
         game = me.new_game(2, seed=seed)
@@ -115,11 +130,16 @@ def test_a_network_notes_its_own_offers() -> None:
 
 
 def test_watched_scripts_remember_as_networks_would() -> None:
-    """`expert` offers often; what is recorded of its choices shows how it was answered, from nothing on in each game."""
+    """`expert` offers often.
+
+    What is recorded of its choices shows how it was answered, from nothing on in each game.
+    """
     table, recorded = [agents.make("expert"), agents.make("algorithmic")], np.array([True, False])
     played = play_games(table, np.array([[0, 1], [1, 0]] * 4), recorded, rules=me.Rules(), seed=2)
     names = list(observation.names(2))
-    took, refused = (played.observation[:, names.index(f"player +1 {name}")] for name in ("took", "refused"))
+    took, refused = (
+        played.observation[:, names.index(f"player +1 {name}")] for name in ("took", "refused")
+    )
     assert took.max() > 0
     assert refused.max() > 0.3
     for game in range(8):

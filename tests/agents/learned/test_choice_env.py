@@ -35,7 +35,10 @@ def test_whole_games_ask_only_where_there_is_something_to_choose(rules: str) -> 
             choice = generator.choice(np.flatnonzero(mask))
             observation, reward, terminated, truncated, info = env.step(choice)
             over, asked, offers = terminated or truncated, asked + 1, offers + (choice >= PACKAGE)
-            answered = max(answered, *(observation[names.index(f"player +1 {name}")] for name in ("took", "refused")))
+            answered = max(
+                answered,
+                *(observation[names.index(f"player +1 {name}")] for name in ("took", "refused")),
+            )
         assert reward in {-1.0, 0.0, 1.0}
         assert not env.action_masks().any()
     assert asked > 200

@@ -1,4 +1,4 @@
-"""Learned agents: what they choose among, what they see, and that their networks choose every action."""
+"""Learned agents: their choices, what they see, and that their networks choose every action."""
 
 from __future__ import annotations
 
@@ -20,7 +20,14 @@ from agents.learned.networks import CHOICES, NAMES, NETWORKS, OUTPUT, STATE, arc
 from agents.learned.options import new_options, work_out, worked_out
 from agents.learned.packages import ASKED, LENT
 from agents.learned.policy import LearnedAgent
-from agents.learned.prices import BARGAINERS_MARGINS, MARGINS, NO_PRICE, NUM_PRICES, PREMIUMS, bargainers_limit
+from agents.learned.prices import (
+    BARGAINERS_MARGINS,
+    MARGINS,
+    NO_PRICE,
+    NUM_PRICES,
+    PREMIUMS,
+    bargainers_limit,
+)
 from agents.networks.forward import evaluate
 from agents.players.vocabulary.offers import compose, plan
 from monopoly_env import actions
@@ -38,7 +45,12 @@ def agent_of(num_players: int = 2, seed: int = 0, temperature: float = 0.0) -> L
     """An agent with random weights, which does all kinds of things."""
     agent = LearnedAgent(num_players, SMALL, temperature=temperature)
     generator = np.random.default_rng(seed)
-    agent.set_arrays({name: generator.normal(0, 0.3, array.shape).astype(np.float32) for name, array in agent.arrays().items()})
+    agent.set_arrays(
+        {
+            name: generator.normal(0, 0.3, array.shape).astype(np.float32)
+            for name, array in agent.arrays().items()
+        }
+    )
     return agent
 
 
@@ -59,16 +71,26 @@ def group(name: str) -> int:
 
 @pytest.fixture
 def trading() -> Any:
-    """Player 0 is on turn with two oranges and a railroad; player 1 has the third orange and both dark blues."""
-    lots = {0: ["St. James Place", "Tennessee Avenue", "Reading Railroad"], 1: ["New York Avenue", "Park Place", "Boardwalk"]}
+    """Player 0 is on turn with two oranges and a railroad.
+
+    Player 1 has the third orange and both dark blues.
+    """
+    lots = {
+        0: ["St. James Place", "Tennessee Avenue", "Reading Railroad"],
+        1: ["New York Avenue", "Park Place", "Boardwalk"],
+    }
     return me.position(2, lots=lots, cash={0: 800, 1: 500})
 
 
 def test_an_offer_is_a_partner_a_package_and_a_price(trading: Any) -> None:
     me.step(trading, actions.parse("trade with player +1"))
-    assert not open_choices(trading)  # no package promises anything: a network that offers gives it up
+    # no package promises anything: a network that offers gives it up
+    assert not open_choices(trading)
     assert choose(agent_of(), trading) in {actions.parse("ask: done"), actions.parse("ask: cancel")}
-    lots = {0: ["St. James Place", "Tennessee Avenue", "Kentucky Avenue"], 1: ["Indiana Avenue", "Illinois Avenue", "New York Avenue"]}
+    lots = {
+        0: ["St. James Place", "Tennessee Avenue", "Kentucky Avenue"],
+        1: ["Indiana Avenue", "Illinois Avenue", "New York Avenue"],
+    }
     swap = me.position(3, lots=lots)
     me.step(swap, actions.parse("trade with player +1"))
     assert PACKAGE + BEST_VALUED in open_choices(swap)
@@ -77,7 +99,10 @@ def test_an_offer_is_a_partner_a_package_and_a_price(trading: Any) -> None:
     assert choices.describe(PACKAGE) == "package 1"
     for text in ("ask for New York Avenue", "ask: done", "give: done"):
         me.step(trading, actions.parse(text))
-    paid = {choice - PRICE: int(worked_out(trading, 0).prices[choice - PRICE]) for choice in sorted(open_choices(trading))}
+    paid = {
+        choice - PRICE: int(worked_out(trading, 0).prices[choice - PRICE])
+        for choice in sorted(open_choices(trading))
+    }
     assert paid[PREMIUMS.index(0)] == 200  # the printed price
     premiums = [price for level, price in paid.items() if level < len(PREMIUMS)]
     assert premiums == sorted(premiums)
@@ -86,7 +111,10 @@ def test_an_offer_is_a_partner_a_package_and_a_price(trading: Any) -> None:
     assert max(paid.values()) <= 800  # what the partner and the player have
 
 
-_EXPERTS, _BARGAINERS = len(PREMIUMS) + MARGINS.index(0), len(PREMIUMS) + len(MARGINS) + BARGAINERS_MARGINS.index(0)
+_EXPERTS, _BARGAINERS = (
+    len(PREMIUMS) + MARGINS.index(0),
+    len(PREMIUMS) + len(MARGINS) + BARGAINERS_MARGINS.index(0),
+)
 
 
 @pytest.mark.parametrize(
@@ -98,11 +126,26 @@ _EXPERTS, _BARGAINERS = len(PREMIUMS) + MARGINS.index(0), len(PREMIUMS) + len(MA
         (_EXPERTS, "expert/bargaining", False),
     ],
 )
-def test_a_margin_counts_from_the_least_that_the_partner_accepts(level: int, partner: str, accepts: bool) -> None:
-    """`expert` accepts at its limit and refuses below it, in the seat of the partner; `expert/bargaining` has a limit of its own."""
-    lots = {0: ["St. James Place", "Tennessee Avenue", "Reading Railroad"], 1: ["New York Avenue", "Park Place"], 2: ["Boardwalk"]}
+def test_a_margin_counts_from_the_least_that_the_partner_accepts(
+    level: int, partner: str, accepts: bool
+) -> None:
+    """`expert` accepts at its limit and refuses below it, in the seat of the partner.
+
+    `expert/bargaining` has a limit of its own.
+    """
+    lots = {
+        0: ["St. James Place", "Tennessee Avenue", "Reading Railroad"],
+        1: ["New York Avenue", "Park Place"],
+        2: ["Boardwalk"],
+    }
     game = me.position(3, lots=lots, cash={0: 1500, 1: 900, 2: 900})
-    for text in ("trade with player +1", "ask for New York Avenue", "ask: done", "give for Reading Railroad", "give: done"):
+    for text in (
+        "trade with player +1",
+        "ask for New York Avenue",
+        "ask: done",
+        "give for Reading Railroad",
+        "give: done",
+    ):
         me.step(game, actions.parse(text.replace("give for", "give")))
     dollars = int(worked_out(game, 0).prices[level])
     assert 0 < dollars < 1500
@@ -111,11 +154,21 @@ def test_a_margin_counts_from_the_least_that_the_partner_accepts(level: int, par
     while game.decision == agenda.CASH:
         me.step(game, compose(game, memory))
     assert int(game.offer_cash) == dollars
-    assert (int(agents.make(partner).act(Decisions(me.core.batch_of(game).copy()))[0]) == A_REPLY + 1) == accepts
+    assert (
+        int(agents.make(partner).act(Decisions(me.core.batch_of(game).copy()))[0]) == A_REPLY + 1
+    ) == accepts
 
 
 def test_counters_and_picks_are_never_open(trading: Any) -> None:
-    for text in ("trade with player +1", "ask for New York Avenue", "ask: done", "give: done", "give $100", "give $100", "cash: done"):
+    for text in (
+        "trade with player +1",
+        "ask for New York Avenue",
+        "ask: done",
+        "give: done",
+        "give $100",
+        "give $100",
+        "cash: done",
+    ):
         me.step(trading, actions.parse(text))
     assert open_choices(trading) == {A_REPLY, A_REPLY + 1}
 
@@ -124,17 +177,26 @@ def test_a_raise_in_an_auction_is_a_twentieth_of_the_bid_or_more() -> None:
     game = me.new_game(3, "official", seed=1)
     while game.decision != agenda.BID:
         decline = actions.parse("decline")
-        me.step(game, decline if decline in me.legal_actions(game) else int(me.legal_actions(game)[0]))
+        me.step(
+            game, decline if decline in me.legal_actions(game) else int(me.legal_actions(game)[0])
+        )
     bids = HEADS["bid"]
     for raised, smallest in ((20, 1), (1, 5), (100, 10), (100, 20), (500, 50)):
         me.step(game, actions.parse(f"bid +{raised}"))
         shown = [actions.describe(action) for action in sorted(open_choices(game))]
         assert shown[:2] == ["fold", f"bid +{smallest}"]
-        assert open_choices(game) <= set(range(bids.start, bids.start + 8)) & set(me.legal_actions(game).tolist())
+        assert open_choices(game) <= set(range(bids.start, bids.start + 8)) & set(
+            me.legal_actions(game).tolist()
+        )
 
 
 def heads(game: Any, *names: str) -> set[int]:
-    return {choice for choice in open_choices(game) for name in names if choice in range(HEADS[name].start, HEADS[name].stop)}
+    return {
+        choice
+        for choice in open_choices(game)
+        for name in names
+        if choice in range(HEADS[name].start, HEADS[name].stop)
+    }
 
 
 def test_one_mortgages_in_its_turn_only_for_a_building() -> None:
@@ -145,20 +207,34 @@ def test_one_mortgages_in_its_turn_only_for_a_building() -> None:
     assert not heads(poor, "build")
     assert heads(poor, "mortgage") == {actions.parse(f"mortgage {lot}") for lot in lots[0]}
     for game in (rich, poor):  # a player without a group has nothing to build
-        assert not heads(me.position(2, lots={0: lots[0][1:]}, cash={0: int(game.cash[0])}), "mortgage")
-    rivals = [lot for name in ("light_blue", "pink", "dark_blue") for lot in range(NUM_LOTS) if has(group(name), lot)]
-    empty_bank = me.position(2, lots={0: lots[0], 1: rivals}, cash={0: 30}, buildings=dict.fromkeys(rivals, 4))
+        assert not heads(
+            me.position(2, lots={0: lots[0][1:]}, cash={0: int(game.cash[0])}), "mortgage"
+        )
+    rivals = [
+        lot
+        for name in ("light_blue", "pink", "dark_blue")
+        for lot in range(NUM_LOTS)
+        if has(group(name), lot)
+    ]
+    empty_bank = me.position(
+        2, lots={0: lots[0], 1: rivals}, cash={0: 30}, buildings=dict.fromkeys(rivals, 4)
+    )
     assert not heads(empty_bank, "mortgage")
 
 
 def test_one_lifts_a_mortgage_if_the_cash_for_a_building_is_left() -> None:
-    lots, pledged = {0: ["Mediterranean Avenue", "Baltic Avenue", "Reading Railroad"]}, ["Reading Railroad"]
+    lots, pledged = (
+        {0: ["Mediterranean Avenue", "Baltic Avenue", "Reading Railroad"]},
+        ["Reading Railroad"],
+    )
     lift, fee = actions.parse("unmortgage Reading Railroad"), 110  # half of 200, and a tenth of it
     for cash, opened in ((fee + 49, False), (fee + 50, True)):
         game = me.position(2, lots=lots, cash={0: cash}, mortgaged=pledged)
         assert lift in me.legal_actions(game)
         assert (lift in open_choices(game)) is opened
-    assert lift in open_choices(me.position(2, lots={0: lots[0][1:]}, cash={0: fee}, mortgaged=pledged))
+    assert lift in open_choices(
+        me.position(2, lots={0: lots[0][1:]}, cash={0: fee}, mortgaged=pledged)
+    )
 
 
 @pytest.mark.parametrize("rules", ["official", "ocnaru", "frayn"])
@@ -182,10 +258,15 @@ def test_a_turn_cannot_go_to_and_fro_between_mortgages_and_their_lifting(rules: 
     assert tried > 50
 
 
-@pytest.mark.parametrize(("num_players", "rules"), [(2, "ocnaru"), (3, "any_time"), (4, "official"), (2, "frayn"), (2, "mukhar_trading")])
+@pytest.mark.parametrize(
+    ("num_players", "rules"),
+    [(2, "ocnaru"), (3, "any_time"), (4, "official"), (2, "frayn"), (2, "mukhar_trading")],
+)
 def test_it_plays_whole_games_by_any_rules(num_players: int, rules: str) -> None:
     """The arena raises an error at the first illegal action."""
-    seats = [agent_of(num_players, seed, temperature=float(seed % 2)) for seed in range(num_players)]
+    seats = [
+        agent_of(num_players, seed, temperature=float(seed % 2)) for seed in range(num_players)
+    ]
     for number, seat in enumerate(seats):
         seat.name = f"agent {number}"
     results = agents.arena.play([*seats], games=8, rules=rules, seed=3, turn_limit=60)
@@ -202,13 +283,26 @@ def test_every_choice_is_that_of_the_highest_score() -> None:
         memory = np.zeros((3, 64))
         for game, action in walk(agent, me.new_game(3, seed=8 + seed), 300, memory):
             mask = np.zeros(NUM_CHOICES, np.bool_)
-            if choices.is_asked(game) and choices.write_open(game, worked_out(game, int(game.player)), mask) > 0:
-                number = next(n for n, name in enumerate(NAMES) if actions.DECISION_NAMES[game.decision] in NETWORKS[name][0])
+            if (
+                choices.is_asked(game)
+                and choices.write_open(game, worked_out(game, int(game.player)), mask) > 0
+            ):
+                number = next(
+                    n
+                    for n, name in enumerate(NAMES)
+                    if actions.DECISION_NAMES[game.decision] in NETWORKS[name][0]
+                )
                 seen = np.zeros((1, observation.length(3)), np.float32)
                 seat = int(game.player)
                 observation.write(game, seat, worked_out(game, seat), memory[seat], seen[0])
                 row = networks[NAMES[number]].pack(agent.arrays(), NAMES[number])
-                best = int(np.where(mask, evaluate(row, seen[:, : networks[NAMES[number]].inputs])[0][OUTPUT[number]], -np.inf).argmax())
+                best = int(
+                    np.where(
+                        mask,
+                        evaluate(row, seen[:, : networks[NAMES[number]].inputs])[0][OUTPUT[number]],
+                        -np.inf,
+                    ).argmax()
+                )
                 asked.add(NAMES[number])
                 assert best >= PACKAGE or action == best
     assert {"buy", "bid", "turn", "package", "price", "reply"} <= asked
@@ -216,7 +310,10 @@ def test_every_choice_is_that_of_the_highest_score() -> None:
 
 @pytest.mark.parametrize("rules", ["official", "ocnaru"])
 def test_an_offer_has_the_menu_of_its_window(rules: str) -> None:
-    """Options that are kept from decision to decision are those worked out anew: menus to the bit, and prices."""
+    """Options that are kept from decision to decision are those worked out anew.
+
+    Menus to the bit, and prices.
+    """
     kept, offers = new_options(), 0
     for seed in range(4):
         agent = agent_of(3, seed, temperature=1.0)
@@ -228,7 +325,10 @@ def test_an_offer_has_the_menu_of_its_window(rules: str) -> None:
             fresh = worked_out(game, seat)
             if game.decision == agenda.ASK:
                 offers += 1
-                assert kept.menus[int(game.offer_to)].tobytes() == fresh.menus[int(game.offer_to)].tobytes()
+                assert (
+                    kept.menus[int(game.offer_to)].tobytes()
+                    == fresh.menus[int(game.offer_to)].tobytes()
+                )
             elif game.decision == agenda.CASH:
                 assert kept.prices.tolist() == fresh.prices.tolist()
             else:
@@ -236,8 +336,13 @@ def test_an_offer_has_the_menu_of_its_window(rules: str) -> None:
     assert offers > 50
 
 
-def walk(agent: LearnedAgent, game: Any, decisions: int, memory: Any = None) -> Iterator[tuple[Any, int]]:
-    """A game in which an agent has every seat: each decision and the action. `memory` (P, 64): what each seat remembers."""
+def walk(
+    agent: LearnedAgent, game: Any, decisions: int, memory: Any = None
+) -> Iterator[tuple[Any, int]]:
+    """A game in which an agent has every seat: each decision and the action.
+
+    `memory` (P, 64): what each seat remembers.
+    """
     memory = np.zeros((int(game.num_players), 64)) if memory is None else memory
     for _ in range(decisions):
         if game.decision == 0:
@@ -262,10 +367,13 @@ def test_it_draws_by_the_scores_at_a_temperature(trading: Any) -> None:
     scores = evaluate(turn.pack(agent.arrays(), "turn"), seen[:, : turn.inputs])[0]
     open_ = sorted(open_choices(trading))
     weights = np.exp([scores[OUTPUT[number, choice]] for choice in open_])
-    np.testing.assert_allclose(agent.probabilities(me.core.batch_of(trading))[0, open_], weights / weights.sum(), rtol=1e-5)
+    np.testing.assert_allclose(
+        agent.probabilities(me.core.batch_of(trading))[0, open_], weights / weights.sum(), rtol=1e-5
+    )
     expected = 3000 * weights / weights.sum()
     spread = np.sqrt(expected * (1 - expected / 3000))
-    assert (abs(drawn[open_] - expected) < 6 * spread + 1).all()  # 6 standard deviations: 2e-9 for each of a dozen choices
+    # 6 standard deviations: 2e-9 for each of a dozen choices
+    assert (abs(drawn[open_] - expected) < 6 * spread + 1).all()
     assert drawn.sum() == drawn[open_].sum()
 
 
@@ -274,7 +382,9 @@ def test_it_tells_how_sure_it_is(trading: Any) -> None:
     begun = me.core.batch_of(trading).copy()[0]
     for text in ("trade with player +1", "ask for New York Avenue"):
         me.step(begun, actions.parse(text))
-    chances = agent.probabilities(np.concatenate([me.core.batch_of(game) for game in (trading, begun)]))
+    chances = agent.probabilities(
+        np.concatenate([me.core.batch_of(game) for game in (trading, begun)])
+    )
     assert set(np.flatnonzero(chances[0]).tolist()) == open_choices(trading)
     assert chances[0].argmax() == choose(agent, trading)
     assert not chances[1].any()  # it only goes on with an offer
@@ -292,7 +402,9 @@ def test_a_saved_agent_plays_the_same(tmp_path: Path) -> None:
         me.step(game, int(me.legal_actions(game)[0]))
 
 
-def test_an_agent_that_ships_is_kept_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_that_ships_is_kept_in_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     agent = agents.make("ppo/best/two")
     monkeypatch.setattr(shipped, "_FOLDER", tmp_path)
     arrays = agent.arrays() | {"buy.0.bias": np.full_like(agent.arrays()["buy.0.bias"], 0.1234567)}
@@ -303,7 +415,10 @@ def test_an_agent_that_ships_is_kept_in_bytes(tmp_path: Path, monkeypatch: pytes
     for name, array in shipped.POLICIES["ppo/best/two"]().arrays().items():
         apart = np.abs(array - arrays[name])
         if array.ndim == 2:
-            assert (apart <= np.abs(arrays[name]).max(axis=1, keepdims=True) / 254 * 1.001).all(), name  # half a step
+            # half a step
+            assert (apart <= np.abs(arrays[name]).max(axis=1, keepdims=True) / 254 * 1.001).all(), (
+                name
+            )
         else:
             assert not apart.any(), name
 
@@ -313,7 +428,9 @@ def test_all_that_ship_take_less_than_eight_megabytes() -> None:
 
 
 def test_errors() -> None:
-    with pytest.raises(me.ConfigurationError, match="num_players=5: networks play at tables of 2 to 4"):
+    with pytest.raises(
+        me.ConfigurationError, match="num_players=5: networks play at tables of 2 to 4"
+    ):
         LearnedAgent(5)
     with pytest.raises(me.ConfigurationError, match="temperature=-1"):
         LearnedAgent(2, temperature=-1)
@@ -347,7 +464,8 @@ def test_gains_are_those_of_what_changes_hands(trading: Any) -> None:
     mine = gains(trading, 0)
     assert {group for group, gain in mine["gain by"].items() if gain} == {"orange"}
     assert {group for group, gain in mine["loss by"].items() if gain} == {"railroad"}
-    assert mine["gain by"]["orange"] > -mine["partner's loss by"]["orange"] > 0  # it completes the group
+    # it completes the group
+    assert mine["gain by"]["orange"] > -mine["partner's loss by"]["orange"] > 0
     me.step(trading, actions.parse("cash: done"))
     assert trading.decision == agenda.REPLY
     theirs = gains(trading, 1)
@@ -362,16 +480,29 @@ def gains(game: Any, seat: int) -> dict[str, dict[str, float]]:
     observation.write(game, seat, worked_out(game, seat), nothing(), row)
     names = observation.names(2)
     blocks = ("gain by", "partner's loss by", "partner's gain by", "loss by")
-    return {block: {group: float(row[names.index(f"{block}: {group}")]) for group in GROUPS} for block in blocks}
+    return {
+        block: {group: float(row[names.index(f"{block}: {group}")]) for group in GROUPS}
+        for block in blocks
+    }
 
 
-TRADERS = {0: ["St. James Place", "Tennessee Avenue", "Reading Railroad"], 1: ["New York Avenue", "Park Place"]}
+TRADERS = {
+    0: ["St. James Place", "Tennessee Avenue", "Reading Railroad"],
+    1: ["New York Avenue", "Park Place"],
+}
 
 
 def offering(num_players: int, *texts: str, cash: int = 900) -> Any:
     """Player 0 offers a railroad for the third orange of player 1; then perhaps more steps."""
     game = me.position(num_players, lots=TRADERS, cash=dict.fromkeys(range(num_players), cash))
-    for text in ("trade with player +1", "ask for New York Avenue", "ask: done", "give Reading Railroad", "give: done", *texts):
+    for text in (
+        "trade with player +1",
+        "ask for New York Avenue",
+        "ask: done",
+        "give Reading Railroad",
+        "give: done",
+        *texts,
+    ):
         me.step(game, actions.parse(text))
     return game
 
@@ -389,7 +520,8 @@ def test_prices_show_what_they_cost_and_bring() -> None:
     value, level = agents.values.make("best"), PREMIUMS.index(100)
     before = offering(3)
     seen, options = told(before, 0), worked_out(before, 0)
-    assert options.prices[level] == 100 + 200 - 200  # beyond the printed prices of New York Avenue and Reading Railroad
+    # beyond the printed prices of New York Avenue and Reading Railroad
+    assert options.prices[level] == 100 + 200 - 200
     assert seen[f"price: {1 + level}"] == pytest.approx(100 / 2000)
     after = offering(3, "give $100", "cash: done")
     theirs = told(after, 1)
@@ -399,14 +531,21 @@ def test_prices_show_what_they_cost_and_bring() -> None:
     rises = (value.shares(after) - value.shares(at_first))[:2]
     assert (abs(rises) > 0.001).all()
     shown = rises / (abs(rises) + 0.02)
-    assert [seen[f"price raises the {whose} win: {1 + level}"] for whose in ("own", "partner's")] == pytest.approx(shown, abs=1e-4)
-    assert [theirs[f"offer raises the win: {whose}"] for whose in ("the partner's", "own")] == pytest.approx(shown, abs=1e-4)
+    assert [
+        seen[f"price raises the {whose} win: {1 + level}"] for whose in ("own", "partner's")
+    ] == pytest.approx(shown, abs=1e-4)
+    assert [
+        theirs[f"offer raises the win: {whose}"] for whose in ("the partner's", "own")
+    ] == pytest.approx(shown, abs=1e-4)
     assert not any(number for name, number in theirs.items() if name.startswith("price"))
     assert not any(number for name, number in seen.items() if name.startswith("offer raises"))
 
 
 def test_packages_show_what_they_bring_as_bargains() -> None:
-    """As the prices do, for goods that are not picked yet: where the partner accepts what `expert/bargaining` would just accept."""
+    """As the prices do, for goods that are not picked yet.
+
+    Where the partner accepts what `expert/bargaining` would just accept.
+    """
     value, shown = agents.values.make("best"), 0
     window = me.position(3, lots=TRADERS, cash=dict.fromkeys(range(3), 900))
     before = value.shares(window)[0]
@@ -424,7 +563,9 @@ def test_packages_show_what_they_bring_as_bargains() -> None:
             me.step(after, actions.parse("accept"))
             after.offers[0], after.traded = 0, 0
             rise = value.shares(after)[0] - before
-            assert seen[f"package as a bargain: {1 + place}"] == pytest.approx(rise / (abs(rise) + 0.02), abs=1e-4)
+            assert seen[f"package as a bargain: {1 + place}"] == pytest.approx(
+                rise / (abs(rise) + 0.02), abs=1e-4
+            )
             shown += abs(rise) > 0.001
         else:
             assert seen[f"package as a bargain: {1 + place}"] == 0
@@ -442,7 +583,11 @@ def test_a_price_that_cannot_be_chosen_shows_nothing() -> None:
 def test_where_two_are_left_an_exchange_is_not_valued() -> None:
     seen = told(offering(2), 0)
     assert seen[f"price: {1 + PREMIUMS.index(100)}"] == pytest.approx(100 / 2000)
-    assert not any(number for name, number in (seen | told(offering(2, "give $100", "cash: done"), 1)).items() if "raises the" in name)
+    assert not any(
+        number
+        for name, number in (seen | told(offering(2, "give $100", "cash: done"), 1)).items()
+        if "raises the" in name
+    )
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
@@ -468,7 +613,15 @@ def test_what_a_player_works_out(trading: Any) -> None:
     """Reading Railroad's owner expects its rent; an offer shows what both sides would complete."""
     made = encodings.make("compact", 2)
     seen = np.zeros(made.size, np.float32)
-    for text in ("trade with player +1", "ask for New York Avenue", "ask: done", "give: done", "give $100", "give $100", "cash: done"):
+    for text in (
+        "trade with player +1",
+        "ask for New York Avenue",
+        "ask: done",
+        "give: done",
+        "give $100",
+        "give $100",
+        "cash: done",
+    ):
         me.step(trading, actions.parse(text))
     made.write(trading, 1, seen)
     told = dict(zip(made.names, seen.tolist(), strict=True))
@@ -487,7 +640,10 @@ def test_what_a_player_works_out(trading: Any) -> None:
 
 
 def test_at_a_smaller_table_it_plays_as_if_the_others_had_gone() -> None:
-    """What it sees there is what it would see at its own table of a player who is not in the game; its choices follow from that."""
+    """What it sees there is what it would see at its own table of a player who is not in the game.
+
+    Its choices follow from that.
+    """
     lots = {0: ["Boardwalk", "Reading Railroad"], 2: ["Park Place"]}
     game, own = me.position(3, lots=lots), me.position(4, lots=lots)
     rows = np.zeros((2, observation.length(4)), np.float32)
@@ -496,15 +652,21 @@ def test_at_a_smaller_table_it_plays_as_if_the_others_had_gone() -> None:
     names = observation.names(4)
     differ = {names[i] for i in np.flatnonzero(rows[0] != rows[1])}
     assert all(
-        name.startswith("player +3") or name.endswith(("worth", "rent to come", "at the limit", "raises the win")) for name in differ
+        name.startswith("player +3")
+        or name.endswith(("worth", "rent to come", "at the limit", "raises the win"))
+        for name in differ
     )
     assert not rows[0][[name.startswith("player +3") for name in names]].any()
     agent = agent_of(4)
     assert [agent.plays_at(size) for size in (1, 2, 3, 4, 5)] == [False, True, True, True, False]
     assert agents.arena.play([agent, "random", "random"], games=6, turn_limit=30).games == 6
-    with pytest.raises(me.ConfigurationError, match="Policy 'networks' plays at tables of 2 to 4, not of 5"):
+    with pytest.raises(
+        me.ConfigurationError, match="Policy 'networks' plays at tables of 2 to 4, not of 5"
+    ):
         agents.arena.play([agent, *["random"] * 4], games=1)
-    with pytest.raises(me.ConfigurationError, match="Policy 'networks' plays at tables of 2 to 4, not of 5"):
+    with pytest.raises(
+        me.ConfigurationError, match="Policy 'networks' plays at tables of 2 to 4, not of 5"
+    ):
         agent.probabilities(me.core.batch_of(me.new_game(5)))
 
 
@@ -517,5 +679,7 @@ def test_at_a_smaller_table_it_plays_as_if_the_others_had_gone() -> None:
     ],
 )
 def test_a_table_of_another_size_is_refused_by_name(seat: Any) -> None:
-    with pytest.raises(me.ConfigurationError, match="Policy 'networks' plays at tables of 2, not of 3"):
+    with pytest.raises(
+        me.ConfigurationError, match="Policy 'networks' plays at tables of 2, not of 3"
+    ):
         seat(LearnedAgent(2, SMALL))

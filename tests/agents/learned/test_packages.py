@@ -47,7 +47,12 @@ def lots_of(rows: np.ndarray) -> list[tuple[int, int]]:
 
 def positions(rules: str, num_players: int) -> Any:
     """Some of the states, early in a game of `expert`, in which an offer may begin."""
-    game, policy, memory, found = me.new_game(num_players, rules, seed=3), agents.make("expert"), np.zeros((num_players, 64)), 0
+    game, policy, memory, found = (
+        me.new_game(num_players, rules, seed=3),
+        agents.make("expert"),
+        np.zeros((num_players, 64)),
+        0,
+    )
     for _ in range(2000):
         if game.decision == 0:
             break
@@ -62,7 +67,10 @@ def positions(rules: str, num_players: int) -> Any:
         me.step(game, action)
 
 
-@pytest.mark.parametrize(("rules", "num_players"), [("official", 2), ("official", 4), ("ocnaru", 2), ("mukhar_trading", 3)])
+@pytest.mark.parametrize(
+    ("rules", "num_players"),
+    [("official", 2), ("official", 4), ("ocnaru", 2), ("mukhar_trading", 3)],
+)
 def test_every_package_can_be_offered(rules: str, num_players: int) -> None:
     found = 0
     for game in positions(rules, num_players):
@@ -86,7 +94,8 @@ def test_every_package_can_be_offered(rules: str, num_players: int) -> None:
                 assert groups_of(ask) & groups_of(give) == 0
                 assert -int(game.cash[partner]) <= row[RATED_AT] <= int(game.cash[maker])
             chosen = [place for place in range(NUM_PACKAGES) if is_chosen_by(table, place)]
-            assert len(set(lots_of(table[chosen]))) == len(chosen) == len(set(lots_of(held)))  # each package by one place
+            # each package by one place
+            assert len(set(lots_of(table[chosen]))) == len(chosen) == len(set(lots_of(held)))
             for place in chosen[:1]:
                 assert find_place(table, int(table[place, ASKED]), int(table[place, LENT])) == place
             found += len(held)
@@ -95,7 +104,10 @@ def test_every_package_can_be_offered(rules: str, num_players: int) -> None:
 
 @pytest.fixture
 def swap() -> Any:
-    """Each of two players lacks a lot that the other has: both gain by the swap, at the cost of the third."""
+    """Each of two players lacks a lot that the other has.
+
+    Both gain by the swap, at the cost of the third.
+    """
     lots = {
         0: ["St. James Place", "Tennessee Avenue", "Kentucky Avenue"],
         1: ["Indiana Avenue", "Illinois Avenue", "New York Avenue"],
@@ -116,7 +128,12 @@ def test_the_swap_that_completes_two_groups_promises_most(swap: Any) -> None:
 def test_a_refused_package_is_not_offered_again(swap: Any) -> None:
     best = packages(swap, 0, 1)[0].copy()
     swap.refused_from[0], swap.refused_to[0], swap.num_refused = 0, 1, 1
-    swap.refused_ask[0], swap.refused_give[0], swap.refused_cash[0] = int(best[ASKED]), int(best[LENT]), 1500  # with all one's money
+    # with all one's money
+    swap.refused_ask[0], swap.refused_give[0], swap.refused_cash[0] = (
+        int(best[ASKED]),
+        int(best[LENT]),
+        1500,
+    )
     assert find_place(packages(swap, 0, 1), int(best[ASKED]), int(best[LENT])) == NO_PACKAGE
     swap.refused_cash[0] = int(best[RATED_AT]) - 1  # a worse price was refused
     assert find_place(packages(swap, 0, 1), int(best[ASKED]), int(best[LENT])) != NO_PACKAGE
@@ -130,7 +147,9 @@ def test_a_player_sees_what_the_best_packages_promise(swap: Any) -> None:
     names, row = observation.names(3), np.zeros(observation.length(3), np.float32)
     promises = [packages(swap, 0, partner)[0, PROMISE] for partner in (1, 2)]
     observation.write(swap, 0, worked_out(swap, 0), nothing(), row)
-    seen = [float(row[names.index(f"player +{offset} promises: at the limit")]) for offset in (1, 2)]
+    seen = [
+        float(row[names.index(f"player +{offset} promises: at the limit")]) for offset in (1, 2)
+    ]
     assert seen == pytest.approx([promise / (promise + 0.2) for promise in promises])
     raises = [packages(swap, 0, partner)[BEST_VALUED, WINS] for partner in (1, 2)]
     seen_raises = [float(row[names.index(f"player +{offset} raises the win")]) for offset in (1, 2)]
@@ -140,7 +159,9 @@ def test_a_player_sees_what_the_best_packages_promise(swap: Any) -> None:
     told = dict(zip(names, row.tolist(), strict=True))
     assert told["package promises: 1"] == pytest.approx(seen[0])
     assert told["package completes: 1"] == told["package lets complete: 1"] == 1
-    assert [told[f"package promises: {place + 1}"] > 0 for place in range(NUM_PACKAGES)] == (packages(swap, 0, 1)[:, PROMISE] > 0).tolist()
+    assert [told[f"package promises: {place + 1}"] > 0 for place in range(NUM_PACKAGES)] == (
+        packages(swap, 0, 1)[:, PROMISE] > 0
+    ).tolist()
     assert told[f"package wins: {BEST_VALUED + 1}"] == pytest.approx(seen_raises[0])
 
 
@@ -150,17 +171,31 @@ def test_the_menu_is_the_same_at_every_step_of_an_offer(swap: Any) -> None:
     ask, give = lots_of(menu[VALUED])[0]
     me.step(game, TRADE)
     while game.decision != agenda.REPLY:
-        assert packages(game, 0, 1)[VALUED].tolist() == menu[VALUED].tolist(), agenda.TASK_NAMES[game.decision]
+        assert packages(game, 0, 1)[VALUED].tolist() == menu[VALUED].tolist(), agenda.TASK_NAMES[
+            game.decision
+        ]
         me.step(game, _next_step(game, ask, give))
     assert packages(game, 0, 1)[VALUED].tolist() == menu[VALUED].tolist()
     assert find_place(packages(game, 0, 1), ask, give) == BEST_VALUED
 
 
 def test_a_debtor_is_not_shown_packages_by_their_value() -> None:
-    lots = {0: ["Kentucky Avenue", "Tennessee Avenue"], 1: ["Boardwalk", "Park Place", "Indiana Avenue"], 2: ["Illinois Avenue"]}
+    lots = {
+        0: ["Kentucky Avenue", "Tennessee Avenue"],
+        1: ["Boardwalk", "Park Place", "Indiana Avenue"],
+        2: ["Illinois Avenue"],
+    }
     house = {"Boardwalk": 1, "Park Place": 1}
     rules = me.Rules(debt_trade=True)
-    game = me.position(3, rules, lots=lots, buildings=house, cash=[100, 900, 900], positions=[37, 0, 0], throws=[(1, 1)])
+    game = me.position(
+        3,
+        rules,
+        lots=lots,
+        buildings=house,
+        cash=[100, 900, 900],
+        positions=[37, 0, 0],
+        throws=[(1, 1)],
+    )
     assert is_asked_now(game, 0)
     me.step(game, actions.parse("go on"))
     assert game.decision == agenda.DEBT
@@ -172,13 +207,20 @@ def test_a_debtor_is_not_shown_packages_by_their_value() -> None:
 
 def _next_step(game: Any, ask: int, give: int) -> int:
     """A step towards an offer of these lots for nothing."""
-    for first, missing in ((actions.A_ASK, ask & ~int(game.offer_ask)), (actions.A_GIVE, give & ~int(game.offer_give))):
+    for first, missing in (
+        (actions.A_ASK, ask & ~int(game.offer_ask)),
+        (actions.A_GIVE, give & ~int(game.offer_give)),
+    ):
         if game.decision == (agenda.ASK if first == actions.A_ASK else agenda.GIVE):
-            return first + ((missing & -missing).bit_length() - 1 if missing else actions.GOODS_DONE)
+            return first + (
+                (missing & -missing).bit_length() - 1 if missing else actions.GOODS_DONE
+            )
     return actions.A_CASH
 
 
-def test_the_value_is_asked_about_the_first_offer_of_every_third_round_if_three_are_left(swap: Any) -> None:
+def test_the_value_is_asked_about_the_first_offer_of_every_third_round_if_three_are_left(
+    swap: Any,
+) -> None:
     assert is_asked_now(swap, 0)
     assert lots_of(packages(swap, 0, 1)[VALUED])
     for change in ({"rounds": 1}, {"offers": 1}, {"place": 3}):

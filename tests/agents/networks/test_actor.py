@@ -1,4 +1,7 @@
-"""The actor: it plays the highest score or draws by the scores, plays the same moves when saved, and refuses files that do not match."""
+"""The actor: it plays the highest score or draws by the scores.
+
+It plays the same moves when saved, and refuses files that do not match.
+"""
 
 from __future__ import annotations
 
@@ -47,14 +50,24 @@ def policy(seed: int = 0, hidden: tuple[int, ...] = (16, 8), **options: object) 
     """A policy with random numbers."""
     made = ActorPolicy(options.pop("heads", ALONE), hidden, **options)  # type: ignore[arg-type]
     generator = np.random.default_rng(seed)
-    made.set_arrays({name: generator.normal(size=array.shape).astype(np.float32) for name, array in made.arrays().items()})
+    made.set_arrays(
+        {
+            name: generator.normal(size=array.shape).astype(np.float32)
+            for name, array in made.arrays().items()
+        }
+    )
     return made
 
 
 def flat(player: ActorPolicy) -> ActorPolicy:
     """The same with scores so close that many actions have a chance."""
     last = str(len(player.arrays()) // 2 - 1)
-    player.set_arrays({name: array / 40 if name.startswith(last) else array for name, array in player.arrays().items()})
+    player.set_arrays(
+        {
+            name: array / 40 if name.startswith(last) else array
+            for name, array in player.arrays().items()
+        }
+    )
     return player
 
 
@@ -84,7 +97,11 @@ def test_it_plays_the_highest_score_over_all_open_heads() -> None:
         seen = encodings.observe_all(games)
         actions = player.act(decisions)
         for row, action in enumerate(actions):
-            choices = np.flatnonzero(player.repertoire.open(decisions.mask[row : row + 1], decisions.decision[row : row + 1])[0])
+            choices = np.flatnonzero(
+                player.repertoire.open(
+                    decisions.mask[row : row + 1], decisions.decision[row : row + 1]
+                )[0]
+            )
             if len(choices) > 1:
                 scores = by_hand(player, seen[row])
                 assert scores[action] == pytest.approx(max(scores[choices]), rel=1e-4)
@@ -122,21 +139,31 @@ def test_a_decision_does_not_depend_on_its_batch(sample: bool) -> None:
     player = flat(policy(hidden=(16, 8), sample=sample))
     seen, choices, keys = random_sights(200)
     together = player.choose(seen, choices, keys)
-    alone = [int(player.choose(seen[i : i + 1], choices[i : i + 1], keys[i : i + 1])[0]) for i in range(200)]
+    alone = [
+        int(player.choose(seen[i : i + 1], choices[i : i + 1], keys[i : i + 1])[0])
+        for i in range(200)
+    ]
     assert together.tolist() == alone
-    assert np.array_equal(player.scores(seen), np.concatenate([player.scores(seen[i : i + 1]) for i in range(200)]))
+    assert np.array_equal(
+        player.scores(seen), np.concatenate([player.scores(seen[i : i + 1]) for i in range(200)])
+    )
     assert len(set(alone)) > 10
 
 
 def test_the_same_games_whatever_the_number_of_games() -> None:
     table = [flat(policy(sample=True)), "random/no_trades"]
-    few, many = agents.arena.play(table, 4, "ocnaru", seed=3), agents.arena.play(table, 20, "ocnaru", seed=3)
+    few, many = (
+        agents.arena.play(table, 4, "ocnaru", seed=3),
+        agents.arena.play(table, 20, "ocnaru", seed=3),
+    )
     assert np.array_equal(few.place, many.place[:4])
 
 
 @pytest.mark.parametrize(("rules", "num_players"), [("ocnaru", 2), ("official", 3)])
 def test_it_plays_whole_games(rules: str, num_players: int) -> None:
-    results = agents.arena.play([policy(num_players=num_players)] + ["random/no_trades"] * (num_players - 1), 12, rules)
+    results = agents.arena.play(
+        [policy(num_players=num_players)] + ["random/no_trades"] * (num_players - 1), 12, rules
+    )
     assert results.games == 12
     assert results.capped_share < 1
 
@@ -149,7 +176,10 @@ def test_with_a_parent_only_the_decisions_of_its_heads_differ_from_the_parent() 
     for _ in range(60):
         at = np.arange(60), games["player"]
         key = np.zeros(60, np.uint64)
-        asked, of_parent = Decisions(games.copy(), own_memory[at], key), Decisions(games.copy(), memory[at], key)
+        asked, of_parent = (
+            Decisions(games.copy(), own_memory[at], key),
+            Decisions(games.copy(), memory[at], key),
+        )
         actions, by_parent = player.act(asked), parent.act(of_parent)
         own_memory[at], memory[at] = asked.memory, of_parent.memory
         buying = games["decision"] == DECISION_NAMES.index("buy")
@@ -172,33 +202,54 @@ def test_saved_agents_play_the_same_moves_in_another_process(tmp_path: Path) -> 
         for game, action in zip(games, actions, strict=True):
             me.step(game, int(action))
         moves.append(actions.tolist())
-    said = subprocess.run([sys.executable, "-c", PLAY, *map(str, paths)], capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        [sys.executable, "-c", PLAY, *map(str, paths)], capture_output=True, text=True, check=True
+    )
     assert json.loads(said.stdout) == moves
 
 
 def test_loading_brings_back_what_was_saved(tmp_path: Path) -> None:
-    player = policy(parent="random", raise_freely=True, sample=True, rules={"auction": "none"}, name="mine")
+    player = policy(
+        parent="random", raise_freely=True, sample=True, rules={"auction": "none"}, name="mine"
+    )
     player.save(tmp_path / "a.safetensors")
     loaded = agents.load(tmp_path / "a.safetensors")
     assert isinstance(loaded, ActorPolicy)
-    assert (loaded.name, loaded.encoding(), loaded.options()) == ("mine", "standard", player.options())
+    assert (loaded.name, loaded.encoding(), loaded.options()) == (
+        "mine",
+        "standard",
+        player.options(),
+    )
     assert loaded.sample
-    assert all(np.array_equal(array, player.arrays()[name]) for name, array in loaded.arrays().items())
+    assert all(
+        np.array_equal(array, player.arrays()[name]) for name, array in loaded.arrays().items()
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"features": "0123456789abcdef"}, "other features than this version's encoding 'standard'"),
-        ({"encoding": "ocnaru100", "features": features_digest(encodings.make("ocnaru100", 2))}, r"expected float32 \(16, 100\)"),
-        ({"num_players": 3}, "other features than this version's encoding 'standard' for 3 players"),
+        (
+            {"features": "0123456789abcdef"},
+            "other features than this version's encoding 'standard'",
+        ),
+        (
+            {"encoding": "ocnaru100", "features": features_digest(encodings.make("ocnaru100", 2))},
+            r"expected float32 \(16, 100\)",
+        ),
+        (
+            {"num_players": 3},
+            "other features than this version's encoding 'standard' for 3 players",
+        ),
         ({"encoding": "standrad"}, "Unknown encoding 'standrad'. Did you mean 'standard'"),
         ({"hidden": [16, 9]}, r"expected float32 \(9, 16\)"),
         ({"heads": ["buy"]}, "No network plays the heads bid"),
         ({"parent": "algoritmic"}, "Did you mean 'algorithmic'"),
     ],
 )
-def test_a_file_that_does_not_match_is_refused(tmp_path: Path, change: dict[str, object], reason: str) -> None:
+def test_a_file_that_does_not_match_is_refused(
+    tmp_path: Path, change: dict[str, object], reason: str
+) -> None:
     path = tmp_path / "a.safetensors"
     policy().save(path)
     with safe_open(path, framework="numpy") as file:

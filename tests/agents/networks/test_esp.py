@@ -1,4 +1,7 @@
-"""`genetic/esp`: with networks that say nothing it is its parent; its inputs, its memory, its files."""
+"""`genetic/esp`: with networks that say nothing it is its parent.
+
+Its inputs, its memory, its files.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,16 @@ import agents
 import monopoly_env as me
 from agents.arena.candidates import Lineup, against
 from agents.networks.esp import FORMS, INPUTS, QUESTIONS, EspPlayer
-from agents.networks.esp.inputs import DEED, LOT, STREET, TABLE, write_deed, write_lot, write_street, write_table
+from agents.networks.esp.inputs import (
+    DEED,
+    LOT,
+    STREET,
+    TABLE,
+    write_deed,
+    write_lot,
+    write_street,
+    write_table,
+)
 from agents.networks.esp.play import FIRST, STATE
 from agents.players.vocabulary.memory import COMPOSING
 from monopoly_env import core
@@ -23,19 +35,28 @@ from monopoly_env.policy.protocol import MEMORY, Decisions
 GAMES, LIMIT = 8, 60
 
 
-def evolved(form: str, seed: int = 0, networks: tuple[str, ...] = QUESTIONS, scale: float = 1.0) -> EspPlayer:
-    """A player with random weights; networks of the same seed have the same ones, whichever are on."""
+def evolved(
+    form: str, seed: int = 0, networks: tuple[str, ...] = QUESTIONS, scale: float = 1.0
+) -> EspPlayer:
+    """A player with random weights.
+
+    Networks of the same seed have the same ones, whichever are on.
+    """
     player = EspPlayer(form, 4, networks=networks, name="evolved")
     drawn = {}
     for name, array in EspPlayer(form, 4).arrays().items():
-        numbers = np.random.default_rng((seed, sum(map(ord, name)))).normal(size=array.shape) * scale
+        numbers = (
+            np.random.default_rng((seed, sum(map(ord, name)))).normal(size=array.shape) * scale
+        )
         drawn[name] = numbers.astype(np.float32)
     player.set_arrays({name: drawn[name] for name in player.arrays()})
     return player
 
 
 def actions_of(policy: agents.Policy, seed: int = 1) -> list[list[int]]:
-    results = agents.arena.play([policy, "algorithmic"], games=GAMES, seed=seed, turn_limit=LIMIT, record=GAMES, threads=1)
+    results = agents.arena.play(
+        [policy, "algorithmic"], games=GAMES, seed=seed, turn_limit=LIMIT, record=GAMES, threads=1
+    )
     return [replay.actions.tolist() for replay in results.replays]
 
 
@@ -52,7 +73,9 @@ def test_so_do_networks_that_are_switched_off() -> None:
 
 @pytest.mark.parametrize("question", ["worth", "building", "cash"])
 def test_each_network_alone_changes_the_play(question: str) -> None:
-    assert actions_of(evolved("feed_forward", networks=(question,), scale=3.0)) != actions_of(agents.make("algorithmic"))
+    assert actions_of(evolved("feed_forward", networks=(question,), scale=3.0)) != actions_of(
+        agents.make("algorithmic")
+    )
 
 
 def test_a_network_that_always_says_no_buys_nothing() -> None:
@@ -60,7 +83,9 @@ def test_a_network_that_always_says_no_buys_nothing() -> None:
     arrays = player.arrays()
     arrays["worth.1.bias"] = np.array([-9.0], np.float32)
     player.set_arrays(arrays)
-    score, parent = against([player, "algorithmic"], [Lineup(("algorithmic",), turn_limit=LIMIT)], [GAMES], 5, 1)
+    score, parent = against(
+        [player, "algorithmic"], [Lineup(("algorithmic",), turn_limit=LIMIT)], [GAMES], 5, 1
+    )
     assert score.results[0].seat_counts["purchases"][score.results[0].seats == 0].sum() == 0
     assert parent.results[0].seat_counts["purchases"][parent.results[0].seats == 0].sum() > 0
 
@@ -84,7 +109,10 @@ def test_inputs_lie_between_0_and_1_and_fill_their_rows() -> None:
             if me.is_over(game):
                 break
             if number % 10 == 0:
-                room = [np.full(shape, np.nan) for shape in (len(TABLE), (28, len(LOT)), (22, len(STREET)), (28, len(DEED)))]
+                room = [
+                    np.full(shape, np.nan)
+                    for shape in (len(TABLE), (28, len(LOT)), (22, len(STREET)), (28, len(DEED)))
+                ]
                 write_all(game, int(game.player), *room)
                 seen.append(np.concatenate([part.ravel() for part in room]))
     found = np.array(seen)
@@ -95,7 +123,13 @@ def test_inputs_lie_between_0_and_1_and_fill_their_rows() -> None:
         "worth": 37, "building": 31, "mortgage": 31, "cash": 15, "jail": 15,
     }  # fmt: skip
     alike = {name for name, spread in zip(TABLE, found.std(axis=0), strict=False) if spread == 0}
-    assert alike <= {"houses in the bank", "hotels in the bank", "own complete groups", "complete groups of rivals"}  # random players
+    # random players
+    assert alike <= {
+        "houses in the bank",
+        "hotels in the bank",
+        "own complete groups",
+        "complete groups of rivals",
+    }
 
 
 def states_after(player: EspPlayer, watched: int, asked: int) -> np.ndarray:
@@ -146,10 +180,15 @@ def test_wrong_input_is_named() -> None:
         EspPlayer("recurent")
     with pytest.raises(me.ConfigurationError, match=r"'wroth'.*worth"):
         EspPlayer(networks=["wroth"])
-    with pytest.raises(me.ConfigurationError, match=r"hidden=12: a recurrent network of genetic/esp has 1 to 11 hidden units"):
+    with pytest.raises(
+        me.ConfigurationError,
+        match=r"hidden=12: a recurrent network of genetic/esp has 1 to 11 hidden units",
+    ):
         EspPlayer("recurrent", 12)
     player = EspPlayer("recurrent", 4)
-    with pytest.raises(me.FormatError, match=r"worth\.cell\.weight_ih.* expected float32 \(4, 37\)"):
+    with pytest.raises(
+        me.FormatError, match=r"worth\.cell\.weight_ih.* expected float32 \(4, 37\)"
+    ):
         player.set_arrays(EspPlayer("recurrent", 5).arrays())
     bad = {name: np.full_like(array, np.nan) for name, array in player.arrays().items()}
     with pytest.raises(me.FormatError, match="not finite"):

@@ -1,4 +1,7 @@
-"""The description of a network and its row: what is written is read back, and what does not fit is refused."""
+"""The description of a network and its row.
+
+What is written is read back, and what does not fit is refused.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ SMALL = Architecture(5, (4, 3), (("state", 1), ("bid", 2)))
 
 def random_arrays(architecture: Architecture, name: str = "", seed: int = 0) -> dict[str, Any]:
     generator = np.random.default_rng(seed)
-    return {array: generator.normal(size=shape).astype(np.float32) for array, shape in architecture.shapes(name).items()}
+    return {
+        array: generator.normal(size=shape).astype(np.float32)
+        for array, shape in architecture.shapes(name).items()
+    }
 
 
 @pytest.mark.parametrize("hidden", [(), (7,), (40, 3, 9)])
@@ -29,7 +35,10 @@ def test_a_row_is_read_back(hidden: tuple[int, ...], cell: str, units: int) -> N
     assert (row.dtype, row.shape) == (np.float32, (architecture.length,))
     found = architecture.unpack(row, "net")
     assert list(found) == list(arrays)
-    assert all(np.array_equal(array, arrays[name]) and array.flags.c_contiguous for name, array in found.items())
+    assert all(
+        np.array_equal(array, arrays[name]) and array.flags.c_contiguous
+        for name, array in found.items()
+    )
     found["net.0.bias"][:] = 0
     assert np.array_equal(architecture.unpack(row, "net")["net.0.bias"], arrays["net.0.bias"])
 
@@ -75,7 +84,9 @@ def test_rows_of_several_networks_follow_each_other() -> None:
     for number, (name, network) in enumerate(networks.items()):
         found = network.unpack(row[starts[number] : starts[number + 1]], name)
         assert all(np.array_equal(array, arrays[key]) for key, array in found.items())
-    assert {name: array.shape for name, array in layout.zeros(networks).items()} == {name: array.shape for name, array in arrays.items()}
+    assert {name: array.shape for name, array in layout.zeros(networks).items()} == {
+        name: array.shape for name, array in arrays.items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -98,7 +109,11 @@ def test_what_is_no_network_is_refused(options: dict[str, Any], reason: str) -> 
 
 def test_the_row_of_another_network_or_version_is_refused() -> None:
     row = SMALL.pack(random_arrays(SMALL))
-    for other in (Architecture(5, (4, 3), (("bid", 4),)), Architecture(5, (4, 3), SMALL.heads, "tanh"), Architecture(6, (), (("a", 2),))):
+    for other in (
+        Architecture(5, (4, 3), (("bid", 4),)),
+        Architecture(5, (4, 3), SMALL.heads, "tanh"),
+        Architecture(6, (), (("a", 2),)),
+    ):
         with pytest.raises(FormatError, match=re.escape(f"is none of {other}")):
             other.unpack(row)
     newer = row.copy()

@@ -21,7 +21,9 @@ from tests.agents.networks.test_layout import random_arrays
 
 def weights(network: Architecture, seed: int = 0) -> Any:
     generator = np.random.default_rng(seed)
-    return network.pack({name: generator.uniform(-6, 6, shape) for name, shape in network.shapes().items()})
+    return network.pack(
+        {name: generator.uniform(-6, 6, shape) for name, shape in network.shapes().items()}
+    )
 
 
 def by_formula(row: Any, network: Architecture, games: Any, seat: int, state: Any) -> int:
@@ -34,13 +36,19 @@ def by_formula(row: Any, network: Architecture, games: Any, seat: int, state: An
 
 @pytest.mark.parametrize("players", [2, 3])
 @pytest.mark.parametrize(("recurrent", "watches"), [(False, False), (True, False), (True, True)])
-def test_it_plays_the_legal_point_with_the_highest_output(players: int, recurrent: bool, watches: bool) -> None:
+def test_it_plays_the_legal_point_with_the_highest_output(
+    players: int, recurrent: bool, watches: bool
+) -> None:
     network = pente.architecture(10, recurrent=recurrent)
     for seed in range(4):
         row = weights(network, seed)
         me, other = pente.player(network, row, watches=watches), pe.make("capturer")
         games = core.new_games([seed], players)
-        memory, state, seat = np.zeros((players, 64)), np.zeros((1, network.units), np.float32), seed % players
+        memory, state, seat = (
+            np.zeros((players, 64)),
+            np.zeros((1, network.units), np.float32),
+            seed % players,
+        )
         while not pe.is_over(games[0]):
             to_move = int(games[0].player)
             if watches and to_move != seat:
@@ -57,17 +65,24 @@ def test_it_plays_the_legal_point_with_the_highest_output(players: int, recurren
 
 def test_equal_outputs_and_forced_points() -> None:
     network, memory = pente.architecture(3), np.zeros(64)
-    zeros = np.concatenate([network.header, np.zeros(network.length - len(network.header), np.float32)])
+    zeros = np.concatenate(
+        [network.header, np.zeros(network.length - len(network.header), np.float32)]
+    )
     bracket = pe.position([*["......."] * 6, "122...."], 0, [8, 0])
-    assert pente.player(network, zeros).act(core.batch_of(bracket), 0, memory) == 0  # the first of equal ones (P10)
+    # the first of equal ones (P10)
+    assert pente.player(network, zeros).act(core.batch_of(bracket), 0, memory) == 0
     taking = pente.like(network)
     taking.params = pente.rows(zeros[None], takes_last=True)[0]
     assert taking.act(core.batch_of(bracket), 0, memory) == 45  # the fifth pair (P12)
-    assert taking.act(core.batch_of(pe.position([*["......."] * 6, "122...."])), 0, memory) == 0  # only the first
-    four = pe.position([".......", ".......", ".......", ".1111..", ".......", ".......", "122...."], 0, [8, 0])
+    # only the first
+    assert taking.act(core.batch_of(pe.position([*["......."] * 6, "122...."])), 0, memory) == 0
+    four = pe.position(
+        [".......", ".......", ".......", ".1111..", ".......", ".......", "122...."], 0, [8, 0]
+    )
     arrays = network.unpack(zeros)
     arrays["1.bias"][26] = 1.0
-    assert pente.player(network, network.pack(arrays)).act(core.batch_of(four), 0, memory) == 26  # the higher of two fives (P11)
+    # the higher of two fives (P11)
+    assert pente.player(network, network.pack(arrays)).act(core.batch_of(four), 0, memory) == 26
     assert pente.player(network, zeros).act(core.batch_of(four), 0, memory) == 21
 
 
@@ -77,27 +92,40 @@ def test_a_network_for_another_board_is_refused() -> None:
     refused: dict[str, Callable[[], Any]] = {
         "a match": lambda: pe.matches.play([player, "better"], 2, rules),
         "an opponent": lambda: pe.VectorPente(2, opponents=[player], rules=rules),
-        "rows": lambda: evaluate(player.params[None], pente.like(network), Experiment.preset("two", matches=1, rules=rules)),
+        "rows": lambda: evaluate(
+            player.params[None],
+            pente.like(network),
+            Experiment.preset("two", matches=1, rules=rules),
+        ),
     }
     for call in refused.values():
         with pytest.raises(ConfigurationError, match="plays on 7 x 7 only, not on 11 x 11"):
             call()
-    assert player.act(core.new_games([1], rules=rules), 0, np.zeros(64)) == -1  # the kernel itself reads no foreign memory
+    # the kernel itself reads no foreign memory
+    assert player.act(core.new_games([1], rules=rules), 0, np.zeros(64)) == -1
 
 
 def test_rows_play_what_players_play() -> None:
     network = pente.architecture(6, recurrent=True)
-    packed = np.stack([network.pack(random_arrays(network)) * 3 if seed else weights(network) for seed in range(2)])
+    packed = np.stack(
+        [
+            network.pack(random_arrays(network)) * 3 if seed else weights(network)
+            for seed in range(2)
+        ]
+    )
     packed[:, : len(network.header)] = network.header
     experiment = Experiment.preset("two", matches=1)
     scores = evaluate(pente.rows(packed), pente.like(network), experiment, 3, threads=2)
     for number in range(2):
-        alone = evaluate(pente.rows(packed[number : number + 1]), pente.like(network), experiment, 3, threads=1)
+        alone = evaluate(
+            pente.rows(packed[number : number + 1]), pente.like(network), experiment, 3, threads=1
+        )
         assert alone.fitness[0] == scores.fitness[number]
 
 
 def test_networks_of_another_shape() -> None:
-    shapes = ((602, 205), (147, 36), (3, 1), (12, 4), (1200, 400))  # the last three: boards of 1, 2 and 20 points a side
+    # the last three: boards of 1, 2 and 20 points a side
+    shapes = ((602, 205), (147, 36), (3, 1), (12, 4), (1200, 400))
     for wrong in (Architecture(inputs, (8,), (("points", outputs),)) for inputs, outputs in shapes):
         with pytest.raises(ConfigurationError, match="147 and 49"):
             pente.like(wrong)
@@ -111,7 +139,10 @@ def test_networks_of_another_shape() -> None:
 
 
 def test_a_network_may_see_the_pairs() -> None:
-    """A unit that is on if its player, or a given other one, has taken so many pairs speaks for a corner; a bias for another one."""
+    """A unit that counts pairs speaks for a corner; a bias for another one.
+
+    The unit is on if its player, or a given other one, has taken so many pairs.
+    """
     network = pente.architecture(1, captures=True)
     assert network.inputs == 147 + 15
     board = [".1....1", ".......", "..2.2..", ".......", "3.....3", ".......", "......."]

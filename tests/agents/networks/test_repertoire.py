@@ -23,12 +23,24 @@ def mask(*actions: int) -> NDArray[np.bool_]:
 
 def test_the_repertoire_leaves_out_offers_and_sales_without_need() -> None:
     repertoire = Repertoire(ALONE)
-    go_on, sell, trade, counter = HEADS["turn"].start, HEADS["sell"].start, HEADS["trade"].start, HEADS["reply"].start + 2
+    go_on, sell, trade, counter = (
+        HEADS["turn"].start,
+        HEADS["sell"].start,
+        HEADS["trade"].start,
+        HEADS["reply"].start + 2,
+    )
     legal = mask(go_on, sell, trade, counter)
     assert np.flatnonzero(repertoire.open(legal, np.array([TURN], np.int16))).tolist() == [go_on]
-    assert np.flatnonzero(repertoire.open(legal, np.array([DEBT], np.int16))).tolist() == [go_on, sell]
-    assert np.flatnonzero(Repertoire(ALONE, True).open(legal, np.array([TURN], np.int16))).tolist() == [go_on, sell]
-    assert np.flatnonzero(Repertoire(HEAD_NAMES).open(legal, np.array([TURN], np.int16))).tolist() == [go_on, trade, counter]
+    assert np.flatnonzero(repertoire.open(legal, np.array([DEBT], np.int16))).tolist() == [
+        go_on,
+        sell,
+    ]
+    assert np.flatnonzero(
+        Repertoire(ALONE, True).open(legal, np.array([TURN], np.int16))
+    ).tolist() == [go_on, sell]
+    assert np.flatnonzero(
+        Repertoire(HEAD_NAMES).open(legal, np.array([TURN], np.int16))
+    ).tolist() == [go_on, trade, counter]
 
 
 def test_a_parent_plays_what_the_networks_do_not() -> None:

@@ -21,7 +21,10 @@ def test_other_arrays_are_refused() -> None:
     check_arrays("mine", expected, {"a.weight": np.ones((2, 3), np.float32)})
     for given, reason in (
         ({}, "array 'a.weight' is missing"),
-        ({"a.weight": np.zeros((3, 2), np.float32)}, r"is float32 \(3, 2\), expected float32 \(2, 3\)"),
+        (
+            {"a.weight": np.zeros((3, 2), np.float32)},
+            r"is float32 \(3, 2\), expected float32 \(2, 3\)",
+        ),
         ({"a.weight": np.full((2, 3), np.inf, np.float32)}, "holds a number that is not finite"),
     ):
         with pytest.raises(FormatError, match=f"Policy 'mine': .*{reason}"):
@@ -30,5 +33,7 @@ def test_other_arrays_are_refused() -> None:
 
 def test_an_error_names_the_first_differences() -> None:
     expected = {f"{name}.bias": np.zeros(2, np.float32) for name in "abcdefgh"}
-    with pytest.raises(FormatError, match=r"'a.bias' is missing; .*'c.bias' is missing; and 5 more\.$"):
+    with pytest.raises(
+        FormatError, match=r"'a.bias' is missing; .*'c.bias' is missing; and 5 more\.$"
+    ):
         check_arrays("mine", expected, {})

@@ -1,4 +1,7 @@
-"""Bargaining: offers go to the limit of a partner who judges by the model, and not a dollar further."""
+"""Bargaining: offers go to the limit of a partner who judges by the model.
+
+And not a dollar further.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ def goods(*names: str) -> int:
 
 def accepts(lots: dict[int, list[str]], ask: list[str], give: list[str], cash: int) -> bool:
     """Whether `expert` in seat 1 of four takes an offer of seat 0."""
-    return asked_of(EXPERT, offer(me.position(4, lots=lots), 1, ask=ask, give=give, cash=cash)) == "accept"
+    return (
+        asked_of(EXPERT, offer(me.position(4, lots=lots), 1, ask=ask, give=give, cash=cash))
+        == "accept"
+    )
 
 
 def position(lots: dict[int, list[str]]) -> Any:
@@ -51,7 +57,9 @@ def position(lots: dict[int, list[str]]) -> Any:
 
 @pytest.mark.parametrize("give", [[YELLOW[2]], ["Baltic Avenue"]])
 def test_the_least_price_is_the_one_at_which_the_partner_begins_to_accept(give: list[str]) -> None:
-    limit = int(least_price(position(MATCHED), 0, 1, goods(ORANGE[2]), goods(*give), -1400.0, 1400.0, ROW))
+    limit = int(
+        least_price(position(MATCHED), 0, 1, goods(ORANGE[2]), goods(*give), -1400.0, 1400.0, ROW)
+    )
     assert -1400 < limit < 1400
     assert accepts(MATCHED, [ORANGE[2]], give, limit)
     assert not accepts(MATCHED, [ORANGE[2]], give, limit - 1)
@@ -66,7 +74,10 @@ def test_there_is_no_least_price_where_no_sum_is_enough() -> None:
 
 
 def test_an_offer_goes_to_the_limit_of_a_partner_who_is_known() -> None:
-    """A proposer who is sure that nobody goes by list prices: `expert` accepts, and would not for a dollar less."""
+    """A proposer who is sure that nobody goes by list prices.
+
+    `expert` accepts, and would not for a dollar less.
+    """
     made = proposed(bargainer(naive=0.01), after_throw(MATCHED, {}, 4))
     assert made is not None
     assert made["to"] == 1
@@ -89,12 +100,17 @@ def test_an_offer_is_answered_by_a_counter_offer_at_the_makers_limit() -> None:
     assert asked(game) == ("reply", 0)
     assert -int(game.offer_cash) > 300  # it asks for more than it was offered
     assert asked_of(EXPERT, game) == "accept"
-    assert least_price(game, 1, 0, goods(YELLOW[2]), goods(ORANGE[2]), -1400.0, 1400.0, ROW) == int(game.offer_cash)
+    assert least_price(game, 1, 0, goods(YELLOW[2]), goods(ORANGE[2]), -1400.0, 1400.0, ROW) == int(
+        game.offer_cash
+    )
 
 
 def test_whom_it_takes_for_one_who_goes_by_list_prices_it_does_not_press() -> None:
     """Nothing changes where the model surely does not hold."""
-    games = {"window": after_throw(MATCHED, {}, 4), "reply": offer(me.position(4, lots=MATCHED), 1, ask=[ORANGE[2]], give=[YELLOW[2]])}
+    games = {
+        "window": after_throw(MATCHED, {}, 4),
+        "reply": offer(me.position(4, lots=MATCHED), 1, ask=[ORANGE[2]], give=[YELLOW[2]]),
+    }
     for where, game in games.items():
         row, memory = Expert(naive=0.99).row(), np.zeros(MEMORY)
         memory[SLOT.leaning : SLOT.leaning + 8] = 4.0  # all evidence says so
@@ -128,7 +144,10 @@ def test_who_takes_it_is_trusted_on() -> None:
 
 
 def play(names: list[Any], games: int, rules: str = "official") -> list[tuple[int, int, bool]]:
-    """The offers of whole games that are no counter-offers: maker, receiver, and whether they were accepted."""
+    """The offers of whole games that are no counter-offers.
+
+    Maker, receiver, and whether they were accepted.
+    """
     policies = [agents.resolve(name) for name in names]
     assert all(isinstance(policy, CompiledPolicy) for policy in policies)
     told = []
@@ -146,7 +165,10 @@ def play(names: list[Any], games: int, rules: str = "official") -> list[tuple[in
 def test_in_whole_games_the_partner_whom_it_models_takes_most_of_its_offers() -> None:
     """All have the same numbers, but one of the four knows the others' limits."""
     told = play([bargainer(naive=0.01, doubt=0.02, haste=1), EXPERT, EXPERT, EXPERT], 20)
-    mine, theirs = [taken for maker, _, taken in told if maker == 0], [taken for maker, _, taken in told if maker != 0]
+    mine, theirs = (
+        [taken for maker, _, taken in told if maker == 0],
+        [taken for maker, _, taken in told if maker != 0],
+    )
     assert len(mine) > 40
     assert np.mean(mine) > 0.7, np.mean(mine)
     assert np.mean(theirs) < 0.2, np.mean(theirs)
@@ -162,34 +184,54 @@ def actions(policy: CompiledPolicy, seed: int) -> list[int]:
     while not me.is_over(game) and game.turns < 200:
         plays = EXPERT if game.player else policy
         assert isinstance(plays, CompiledPolicy)
-        chosen.append(int(plays.kernel(game, me.action_mask(game), plays.params, memory[game.player])))
+        chosen.append(
+            int(plays.kernel(game, me.action_mask(game), plays.params, memory[game.player]))
+        )
         me.step(game, chosen[-1])
     return chosen
 
 
 def test_where_two_players_are_left_it_does_not_bargain() -> None:
-    """At a table of two, and where the others have failed: prices and partners are those that it chooses without the model."""
+    """At a table of two, and where the others have failed.
+
+    Prices and partners are those that it chooses without the model.
+    """
     best, plain = agents.make("expert/bargaining"), agents.make("expert/bargaining", bargains=False)
     assert isinstance(best, Bargainer)
     assert isinstance(plain, Bargainer)
     for seed in range(5):
         assert actions(best, seed) == actions(plain, seed)
-    made = [proposed(who, after_throw({0: MATCHED[0], 1: MATCHED[1]}, {}, 4, bankrupt=[2, 3])) for who in (best, plain)]
+    made = [
+        proposed(who, after_throw({0: MATCHED[0], 1: MATCHED[1]}, {}, 4, bankrupt=[2, 3]))
+        for who in (best, plain)
+    ]
     assert made[0] == made[1] is not None
 
 
 def test_its_numbers_are_those_for_the_size_of_the_table() -> None:
-    sets: list[dict[str, float]] = [{}, {"keep": 2000.0, "deed": 0.1}, {"margin": 0.5, "eager": 0.3}]
+    sets: list[dict[str, float]] = [
+        {},
+        {"keep": 2000.0, "deed": 0.1},
+        {"margin": 0.5, "eager": 0.3},
+    ]
     policy = Bargainer(sets, bargains=False)
     for players, place in ((2, 0), (3, 1), (4, 2), (5, 2)):
-        games = [play([agents.make("expert", **numbers)] + [EXPERT] * (players - 1), 2) for numbers in sets]
+        games = [
+            play([agents.make("expert", **numbers)] + [EXPERT] * (players - 1), 2)
+            for numbers in sets
+        ]
         assert play([policy] + [EXPERT] * (players - 1), 2) == games[place]
         assert games.count(games[place]) == 1
 
 
 def test_numbers_of_the_last_table_hold_for_larger_ones() -> None:
     policy = Bargainer([{"keep": 1.0}, {"keep": 2.0}])
-    assert [policy.at(players)[NAMES.index("keep")] for players in (2, 3, 4, 8)] == [1.0, 2.0, 2.0, 2.0]
+    assert [policy.at(players)[NAMES.index("keep")] for players in (2, 3, 4, 8)] == [
+        1.0,
+        2.0,
+        2.0,
+        2.0,
+    ]
     for name, numbers in NUMBERS.items():
         made = agents.make(name)
         assert isinstance(made, Bargainer)
@@ -200,12 +242,16 @@ def test_numbers_of_the_last_table_hold_for_larger_ones() -> None:
 
 
 @pytest.mark.parametrize("rules", ["pring", "ocnaru", "mukhar"])
-def test_it_plays_legally_by_rules_of_barter_of_one_lot_for_money_and_without_trades(rules: str) -> None:
+def test_it_plays_legally_by_rules_of_barter_of_one_lot_for_money_and_without_trades(
+    rules: str,
+) -> None:
     policy = bargainer(naive=0.3)
     for game in me.new_games(range(5), 3, rules):
         memory = np.zeros((3, MEMORY))
         while not me.is_over(game) and game.turns < 100:
-            action = int(policy.kernel(game, me.action_mask(game), policy.params, memory[game.player]))
+            action = int(
+                policy.kernel(game, me.action_mask(game), policy.params, memory[game.player])
+            )
             assert me.action_mask(game)[action]
             if A_TRADE <= action < A_TRADE + 7 and rules == "pring":
                 assert planned(memory[game.player])[2] == 0
@@ -231,7 +277,9 @@ def test_it_is_saved_as_numbers(tmp_path: Path) -> None:
         (BARGAINS, 2.0, "must be 0 or 1, not 2"),
     ],
 )
-def test_wrong_numbers_are_refused_and_change_nothing(place: int, value: float, reason: str) -> None:
+def test_wrong_numbers_are_refused_and_change_nothing(
+    place: int, value: float, reason: str
+) -> None:
     policy, row = Bargainer(), Bargainer().params.copy()
     row[place] = value
     with pytest.raises(FormatError, match=reason):
@@ -270,6 +318,12 @@ def test_earlier_names_make_the_same_player_with_a_notice(old: str, new: str) ->
 
 def test_commands_tell_of_an_earlier_name_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(2):
-        assert tournament.main(["--players", "dqn/best", "random", "--games", "2", "--no-progress"]) == 0
+        assert (
+            tournament.main(["--players", "dqn/best", "random", "--games", "2", "--no-progress"])
+            == 0
+        )
         notes = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note: ")]
-        assert notes == ["note: The policy 'dqn/best' is now called 'expert/bargaining'; the next version drops the old name."]
+        assert notes == [
+            "note: The policy 'dqn/best' is now called 'expert/bargaining'; the next version drops"
+            " the old name."
+        ]

@@ -17,7 +17,10 @@ def two_that_complete_each_other(players: int = 3) -> Any:
     """Players 0 and 1 each have what the other lacks to complete a group."""
     return me.position(
         players,
-        lots={0: ["St. James Place", "Tennessee Avenue", "Virginia Avenue"], 1: ["New York Avenue", "St. Charles Place", "States Avenue"]},
+        lots={
+            0: ["St. James Place", "Tennessee Avenue", "Virginia Avenue"],
+            1: ["New York Avenue", "St. Charles Place", "States Avenue"],
+        },
         cash=dict.fromkeys(range(players), 1200),
         positions={0: 10, 1: 20},
     )
@@ -40,12 +43,19 @@ def test_offers_are_found_and_an_accepted_one_beats_none() -> None:
         assert DECISION_NAMES[laid.decision] != "reply"
         me.step(laid, action)
     assert DECISION_NAMES[laid.decision] == "reply"
-    assert agents.make("algorithmic").act(agents.Decisions(me.core.batch_of(laid)))[0] == A_REPLY + 1
+    assert (
+        agents.make("algorithmic").act(agents.Decisions(me.core.batch_of(laid)))[0] == A_REPLY + 1
+    )
 
 
 def test_offers_are_compared_the_same_at_any_number_of_threads_and_until_known() -> None:
     game = two_that_complete_each_other()
-    options: dict[str, Any] = {"policies": ["algorithmic", {"algorithmic": 2, "random": 1}, ["random"]], "turns": 6, "seed": 4, "most": 1}
+    options: dict[str, Any] = {
+        "policies": ["algorithmic", {"algorithmic": 2, "random": 1}, ["random"]],
+        "turns": 6,
+        "seed": 4,
+        "most": 1,
+    }
     compared = agents.compare_offers(game, n=16, threads=1, **options)
     assert compared == agents.compare_offers(game, n=16, threads=2, **options)
     assert agents.compare_offers(game, n=4000, until=0.3, **options).best.playouts < 4000
@@ -53,7 +63,10 @@ def test_offers_are_compared_the_same_at_any_number_of_threads_and_until_known()
 
 def test_without_packages_there_remain_the_offers_of_policies() -> None:
     game = two_that_complete_each_other()
-    moves = {one.move for one in agents.compare_offers(game, "algorithmic", 2, turns=1, most=0).candidates}
+    moves = {
+        one.move
+        for one in agents.compare_offers(game, "algorithmic", 2, turns=1, most=0).candidates
+    }
     for adviser in comparison.ADVISERS:
         steps = comparison._composed(game, comparison._advice(agents.make(adviser)))
         assert steps is None or (steps in moves and steps[-1] == A_CASH)

@@ -23,10 +23,18 @@ DARK_BLUE = ["Park Place", "Boardwalk"]
 RAILROADS = ["Reading Railroad", "Pennsylvania Railroad", "B. & O. Railroad", "Short Line"]
 
 
-def after_throw(lots: dict[int, list[str]], cash: dict[int, int], num_players: int = 2, others_at: int = 0, **contents: Any) -> Any:
+def after_throw(
+    lots: dict[int, list[str]],
+    cash: dict[int, int],
+    num_players: int = 2,
+    others_at: int = 0,
+    **contents: Any,
+) -> Any:
     """Seat 0 has thrown, come to Free Parking, and may manage its estate."""
     squares = [17, *[others_at] * (num_players - 1)]
-    game = me.position(num_players, lots=lots, cash=cash, positions=squares, throws=[(1, 2)], **contents)
+    game = me.position(
+        num_players, lots=lots, cash=cash, positions=squares, throws=[(1, 2)], **contents
+    )
     while int(game.num_forced):
         act(game, "go on")
     assert asked(game) == ("turn", 0), asked(game)
@@ -49,13 +57,18 @@ def managed(game: Any, most: int = 60) -> list[str]:
     return told
 
 
-# --- odds ---------------------------------------------------------------------------------------------------------------
+# --- odds
 
 
 def test_the_odds_of_a_turn_are_those_of_throwing_by_hand() -> None:
     """Six million to one against a false alarm: 200,000 turns, six standard deviations."""
     generator = np.random.default_rng(5)
-    turns, start = 200_000, 24  # from Illinois Avenue: Go To Jail, railroads, a Chance and a Community Chest square lie ahead
+    turns, start = (
+        200_000,
+        24,
+        # from Illinois Avenue: Go To Jail, railroads, a Chance and a Community Chest square lie
+        # ahead
+    )
     arrivals = np.zeros(board.NUM_SQUARES)
     for _ in range(turns):
         square = start
@@ -101,11 +114,20 @@ def _by_hand(square: int, arrivals: Any, weight: float, generator: np.random.Gen
 
 @pytest.mark.parametrize(
     ("group", "level", "income"),
-    [("orange", 3, 50.02), ("light_blue", 5, 39.01), ("dark_blue", 3, 60.81), ("green", 0, 4.16), ("brown", 5, 15.06), ("red", 4, 78.22)],
+    [
+        ("orange", 3, 50.02),
+        ("light_blue", 5, 39.01),
+        ("dark_blue", 3, 60.81),
+        ("green", 0, 4.16),
+        ("brown", 5, 15.06),
+        ("red", 4, 78.22),
+    ],
 )
 def test_the_income_of_groups_is_the_known_one(group: str, level: int, income: float) -> None:
     """Against the exact rents a throw of another computation; a turn has 1.187 throws."""
-    assert odds.SET_INCOME[0, board.GROUPS.index(group), level] / 1.187 == pytest.approx(income, rel=0.002)
+    assert odds.SET_INCOME[0, board.GROUPS.index(group), level] / 1.187 == pytest.approx(
+        income, rel=0.002
+    )
 
 
 def test_every_turn_ends_somewhere() -> None:
@@ -115,7 +137,7 @@ def test_every_turn_ends_somewhere() -> None:
     assert odds.NEXT[0, odds.IN_JAIL].sum() < 0.25  # only a double leaves
 
 
-# --- lots for sale ------------------------------------------------------------------------------------------------------
+# --- lots for sale
 
 
 def test_it_buys_nearly_everything() -> None:
@@ -133,7 +155,10 @@ def test_it_leaves_a_lot_to_an_auction_that_nobody_else_can_pay() -> None:
     assert asked_of(EXPERT, landed(39, {1: ["Baltic Avenue"]}, {0: 1500, 1: 100})) == "decline"
     assert asked_of(EXPERT, landed(39, {1: ["Baltic Avenue"]}, {0: 1500, 1: 1500})) == "buy"
     no_auction = me.Rules(auction="none")
-    assert asked_of(EXPERT, landed(39, {1: ["Baltic Avenue"]}, {0: 1500, 1: 100}, rules=no_auction)) == "buy"
+    assert (
+        asked_of(EXPERT, landed(39, {1: ["Baltic Avenue"]}, {0: 1500, 1: 100}, rules=no_auction))
+        == "buy"
+    )
 
 
 def highest_bid(lots: dict[int, list[str]], square: int = 19, cash: int = 1500) -> int:
@@ -158,11 +183,13 @@ def test_it_bids_more_for_what_completes_a_group_or_denies_it() -> None:
     assert denied > 1.5 * plain
 
 
-# --- houses -------------------------------------------------------------------------------------------------------------
+# --- houses
 
 
 def test_it_builds_three_houses_where_a_dollar_earns_most() -> None:
-    game = after_throw({0: [*ORANGE, "Mediterranean Avenue", "Baltic Avenue"]}, {0: 900, 1: 1500}, others_at=10)
+    game = after_throw(
+        {0: [*ORANGE, "Mediterranean Avenue", "Baltic Avenue"]}, {0: 900, 1: 1500}, others_at=10
+    )
     told = managed(game)
     assert [int(game.level[board.LOT_NAME[0].index(name)]) for name in ORANGE] == [3, 3, 3], told
     assert int(game.level[0]) == 0
@@ -174,7 +201,14 @@ def test_it_builds_after_its_throw_not_before() -> None:
 
 
 def test_it_builds_before_others_throw_where_the_rules_have_that_window() -> None:
-    game = me.position(2, "any_time", lots={0: [*ORANGE], 1: ["Baltic Avenue"]}, cash=[1000, 1500], positions={1: 10}, turn=1)
+    game = me.position(
+        2,
+        "any_time",
+        lots={0: [*ORANGE], 1: ["Baltic Avenue"]},
+        cash=[1000, 1500],
+        positions={1: 10},
+        turn=1,
+    )
     while asked(game)[1] != 0:
         act(game, "go on")
     assert asked_of(EXPERT, game).startswith("build")
@@ -182,32 +216,51 @@ def test_it_builds_before_others_throw_where_the_rules_have_that_window() -> Non
 
 def test_it_keeps_cash_for_what_it_could_owe() -> None:
     """With everything in houses, one visit to the hotels ahead would cost half of them."""
-    safe = managed(after_throw({0: LIGHT_BLUE, 1: ["Baltic Avenue"]}, {0: 500, 1: 500}, others_at=15))
+    safe = managed(
+        after_throw({0: LIGHT_BLUE, 1: ["Baltic Avenue"]}, {0: 500, 1: 500}, others_at=15)
+    )
     hotels = dict.fromkeys(YELLOW, 5) | dict.fromkeys(RED, 5)
-    cautious = managed(after_throw({0: LIGHT_BLUE, 1: [*YELLOW, *RED]}, {0: 500, 1: 500}, others_at=15, buildings=hotels))
-    assert sum(text.startswith("build") for text in cautious) < sum(text.startswith("build") for text in safe)
+    cautious = managed(
+        after_throw(
+            {0: LIGHT_BLUE, 1: [*YELLOW, *RED]}, {0: 500, 1: 500}, others_at=15, buildings=hotels
+        )
+    )
+    assert sum(text.startswith("build") for text in cautious) < sum(
+        text.startswith("build") for text in safe
+    )
 
 
 def test_it_mortgages_idle_lots_for_houses() -> None:
     lots = {0: [*ORANGE, "Electric Company", "Pacific Avenue"], 1: ["Baltic Avenue"]}
-    told = managed(after_throw(lots, {0: 80, 1: 1500}, others_at=8, buildings=dict.fromkeys(ORANGE, 2)))
+    told = managed(
+        after_throw(lots, {0: 80, 1: 1500}, others_at=8, buildings=dict.fromkeys(ORANGE, 2))
+    )
     assert "mortgage Electric Company" in told or "mortgage Pacific Avenue" in told
     assert any(text.startswith("build") for text in told)
 
 
 def test_it_keeps_houses_scarce_while_a_rival_lacks_them() -> None:
-    """Six streets with four houses and three with one leave five in the bank; hotels would return four each."""
+    """Six streets with four houses and three with one leave five in the bank.
+
+    Hotels would return four each.
+    """
     levels = dict.fromkeys([*ORANGE, *RED], 4) | dict.fromkeys(LIGHT_BLUE, 1)
     hotels = {f"build {name}" for name in [*ORANGE, *RED]}
     owned = [*ORANGE, *RED, *LIGHT_BLUE]
-    told = managed(after_throw({0: owned, 1: YELLOW}, {0: 3000, 1: 1500}, buildings=levels, others_at=10))
+    told = managed(
+        after_throw({0: owned, 1: YELLOW}, {0: 3000, 1: 1500}, buildings=levels, others_at=10)
+    )
     assert hotels.isdisjoint(told)
-    told = managed(after_throw({0: owned, 1: YELLOW[:2]}, {0: 3000, 1: 1500}, buildings=levels, others_at=10))
+    told = managed(
+        after_throw({0: owned, 1: YELLOW[:2]}, {0: 3000, 1: 1500}, buildings=levels, others_at=10)
+    )
     assert not hotels.isdisjoint(told)
 
 
 def test_it_lifts_mortgages_when_cash_is_idle() -> None:
-    told = managed(after_throw({0: RAILROADS, 1: ["Baltic Avenue"]}, {0: 1500, 1: 1500}, mortgaged=RAILROADS))
+    told = managed(
+        after_throw({0: RAILROADS, 1: ["Baltic Avenue"]}, {0: 1500, 1: 1500}, mortgaged=RAILROADS)
+    )
     assert sum(text.startswith("unmortgage") for text in told) == 4
 
 
@@ -223,18 +276,23 @@ def test_it_raises_cash_by_what_loses_least() -> None:
     assert all(text.startswith("sell") for text in told[2:])
 
 
-# --- jail ---------------------------------------------------------------------------------------------------------------
+# --- jail
 
 
 def test_it_leaves_jail_early_and_stays_late() -> None:
     early = me.position(2, jail={0: 0}, positions={0: 10}, lots={0: ["Baltic Avenue"]})
     assert asked_of(EXPERT, early) == "pay the fine"
-    owned = {0: LIGHT_BLUE, 1: [lot for lot in range(board.NUM_LOTS) if board.LOT_NAME[0][lot] not in LIGHT_BLUE]}
-    late = me.position(2, jail={0: 0}, positions={0: 10}, lots=owned, buildings=dict.fromkeys([*ORANGE, *RED], 3))
+    owned = {
+        0: LIGHT_BLUE,
+        1: [lot for lot in range(board.NUM_LOTS) if board.LOT_NAME[0][lot] not in LIGHT_BLUE],
+    }
+    late = me.position(
+        2, jail={0: 0}, positions={0: 10}, lots=owned, buildings=dict.fromkeys([*ORANGE, *RED], 3)
+    )
     assert asked_of(EXPERT, late) == "go on"
 
 
-# --- trades -------------------------------------------------------------------------------------------------------------
+# --- trades
 
 MATCHED = {
     0: [*ORANGE[:2], YELLOW[2], "Baltic Avenue", "Pacific Avenue"],
@@ -273,7 +331,12 @@ def test_it_accepts_a_swap_of_groups_and_refuses_gifts_to_others() -> None:
 
 def test_a_dollar_buys_nothing_from_it() -> None:
     for name in [*DARK_BLUE[:1], *RAILROADS[:1], *ORANGE[:1]]:
-        game = offer(me.position(3, lots={0: ["Baltic Avenue"], 1: [name], 2: ["Virginia Avenue"]}), 1, ask=[name], cash=1)
+        game = offer(
+            me.position(3, lots={0: ["Baltic Avenue"], 1: [name], 2: ["Virginia Avenue"]}),
+            1,
+            ask=[name],
+            cash=1,
+        )
         assert asked_of(EXPERT, game) != "accept"
 
 
@@ -313,4 +376,4 @@ def test_it_offers_no_more_when_the_answer_stays_the_same() -> None:
     assert sum(text.startswith("trade") for text in told) <= 4
 
 
-# --- whole games --------------------------------------------------------------------------------------------------------
+# --- whole games

@@ -48,12 +48,20 @@ def test_strength(player: str, others: list[str], games: int, low: float, high: 
         (["fp/a", "fp/b"], 30, 1, 5, 100),
         (["fp/a/guarded", "fp/b/guarded", "fp/c/guarded"], 12, 2, 10, 4),
         (["gcp", "gcp"], 30, 1, 4, 2),
-        (["landlord/balanced", "landlord/aggressive", "landlord/cautious", "landlord/darling"], 40, 2, 10, 3),
+        (
+            ["landlord/balanced", "landlord/aggressive", "landlord/cautious", "landlord/darling"],
+            40,
+            2,
+            10,
+            3,
+        ),
         (["yasumura"] * 4, 40, 2, 10, 3),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
-def test_trades_are_sane(players: Sequence[str], games: int, fewest: int, most: int, returns: int) -> None:
+def test_trades_are_sane(
+    players: Sequence[str], games: int, fewest: int, most: int, returns: int
+) -> None:
     """A game has a few trades, and in most games no lot changes hands again and again."""
     concluded, moves = trades(players, games, seed=3)
     assert fewest <= np.mean(concluded) <= most

@@ -19,7 +19,7 @@ LIGHT_BLUE = ["Oriental Avenue", "Vermont Avenue", "Connecticut Avenue"]
 RAILROADS = ["Reading Railroad", "Pennsylvania Railroad", "B. & O. Railroad", "Short Line"]
 
 
-# --- lots for sale ------------------------------------------------------------------------------------------------------
+# --- lots for sale
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,21 @@ def test_one_deed_must_bring_the_whole_price() -> None:
         (24, [], 239, 1500, ("bid +1", "bid +1", "bid +1")),
         (24, [], 240, 1500, ("fold", "fold", "fold")),
         (24, [], 40, 140, ("fold", "fold", "fold")),  # halfway is all its cash
-        (24, ["Kentucky Avenue", "Indiana Avenue"], 240, 640, ("bid +100", "bid +100", "bid +100")),  # a quarter of the rest
+        # a quarter of the rest
+        (24, ["Kentucky Avenue", "Indiana Avenue"], 240, 640, ("bid +100", "bid +100", "bid +100")),
         (39, [], 420, 1500, ("fold", "bid +100", "fold")),  # a sixth of the rest
         (5, [], 600, 1500, ("fold", "bid +100", "bid +100")),
         (5, [], 1499, 1500, ("fold", "bid +1", "bid +1")),  # no limit but the cash
         (12, [], 10, 1500, ("bid +50", "fold", "bid +50")),
     ],
 )
-def test_bidding(square: int, owned: list[str], bid: int, cash: int, answers: tuple[str, str, str]) -> None:
+def test_bidding(
+    square: int, owned: list[str], bid: int, cash: int, answers: tuple[str, str, str]
+) -> None:
     """Seat 1 is asked after seat 0 has declined and seat 2 has bid."""
-    game = act(landed(square, {1: owned}, {0: 1500, 1: cash, 2: 5000}, num_players=3), "decline", "bid +1")
+    game = act(
+        landed(square, {1: owned}, {0: 1500, 1: cash, 2: 5000}, num_players=3), "decline", "bid +1"
+    )
     game.auction_bid = bid - 1
     act(game, "bid +1", "fold")
     assert asked(game) == ("bid", 1)
@@ -89,15 +94,21 @@ def _sealed(policy: agents.Policy, game: Any) -> int:
     return int(game.sealed[0])
 
 
-# --- jail, building, mortgages, debts -----------------------------------------------------------------------------------
+# --- jail, building, mortgages, debts
 
 
 @pytest.mark.parametrize("policy", [A, B, C])
 def test_jail_is_left_with_a_salary(policy: agents.Policy) -> None:
     contents: dict[str, Any] = {"jail": {0: 0}, "lots": {0: ["Baltic Avenue"]}}
     assert asked_of(policy, me.position(2, cash=[200, 0], **contents)) == "pay the fine"
-    assert asked_of(policy, me.position(2, cash=[200, 0], jail_cards={0: ("chance",)}, **contents)) == "use a jail card"
-    assert asked_of(policy, me.position(2, cash=[199, 0], jail_cards={0: ("chance",)}, **contents)) == "go on"
+    assert (
+        asked_of(policy, me.position(2, cash=[200, 0], jail_cards={0: ("chance",)}, **contents))
+        == "use a jail card"
+    )
+    assert (
+        asked_of(policy, me.position(2, cash=[199, 0], jail_cards={0: ("chance",)}, **contents))
+        == "go on"
+    )
 
 
 def _after_throw(**contents: Any) -> Any:
@@ -110,16 +121,24 @@ def _after_throw(**contents: Any) -> Any:
 
 
 def test_they_build_after_the_throw_without_a_reserve() -> None:
-    contents: dict[str, Any] = {"lots": {0: [*ORANGE, "Mediterranean Avenue", "Baltic Avenue"]}, "cash": [100, 0]}
+    contents: dict[str, Any] = {
+        "lots": {0: [*ORANGE, "Mediterranean Avenue", "Baltic Avenue"]},
+        "cash": [100, 0],
+    }
     assert asked_of(A, me.position(2, **contents)) == "go on"  # between the turns
-    assert asked_of(A, _after_throw(**contents)) == "build Baltic Avenue"  # 12 - 50 is more than 48 - 100
+    # 12 - 50 is more than 48 - 100
+    assert asked_of(A, _after_throw(**contents)) == "build Baltic Avenue"
     raised = _after_throw(buildings=dict.fromkeys(ORANGE, 1), **contents)
     assert asked_of(A, raised) == "build New York Avenue"  # 140 - 100
     assert asked_of(A, _after_throw(lots=contents["lots"], cash=[49, 0])) == "go on"
 
 
 def test_c_builds_three_houses() -> None:
-    contents: dict[str, Any] = {"lots": {0: ORANGE}, "buildings": dict.fromkeys(ORANGE, 3), "cash": [1000, 0]}
+    contents: dict[str, Any] = {
+        "lots": {0: ORANGE},
+        "buildings": dict.fromkeys(ORANGE, 3),
+        "cash": [1000, 0],
+    }
     assert asked_of(C, _after_throw(**contents)) == "go on"
     assert asked_of(B, _after_throw(**contents)).startswith("build")
 
@@ -141,14 +160,27 @@ def test_mortgages_are_lifted_in_alphabetical_order() -> None:
 @pytest.mark.parametrize(
     ("owned", "houses", "cash", "told"),
     [
-        # 200 dollars are due. Mortgages suffice, the cheapest first, complete groups not spared (the last one goes unasked);
-        (["Mediterranean Avenue", "Baltic Avenue", "Boardwalk"], 0, 0, ["Mediterranean Avenue", "Baltic Avenue"]),
+        # 200 dollars are due. Mortgages suffice, the cheapest first, complete groups not spared
+        # (the last one goes unasked);
+        (
+            ["Mediterranean Avenue", "Baltic Avenue", "Boardwalk"],
+            0,
+            0,
+            ["Mediterranean Avenue", "Baltic Avenue"],
+        ),
         # else what is in no group, and then the buildings.
-        (["Kentucky Avenue", "Oriental Avenue", *ORANGE], 2, 0, ["Oriental Avenue", "Kentucky Avenue", "St. James Place"]),
+        (
+            ["Kentucky Avenue", "Oriental Avenue", *ORANGE],
+            2,
+            0,
+            ["Oriental Avenue", "Kentucky Avenue", "St. James Place"],
+        ),
     ],
 )
 def test_debts(owned: list[str], houses: int, cash: int, told: list[str]) -> None:
-    game = landed(4, {0: owned}, {0: cash}, buildings=dict.fromkeys(ORANGE if houses else [], houses))
+    game = landed(
+        4, {0: owned}, {0: cash}, buildings=dict.fromkeys(ORANGE if houses else [], houses)
+    )
     answers = []
     while asked(game) == ("debt", 0):
         answers.append(asked_of(A, game))
@@ -156,13 +188,23 @@ def test_debts(owned: list[str], houses: int, cash: int, told: list[str]) -> Non
     assert [answer.split(" ", 1)[1] for answer in answers] == told
 
 
-# --- offers -------------------------------------------------------------------------------------------------------------
+# --- offers
 
 
 def test_a_sale_asks_for_half_of_the_buyers_cash_or_one_and_a_half_list_prices() -> None:
     owned = {0: [ORANGE[2]], 1: ORANGE[:2]}
-    assert proposed(A, me.position(2, lots=owned, cash=[500, 1000])) == {"to": 1, "ask": [], "give": ORANGE[2:], "cash": -500}
-    assert proposed(A, me.position(2, lots=owned, cash=[500, 400])) == {"to": 1, "ask": [], "give": ORANGE[2:], "cash": -300}
+    assert proposed(A, me.position(2, lots=owned, cash=[500, 1000])) == {
+        "to": 1,
+        "ask": [],
+        "give": ORANGE[2:],
+        "cash": -500,
+    }
+    assert proposed(A, me.position(2, lots=owned, cash=[500, 400])) == {
+        "to": 1,
+        "ask": [],
+        "give": ORANGE[2:],
+        "cash": -300,
+    }
     assert proposed(A, me.position(2, lots=owned, cash=[500, 299])) is None
     assert proposed(GUARDED_A, me.position(2, lots=owned, cash=[500, 1000])) is None
 
@@ -170,7 +212,12 @@ def test_a_sale_asks_for_half_of_the_buyers_cash_or_one_and_a_half_list_prices()
 def test_a_request_alone_pays_an_eighth_above_list_and_leaves_half_a_salary() -> None:
     owned = {0: ORANGE[:2], 1: ORANGE[2:]}
     for policy in (A, GUARDED_A):
-        assert proposed(policy, me.position(2, lots=owned, cash=[326, 0])) == {"to": 1, "ask": ORANGE[2:], "give": [], "cash": 225}
+        assert proposed(policy, me.position(2, lots=owned, cash=[326, 0])) == {
+            "to": 1,
+            "ask": ORANGE[2:],
+            "give": [],
+            "cash": 225,
+        }
         assert proposed(policy, me.position(2, lots=owned, cash=[325, 0])) is None
 
 
@@ -178,7 +225,12 @@ def test_a_request_alone_pays_an_eighth_above_list_and_leaves_half_a_salary() ->
 def test_an_exchange_nets_both_prices(policy: agents.Policy) -> None:
     owned = {0: [*ORANGE[:2], LIGHT_BLUE[2]], 1: [*LIGHT_BLUE[:2], ORANGE[2]]}
     game = me.position(2, lots=owned, cash=[500, 300])
-    assert proposed(policy, game) == {"to": 1, "ask": ORANGE[2:], "give": LIGHT_BLUE[2:], "cash": 150 - 180}
+    assert proposed(policy, game) == {
+        "to": 1,
+        "ask": ORANGE[2:],
+        "give": LIGHT_BLUE[2:],
+        "cash": 150 - 180,
+    }
     assert asked_of(policy, game) == "accept"
 
 
@@ -192,21 +244,38 @@ def test_mortgaged_streets_and_swaps_within_a_pair_are_not_offered() -> None:
     owned = {0: [ORANGE[2], "Baltic Avenue"], 1: ORANGE[:2]}
     assert proposed(A, me.position(2, lots=owned, mortgaged=[ORANGE[2]])) is None
     pair = {0: ["Park Place"], 1: ["Boardwalk"]}
-    assert proposed(A, me.position(2, lots=pair)) == {"to": 1, "ask": ["Boardwalk"], "give": [], "cash": 450}
+    assert proposed(A, me.position(2, lots=pair)) == {
+        "to": 1,
+        "ask": ["Boardwalk"],
+        "give": [],
+        "cash": 450,
+    }
 
 
 def test_wanted_deeds_are_requested_without_a_group() -> None:
     owned = {0: ["Reading Railroad"], 1: ["Boardwalk", "Short Line", "Oriental Avenue"]}
     assert proposed(A, me.position(2, lots=owned)) is None
-    assert proposed(B, me.position(2, lots=owned)) == {"to": 1, "ask": ["Short Line"], "give": [], "cash": 225}
-    assert proposed(C, me.position(2, lots=owned)) == {"to": 1, "ask": ["Oriental Avenue"], "give": [], "cash": 112}
+    assert proposed(B, me.position(2, lots=owned)) == {
+        "to": 1,
+        "ask": ["Short Line"],
+        "give": [],
+        "cash": 225,
+    }
+    assert proposed(C, me.position(2, lots=owned)) == {
+        "to": 1,
+        "ask": ["Oriental Avenue"],
+        "give": [],
+        "cash": 112,
+    }
     owned[0] = ["Baltic Avenue"]
     assert proposed(B, me.position(2, lots=owned)) is None  # B holds no railroad
     assert proposed(C, me.position(2, lots=owned)) is not None  # C lacks orange and light blue
 
 
 def test_each_player_gets_one_offer_in_a_turn() -> None:
-    game = me.position(3, lots={0: [*ORANGE[:2], *LIGHT_BLUE[:2]], 1: ORANGE[2:], 2: LIGHT_BLUE[2:]})
+    game = me.position(
+        3, lots={0: [*ORANGE[:2], *LIGHT_BLUE[:2]], 1: ORANGE[2:], 2: LIGHT_BLUE[2:]}
+    )
     memory = np.zeros((1, agents.MEMORY))
     partners = []
     while (made := proposed(A, game, memory)) is not None:
@@ -232,7 +301,7 @@ def test_the_aggressive_version_asks_more_and_pays_a_rich_owner_less() -> None:
         assert made["cash"] == paid
 
 
-# --- answers ------------------------------------------------------------------------------------------------------------
+# --- answers
 
 HOLDINGS = {0: ["Oriental Avenue", "Electric Company"], 1: ["Boardwalk", "Baltic Avenue"]}
 
@@ -240,28 +309,47 @@ HOLDINGS = {0: ["Oriental Avenue", "Electric Company"], 1: ["Boardwalk", "Baltic
 @pytest.mark.parametrize(
     ("owned", "ask", "give", "dollars", "cash", "published", "guarded"),
     [
-        (HOLDINGS, ["Boardwalk"], [], 1, 199, "accept", "reject"),  # one dollar buys Boardwalk from who has 200 then
+        # one dollar buys Boardwalk from who has 200 then
+        (HOLDINGS, ["Boardwalk"], [], 1, 199, "accept", "reject"),
         (HOLDINGS, ["Boardwalk"], [], 1, 198, "reject", "reject"),
         (HOLDINGS, ["Boardwalk"], [], 401, 0, "accept", "accept"),
         (HOLDINGS, ["Boardwalk"], [], 400, 200, "accept", "accept"),
         (HOLDINGS, ["Boardwalk"], [], 0, 1500, "reject", "reject"),  # nothing for something
-        (HOLDINGS, [], ["the Chance jail card"], -100, 1500, "accept", "reject"),  # a card counts, but no more than the fine
+        # a card counts, but no more than the fine
+        (HOLDINGS, [], ["the Chance jail card"], -100, 1500, "accept", "reject"),
         (HOLDINGS, [], ["the Chance jail card"], -50, 1500, "accept", "accept"),
         (HOLDINGS, ["Baltic Avenue"], ["Oriental Avenue"], 0, 100, "accept", "accept"),
-        (HOLDINGS, ["Baltic Avenue"], ["Oriental Avenue"], 0, 99, "reject", "reject"),  # below half a salary
-        (HOLDINGS, ["Baltic Avenue"], ["Oriental Avenue"], -50, 199, "reject", "reject"),  # no net gain: 100 - 60 - 50
+        # below half a salary
+        (HOLDINGS, ["Baltic Avenue"], ["Oriental Avenue"], 0, 99, "reject", "reject"),
+        # no net gain: 100 - 60 - 50
+        (HOLDINGS, ["Baltic Avenue"], ["Oriental Avenue"], -50, 199, "reject", "reject"),
         (HOLDINGS, ["Baltic Avenue"], ["Oriental Avenue"], -50, 250, "accept", "reject"),
         # A group for all cash; nothing of it for a group.
         ({0: ORANGE[2:], 1: ORANGE[:2]}, [], ORANGE[2:], -499, 500, "accept", "reject"),
         ({0: ORANGE[2:], 1: ORANGE[:2]}, [], ORANGE[2:], -400, 500, "accept", "accept"),
         ({0: ORANGE[2:], 1: ORANGE[:2]}, [], ORANGE[2:], -500, 500, "accept", "reject"),
         ({0: [], 1: ORANGE}, ORANGE[2:], [], 1000, 500, "reject", "reject"),
-        ({0: ORANGE[:2], 1: ORANGE[2:]}, ORANGE[2:], [], 1000, 500, "accept", "reject"),  # it completes the other's group
-        ({0: [*ORANGE[:2], LIGHT_BLUE[0]], 1: [*LIGHT_BLUE[1:], ORANGE[2]]}, ORANGE[2:], LIGHT_BLUE[:1], 0, 500, "accept", "accept"),
+        # it completes the other's group
+        ({0: ORANGE[:2], 1: ORANGE[2:]}, ORANGE[2:], [], 1000, 500, "accept", "reject"),
+        (
+            {0: [*ORANGE[:2], LIGHT_BLUE[0]], 1: [*LIGHT_BLUE[1:], ORANGE[2]]},
+            ORANGE[2:],
+            LIGHT_BLUE[:1],
+            0,
+            500,
+            "accept",
+            "accept",
+        ),
     ],
 )
 def test_answers(
-    owned: dict[int, list[str]], ask: list[str], give: list[str], dollars: int, cash: int, published: str, guarded: str
+    owned: dict[int, list[str]],
+    ask: list[str],
+    give: list[str],
+    dollars: int,
+    cash: int,
+    published: str,
+    guarded: str,
 ) -> None:
     game = me.position(2, lots=owned, cash=[1500, cash], jail_cards={0: ("chance",)})
     offer(game, 1, ask=ask, give=give, cash=dollars)
@@ -270,17 +358,26 @@ def test_answers(
 
 def test_mortgaged_deeds_and_utilities_are_refused() -> None:
     game = me.position(2, lots=HOLDINGS, mortgaged=["Oriental Avenue"])
-    assert asked_of(A, offer(game, 1, ask=["Baltic Avenue"], give=["Oriental Avenue"], cash=500)) == "reject"
-    game = offer(me.position(2, lots=HOLDINGS), 1, ask=["Baltic Avenue"], give=["Electric Company"], cash=500)
+    assert (
+        asked_of(A, offer(game, 1, ask=["Baltic Avenue"], give=["Oriental Avenue"], cash=500))
+        == "reject"
+    )
+    game = offer(
+        me.position(2, lots=HOLDINGS), 1, ask=["Baltic Avenue"], give=["Electric Company"], cash=500
+    )
     assert [asked_of(policy, game) for policy in (A, B, C)] == ["accept", "reject", "accept"]
 
 
 def test_a_guarded_policy_keeps_what_it_wants() -> None:
     game = offer(me.position(2, lots=HOLDINGS), 1, ask=["Boardwalk"], cash=450)
-    assert [asked_of(policy, game) for policy in (B, GUARDED_A, GUARDED_B)] == ["accept", "accept", "reject"]
+    assert [asked_of(policy, game) for policy in (B, GUARDED_A, GUARDED_B)] == [
+        "accept",
+        "accept",
+        "reject",
+    ]
 
 
-# --- whole games --------------------------------------------------------------------------------------------------------
+# --- whole games
 
 
 def scarce_house(lots: dict[int, list[str]], buildings: dict[str, int]) -> Any:

@@ -17,18 +17,26 @@ BUILT: dict[str, Any] = {"buildings": dict.fromkeys(ORANGE, 2)}  # rents of 200,
 
 
 @pytest.mark.parametrize(("contents", "least"), [({}, 440), (BUILT, 460)])
-def test_it_buys_above_the_highest_rent_and_200_dollars(contents: dict[str, Any], least: int) -> None:
+def test_it_buys_above_the_highest_rent_and_200_dollars(
+    contents: dict[str, Any], least: int
+) -> None:
     owned = {1: ORANGE}
     assert asked_of(PLAYER, landed(24, owned, {0: least}, **contents)) == "buy"
     assert asked_of(PLAYER, landed(24, owned, {0: least - 1}, **contents)) == "decline"
-    assert asked_of(agents.make("friedman", rents=2.0), landed(24, owned, {0: least}, **BUILT)) == "decline"
+    assert (
+        asked_of(agents.make("friedman", rents=2.0), landed(24, owned, {0: least}, **BUILT))
+        == "decline"
+    )
 
 
 def test_it_builds_and_lifts_mortgages_within_that() -> None:
     houses = {"lots": {0: ORANGE, 1: ["Baltic Avenue"]}}
     assert asked_of(PLAYER, me.position(2, cash=[300, 0], **houses)) == "build New York Avenue"
     assert asked_of(PLAYER, me.position(2, cash=[299, 0], **houses)) == "go on"
-    lots = {"lots": {0: ["Boardwalk", "Oriental Avenue"]}, "mortgaged": ["Boardwalk", "Oriental Avenue"]}
+    lots = {
+        "lots": {0: ["Boardwalk", "Oriental Avenue"]},
+        "mortgaged": ["Boardwalk", "Oriental Avenue"],
+    }
     assert asked_of(PLAYER, me.position(2, cash=[255, 0], **lots)) == "unmortgage Oriental Avenue"
     assert asked_of(PLAYER, me.position(2, cash=[254, 0], **lots)) == "go on"
 
@@ -49,7 +57,11 @@ def test_it_never_trades() -> None:
 
 
 def test_it_leaves_jail_when_it_must() -> None:
-    contents: dict[str, Any] = {"positions": {0: 10}, "jail_cards": {0: ("chance",)}, "lots": {0: ["Baltic Avenue"]}}
+    contents: dict[str, Any] = {
+        "positions": {0: 10},
+        "jail_cards": {0: ("chance",)},
+        "lots": {0: ["Baltic Avenue"]},
+    }
     assert asked_of(PLAYER, me.position(2, jail={0: 0}, **contents)) == "go on"
     game = me.position(2, jail={0: 2}, throws=[(1, 2)], **contents)
     while asked(game) != ("jail", 0):

@@ -1,4 +1,8 @@
-"""`genetic/*`: genes do what their definition says, populations become rows, genomes are kept, refused and explained."""
+"""`genetic/*`: genes, populations and genomes.
+
+Genes do what their definition says, populations become rows, genomes are kept, refused and
+explained.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +39,7 @@ def genome(kind: str, **genes: float) -> np.ndarray[Any, Any]:
     return made
 
 
-# --- buying -------------------------------------------------------------------------------------------------------------
+# --- buying
 
 SITUATIONS = [
     ({0: [], 1: ["Baltic Avenue"]}, 0),
@@ -48,7 +52,9 @@ SITUATIONS = [
 
 @pytest.mark.parametrize(("lots", "row"), SITUATIONS)
 @pytest.mark.parametrize("kind", ["rga", "tga", "sga"])
-def test_the_gene_of_square_and_situation_alone_decides_a_purchase(kind: str, lots: dict[int, list[str]], row: int) -> None:
+def test_the_gene_of_square_and_situation_alone_decides_a_purchase(
+    kind: str, lots: dict[int, list[str]], row: int
+) -> None:
     """Illinois Avenue, square 24; a player that has everything but this gene declines."""
     game = landed(24, lots, {}, 3, rules="mukhar")
     assert asked(game) == ("buy", 0)
@@ -57,11 +63,17 @@ def test_the_gene_of_square_and_situation_alone_decides_a_purchase(kind: str, lo
     only = slice(bits * (40 * row + 24), bits * (40 * row + 25))
     genes = np.zeros(KINDS[kind].size)
     genes[only] = 1
-    assert [asked_of(KINDS[kind].policy(made), game) for made in (genes, 1 - genes)] == ["buy", "decline"]
+    assert [asked_of(KINDS[kind].policy(made), game) for made in (genes, 1 - genes)] == [
+        "buy",
+        "decline",
+    ]
 
 
 def test_a_sixth_bit_says_yes_as_a_draw_from_64_below_the_gene_does() -> None:
-    """The same word of the policy stream decides: cut to 6 bits it is below k exactly when the fine draw is below k / 64."""
+    """The same word of the policy stream decides.
+
+    Cut to 6 bits it is below k exactly when the fine draw is below k / 64.
+    """
     game = me.new_game(2, seed=5)
     words = [draw(game, POLICIES, 0, n) for n in range(200)]
     for k in (0, 1, 17, 63):
@@ -71,8 +83,17 @@ def test_a_sixth_bit_says_yes_as_a_draw_from_64_below_the_gene_does() -> None:
 
 
 def test_a_wanted_lot_is_paid_for_with_mortgages_in_the_order_of_the_program() -> None:
-    """Single streets, a single utility, railroads 5, 35, 15, 25; the answer is drawn once, though the question comes back."""
-    owned = ["Short Line", "Reading Railroad", "Electric Company", "Baltic Avenue", "Oriental Avenue"]
+    """Single streets, a single utility, railroads 5, 35, 15, 25.
+
+    The answer is drawn once, though the question comes back.
+    """
+    owned = [
+        "Short Line",
+        "Reading Railroad",
+        "Electric Company",
+        "Baltic Avenue",
+        "Oriental Avenue",
+    ]
     game = landed(24, {0: owned, 1: ["Indiana Avenue"]}, {0: 20}, rules="mukhar")
     policy, memory = KINDS["tga"].policy(genome("tga", g104=1)), np.zeros((1, agents.MEMORY))
     steps = []
@@ -83,16 +104,22 @@ def test_a_wanted_lot_is_paid_for_with_mortgages_in_the_order_of_the_program() -
     assert steps == [*(f"mortgage {name}" for name in raised), "buy"]
 
 
-# --- auctions -----------------------------------------------------------------------------------------------------------
+# --- auctions
 
 
 def auctioned(game: Any, players: dict[int, agents.Policy]) -> tuple[int | None, dict[int, int]]:
     """Who gets the lot for sale, and the sealed bids."""
-    for_sale, memory, bids = int(game.agenda[game.depth - 1, 2]), np.zeros((8, 1, agents.MEMORY)), dict.fromkeys(players, 0)
+    for_sale, memory, bids = (
+        int(game.agenda[game.depth - 1, 2]),
+        np.zeros((8, 1, agents.MEMORY)),
+        dict.fromkeys(players, 0),
+    )
     while asked(game)[0] in ("buy", "sealed_bid"):
         seat = int(game.player)
         player = players[seat]  # asked in the record itself, so that its next draw is another one
-        me.step(game, int(player.kernel(game, me.action_mask(game), player.params, memory[seat][0])))
+        me.step(
+            game, int(player.kernel(game, me.action_mask(game), player.params, memory[seat][0]))
+        )
         for other in players:
             bids[other] = max(bids[other], int(game.sealed[other]))
     owners = [seat for seat in players if int(game.lots[seat]) >> for_sale & 1]
@@ -100,30 +127,45 @@ def auctioned(game: Any, players: dict[int, agents.Policy]) -> tuple[int | None,
 
 
 def at_boardwalk(seed: int, cash: dict[int, int]) -> Any:
-    return landed(39, {seat: [name] for seat, name in enumerate(("Baltic Avenue", *RED))}, cash, 4, rules="mukhar", seed=seed)
+    return landed(
+        39,
+        {seat: [name] for seat, name in enumerate(("Baltic Avenue", *RED))},
+        cash,
+        4,
+        rules="mukhar",
+        seed=seed,
+    )
 
 
 @pytest.mark.parametrize("p", [0.3, 0.6])
 def test_a_lot_is_obtained_with_chance_1_less_1_less_p_squared(p: float) -> None:
     """Boardwalk for the player on turn, against three who never want it.
 
-    Where the second draw says yes he bids 400 or more; the others 200 + |N| 66.7, which is more with a chance below 3 P(|N| > 3) < 0.009.
-    Where it says no he bids 200 at most, and wins only if all others bid 200, too: |N| < 0.015 each, a chance below 2e-6. So the
-    number of games in which he obtains it lies between binomial counts of these two chances, but for 5e-7 on either side: one
-    false alarm in a million.
+    Where the second draw says yes he bids 400 or more; the others 200 + |N| 66.7, which is more
+    with a chance below 3 P(|N| > 3) < 0.009. Where it says no he bids 200 at most, and wins only if
+    all others bid 200, too: |N| < 0.015 each, a chance below 2e-6. So the number of games in which
+    he obtains it lies between binomial counts of these two chances, but for 5e-7 on either side:
+    one false alarm in a million.
     """
     games = 600
-    players = {0: KINDS["tga"].policy(genome("tga", g39=p))} | dict.fromkeys((1, 2, 3), KINDS["tga"].policy(genome("tga")))
+    players = {0: KINDS["tga"].policy(genome("tga", g39=p))} | dict.fromkeys(
+        (1, 2, 3), KINDS["tga"].policy(genome("tga"))
+    )
     obtained = sum(auctioned(at_boardwalk(seed, {}), players)[0] == 0 for seed in range(games))
     least, most = p + (1 - p) * p * (1 - 0.009), 1 - (1 - p) ** 2 + 2e-6
     assert binom.ppf(5e-7, games, least) <= obtained <= binom.isf(5e-7, games, most)
 
 
 def test_bids_of_2012_have_their_ranges() -> None:
-    never, always = KINDS["tga"].policy(genome("tga")), KINDS["tga"].policy(genome("tga", g39=1, g79=1, g119=1, g159=1))
+    never, always = (
+        KINDS["tga"].policy(genome("tga")),
+        KINDS["tga"].policy(genome("tga", g39=1, g79=1, g119=1, g159=1)),
+    )
     keen, decliner, others = [], set(), []
     for seed in range(60):
-        _, bids = auctioned(at_boardwalk(seed, {2: 49, 3: 230}), {0: never, 1: always, 2: always, 3: never})
+        _, bids = auctioned(
+            at_boardwalk(seed, {2: 49, 3: 230}), {0: never, 1: always, 2: always, 3: never}
+        )
         assert bids[2] == 0  # less than 50 dollars
         assert bids[3] <= 230  # never more than cash
         keen.append(bids[1])
@@ -131,29 +173,42 @@ def test_bids_of_2012_have_their_ranges() -> None:
         others.append(bids[3])
     assert decliner == {100, 133, 200}
     assert min(keen) >= 400
-    assert np.mean(keen) == pytest.approx(400 + 40 * np.sqrt(2 / np.pi), abs=5 * 40 * np.sqrt((1 - 2 / np.pi) / 60))
+    assert np.mean(keen) == pytest.approx(
+        400 + 40 * np.sqrt(2 / np.pi), abs=5 * 40 * np.sqrt((1 - 2 / np.pi) / 60)
+    )
     assert min(others) >= 200
 
 
 def test_bids_of_the_thesis_are_capped_at_half_more() -> None:
     always = KINDS["tga"].policy(np.ones(176), thesis=True)
-    bids = auctioned(at_boardwalk(3, {}), {0: KINDS["tga"].policy(genome("tga")), 1: always, 2: always, 3: always})[1]
+    bids = auctioned(
+        at_boardwalk(3, {}),
+        {0: KINDS["tga"].policy(genome("tga")), 1: always, 2: always, 3: always},
+    )[1]
     assert all(400 <= bids[seat] <= 600 for seat in (1, 2, 3)), bids
 
 
-# --- jail ---------------------------------------------------------------------------------------------------------------
+# --- jail
 
 
 def in_jail(**contents: Any) -> Any:
-    lots = {0: ["Baltic Avenue"], 1: [*ORANGE, "States Avenue", "Kentucky Avenue"], 2: ["Marvin Gardens"]}
+    lots = {
+        0: ["Baltic Avenue"],
+        1: [*ORANGE, "States Avenue", "Kentucky Avenue"],
+        2: ["Marvin Gardens"],
+    }
     return me.position(3, lots=lots, jail={0: 0}, rules="mukhar", **contents)
 
 
 def test_the_jail_gene_is_that_of_the_opponents_streets() -> None:
-    """West, bits from St. Charles Place on: States 2, the orange ones 8, 16, 32; North from Kentucky on: 1, Marvin 32."""
+    """West, bits from St. Charles Place on: States 2, the orange ones 8, 16, 32.
+
+    North from Kentucky on: 1, Marvin 32.
+    """
     game = in_jail()
     assert mukhar.jail_gene(game, 0, mukhar.WIDE) == 160 + 64 * (2 + 8 + 16 + 32) + 1 + 32
-    assert mukhar.jail_gene(game, 0, mukhar.NARROW) == 160 + 4 * 2  # orange is whole, pink, red and yellow are not
+    # orange is whole, pink, red and yellow are not
+    assert mukhar.jail_gene(game, 0, mukhar.NARROW) == 160 + 4 * 2
     mortgaged = in_jail(mortgaged=["States Avenue"])
     assert mukhar.jail_gene(mortgaged, 0, mukhar.WIDE) == 160 + 64 * (8 + 16 + 32) + 1 + 32
     assert mukhar.jail_gene(game, 1, mukhar.WIDE) == 160 + 32  # its own lots do not count
@@ -168,14 +223,20 @@ def test_jail_is_drawn_once_a_turn_and_a_card_is_used_first() -> None:
     assert asked_of(KINDS["tga"].policy(np.ones(176)), game) == "use a jail card"
     stayed = np.zeros((1, agents.MEMORY))
     assert asked_of(KINDS["tga"].policy(genome("tga")), game, stayed) == "go on"
-    assert asked_of(KINDS["tga"].policy(np.ones(176)), game, stayed) == "go on"  # it was drawn already
+    # it was drawn already
+    assert asked_of(KINDS["tga"].policy(np.ones(176)), game, stayed) == "go on"
 
 
-# --- Pring --------------------------------------------------------------------------------------------------------------
+# --- Pring
 
 
-@pytest.mark.parametrize(("k", "cash", "answer"), [(0.5, 800, "decline"), (0.5, 802, "buy"), (1.0, 401, "buy"), (0.0, 5000, "decline")])
-def test_a_preference_buys_where_cash_times_k_exceeds_the_price(k: float, cash: int, answer: str) -> None:
+@pytest.mark.parametrize(
+    ("k", "cash", "answer"),
+    [(0.5, 800, "decline"), (0.5, 802, "buy"), (1.0, 401, "buy"), (0.0, 5000, "decline")],
+)
+def test_a_preference_buys_where_cash_times_k_exceeds_the_price(
+    k: float, cash: int, answer: str
+) -> None:
     game = landed(39, {0: ["Old Kent Road"], 1: ["Whitechapel Road"]}, {0: cash}, rules="pring")
     assert asked(game)[0] == "buy"
     assert asked_of(KINDS["pring"].policy(genome("pring", g21=k)), game) == answer
@@ -192,8 +253,10 @@ def test_he_offers_what_is_worth_less_to_him_for_what_is_worth_more() -> None:
     likes_brown = KINDS["pring"].policy(genome("pring", g0=1.0, g21=0.1))  # 60 against 40
     found = proposed(likes_brown, game)
     assert found == {"to": 1, "ask": ["Old Kent Road"], "give": ["Mayfair"], "cash": 0}
-    assert asked_of(KINDS["pring"].policy(genome("pring", g0=1.0, g21=0.2)), game) == "accept"  # 80 for 60
-    assert asked_of(KINDS["pring"].policy(genome("pring", g0=1.0, g21=0.15)), game) == "reject"  # 60 for 60
+    # 80 for 60
+    assert asked_of(KINDS["pring"].policy(genome("pring", g0=1.0, g21=0.2)), game) == "accept"
+    # 60 for 60
+    assert asked_of(KINDS["pring"].policy(genome("pring", g0=1.0, g21=0.15)), game) == "reject"
     again = after_moving({0: ["Mayfair"], 1: ["Old Kent Road"]})
     assert asked_of(KINDS["pring"].policy(genome("pring", g0=1.0, g21=0.15)), again) == "go on"
 
@@ -201,17 +264,29 @@ def test_he_offers_what_is_worth_less_to_him_for_what_is_worth_more() -> None:
 def test_a_lot_that_closes_a_group_counts_twice() -> None:
     closing = after_moving({0: ["Mayfair", "Whitechapel Road"], 1: ["Old Kent Road"]})
     policy = KINDS["pring"].policy(genome("pring", g0=1.0, g1=1.0, g21=0.25))  # 120 against 100
-    assert proposed(policy, closing) == {"to": 1, "ask": ["Old Kent Road"], "give": ["Mayfair"], "cash": 0}
+    assert proposed(policy, closing) == {
+        "to": 1,
+        "ask": ["Old Kent Road"],
+        "give": ["Mayfair"],
+        "cash": 0,
+    }
     plain = after_moving({0: ["Mayfair"], 1: ["Old Kent Road"]})
     assert asked_of(policy, plain) == "go on"  # 60 against 100
 
 
-# --- populations --------------------------------------------------------------------------------------------------------
+# --- populations
 
 
 def test_sizes_and_strings_are_those_of_the_papers() -> None:
     sizes = {name: kind.size for name, kind in KINDS.items()}
-    assert sizes == {"rga": 4256, "tga": 176, "sga": 1056, "pring": 28, "strategic": 27, "expert": 43}
+    assert sizes == {
+        "rga": 4256,
+        "tga": 176,
+        "sga": 1056,
+        "pring": 28,
+        "strategic": 27,
+        "expert": 43,
+    }
     assert [part.stop - part.start for part in KINDS["sga"].parts] == [240, 240, 240, 240, 96]
     assert [part.stop - part.start for part in KINDS["rga"].parts] == [40, 40, 40, 40, 4096]
     for kind in KINDS.values():
@@ -250,7 +325,7 @@ def test_a_family_at_its_defaults_is_the_family() -> None:
         assert np.allclose(kind.rows(kind.genome(row)[None])[0], row)
 
 
-# --- kept and refused ---------------------------------------------------------------------------------------------------
+# --- kept and refused
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -263,8 +338,13 @@ def test_a_saved_player_is_the_same_in_a_new_process(name: str, tmp_path: Path) 
     assert loaded.params.tobytes() == policy.params.tobytes()
     assert (loaded.genome == policy.genome).all()
     if name == "tga":
-        code = f"import agents, hashlib; print(hashlib.sha256(agents.load({str(path)!r}).params.tobytes()).hexdigest())"
-        printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+        code = (
+            "import agents, hashlib;"
+            f" print(hashlib.sha256(agents.load({str(path)!r}).params.tobytes()).hexdigest())"
+        )
+        printed = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
         assert printed == hashlib.sha256(policy.params.tobytes()).hexdigest()
 
 
@@ -278,10 +358,19 @@ def test_make_takes_a_seed_or_genes() -> None:
 
 
 BAD = [
-    (lambda: KINDS["tga"].policy(np.full(176, 1.5)), "gene 0 (buy square 0, GO (unused): nobody owns in the group) is 1.5, expected"),
-    (lambda: KINDS["tga"].policy(np.where(np.arange(176) == 39, np.nan, 0.0)), "gene 39 (buy square 39, Boardwalk: nobody"),
+    (
+        lambda: KINDS["tga"].policy(np.full(176, 1.5)),
+        "gene 0 (buy square 0, GO (unused): nobody owns in the group) is 1.5, expected",
+    ),
+    (
+        lambda: KINDS["tga"].policy(np.where(np.arange(176) == 39, np.nan, 0.0)),
+        "gene 39 (buy square 39, Boardwalk: nobody",
+    ),
     (lambda: KINDS["sga"].policy(np.full(1056, 2)), "is 2, expected 0 or 1"),
-    (lambda: KINDS["rga"].policy(np.zeros(176)), "has 4,256 genes, not 176. That is the size of 'tga'"),
+    (
+        lambda: KINDS["rga"].policy(np.zeros(176)),
+        "has 4,256 genes, not 176. That is the size of 'tga'",
+    ),
     (lambda: KINDS["rga"].policy(np.zeros(177)), "Genes by kind: rga 4,256"),
     (lambda: KINDS["rga"].rows(np.zeros(4256)), "one genome per row"),
     (lambda: KINDS["rga"].rows([["a"]]), "array of numbers"),
@@ -305,15 +394,33 @@ def test_bad_genomes_are_refused(call: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("name", "place", "value", "message"),
     [
-        ("tga", 39, 1.25, "gene 39 (buy square 39, Boardwalk: nobody owns in the group) is 1.25, expected a number from 0 to 1"),
+        (
+            "tga",
+            39,
+            1.25,
+            (
+                "gene 39 (buy square 39, Boardwalk: nobody owns in the group) is 1.25, expected a"
+                " number from 0 to 1"
+            ),
+        ),
         ("tga", 39, np.nan, "gene 39"),
-        ("sga", 3, 0.3, "gene 3 (buy square 3, Baltic Avenue: nobody owns in the group) is 0.3, expected a whole multiple of 1/64"),
+        (
+            "sga",
+            3,
+            0.3,
+            (
+                "gene 3 (buy square 3, Baltic Avenue: nobody owns in the group) is 0.3, expected a"
+                " whole multiple of 1/64"
+            ),
+        ),
         ("tga", 176, 5.0, "w1=5.0"),
         ("tga", 179, 0.5, "legacy=0.5"),
         ("expert", 0, 500.0, "gene 0 (horizon) is 500, expected a number from 1 to 200"),
     ],
 )
-def test_a_damaged_file_is_refused(name: str, place: int, value: float, message: str, tmp_path: Path) -> None:
+def test_a_damaged_file_is_refused(
+    name: str, place: int, value: float, message: str, tmp_path: Path
+) -> None:
     path = tmp_path / "player.safetensors"
     agents.make(f"genetic/{name}").save(path)
     rewrite(path, lambda row: np.where(np.arange(len(row)) == place, value, row))
@@ -338,7 +445,7 @@ def rewrite(path: Path, change: Any) -> None:
     save_file({"params": np.ascontiguousarray(change(load_file(path)["params"]))}, path, about)
 
 
-# --- explained ----------------------------------------------------------------------------------------------------------
+# --- explained
 
 
 def test_rules_of_thumb_by_hand() -> None:
@@ -376,21 +483,28 @@ def test_every_kind_explains_itself(name: str) -> None:
     matplotlib.pyplot.close(figure)
 
 
-# --- whole games --------------------------------------------------------------------------------------------------------
+# --- whole games
 
 
 @pytest.mark.parametrize("rules", ["mukhar", "official", "pring"])
 def test_whole_games_are_the_same_by_seed_and_threads(rules: str) -> None:
     """Kinds mixed at one table; the arena refuses any illegal action."""
     players = [agents.make(f"genetic/{name}", seed=2) for name in ("rga", "sga", "pring", "tga")]
-    first, second = (agents.arena.play(players, games=48, rules=rules, seed=9, threads=threads) for threads in (1, 2))
+    first, second = (
+        agents.arena.play(players, games=48, rules=rules, seed=9, threads=threads)
+        for threads in (1, 2)
+    )
     assert first.to_pandas().win_rate.tolist() == second.to_pandas().win_rate.tolist()
     assert (first.turns == second.turns).all()
     assert len(np.unique(first.turns)) > 5
 
 
 def test_random_members_of_the_families_play_to_the_end() -> None:
-    players = [agents.make(f"genetic/{name}", seed=seed) for name in ("strategic", "expert") for seed in (0, 1)]
+    players = [
+        agents.make(f"genetic/{name}", seed=seed)
+        for name in ("strategic", "expert")
+        for seed in (0, 1)
+    ]
     for seat, player in enumerate(players):
         player.name = f"player {seat}"
     assert agents.arena.play(players, games=24, rules="official", seed=1).games == 24
@@ -408,7 +522,9 @@ def test_the_best_of_each_kind_come_with_the_library() -> None:
         assert isinstance(policy, GeneticPolicy)
         assert policy.name == name == f"genetic/{policy.genome_kind.name}/best"
         assert policy.genome_kind.fault(policy.params) == ""
-    genomes = {name: genetic.KINDS[name].random(1, np.random.default_rng(0))[0] for name in ("sga", "tga")}
+    genomes = {
+        name: genetic.KINDS[name].random(1, np.random.default_rng(0))[0] for name in ("sga", "tga")
+    }
     found = shipped.unpack(shipped.pack(genomes))
     assert found["sga"].tolist() == genomes["sga"].tolist()
     assert np.abs(found["tga"] - genomes["tga"]).max() < 2**-11
@@ -417,9 +533,16 @@ def test_the_best_of_each_kind_come_with_the_library() -> None:
 
 @pytest.mark.parametrize("name", shipped.EVOLVED)
 def test_evolution_came_further_than_genes_of_a_half(name: str) -> None:
-    """Expected: 43% or more of 400 games, 25% of which are fair; with these seeds it is so, and the games are the same everywhere."""
+    """Expected: 43% or more of 400 games, 25% of which are fair.
+
+    With these seeds it is so, and the games are the same everywhere.
+    """
     kind = KINDS[name]
     half = kind.policy(kind.encode(np.full((1, len(kind.number_names)), 0.5))[0], "half")
     players = [agents.make(f"genetic/{name}/best"), half, half, half]
-    results = agents.arena.play(players, games=400, rules="pring" if name == "pring" else "mukhar", seed=0)
-    assert binomtest(round(results.wins[results.seats == 0].sum()), 400, 0.25, "greater").pvalue < 1e-6
+    results = agents.arena.play(
+        players, games=400, rules="pring" if name == "pring" else "mukhar", seed=0
+    )
+    assert (
+        binomtest(round(results.wins[results.seats == 0].sum()), 400, 0.25, "greater").pvalue < 1e-6
+    )

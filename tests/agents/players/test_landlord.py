@@ -1,4 +1,4 @@
-"""`landlord/*`: its decisions at positions, its prices against a second counting, and whole games."""
+"""`landlord/*`: its decisions at positions, its prices counted a second time, and whole games."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LIGHT_BLUE = ["Oriental Avenue", "Vermont Avenue", "Connecticut Avenue"]
 YELLOW = ["Atlantic Avenue", "Ventnor Avenue", "Marvin Gardens"]
 
 
-# --- lots for sale ------------------------------------------------------------------------------------------------------
+# --- lots for sale
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,9 @@ YELLOW = ["Atlantic Avenue", "Ventnor Avenue", "Marvin Gardens"]
         (39, {0: ["Park Place"]}, 500),  # completes: R / 2
     ],
 )
-def test_it_buys_while_the_reserve_by_the_weight_remains(square: int, lots: dict[int, list[str]], least: int) -> None:
+def test_it_buys_while_the_reserve_by_the_weight_remains(
+    square: int, lots: dict[int, list[str]], least: int
+) -> None:
     player = agents.make("landlord/balanced", leverage=False)
     assert asked_of(player, landed(square, lots, {0: least})) == "buy"
     assert asked_of(player, landed(square, lots, {0: least - 1})) == "decline"
@@ -55,7 +57,9 @@ def test_darling_leaves_utilities_to_auctions() -> None:
     assert _highest_bid(act(game, "decline"), DARLING) == pytest.approx(0.8 * 150, abs=1)
 
 
-@pytest.mark.parametrize(("name", "limit"), [("balanced", 1.1), ("aggressive", 1.5), ("cautious", 0.8)])
+@pytest.mark.parametrize(
+    ("name", "limit"), [("balanced", 1.1), ("aggressive", 1.5), ("cautious", 0.8)]
+)
 def test_bids_go_up_to_the_factor_of_the_profile(name: str, limit: float) -> None:
     game = act(landed(24, {}, {0: 1500, 1: 1500}), "decline")
     assert _highest_bid(game, agents.make(f"landlord/{name}")) == pytest.approx(limit * 240, abs=1)
@@ -80,14 +84,16 @@ def _highest_bid(game: Any, player: agents.Policy) -> int:
     return highest
 
 
-# --- building, mortgages, jail ------------------------------------------------------------------------------------------
+# --- building, mortgages, jail
 
 
 def test_it_builds_while_the_reserve_remains() -> None:
     owned = {0: [*ORANGE], 1: ["Baltic Avenue"]}
     least = 100 + 202  # R = 200 + half of 4 dollars
     assert asked_of(BALANCED, me.position(2, lots=owned, cash=[least, 0])).startswith("build")
-    assert not asked_of(BALANCED, me.position(2, lots=owned, cash=[least - 1, 0])).startswith("build")
+    assert not asked_of(BALANCED, me.position(2, lots=owned, cash=[least - 1, 0])).startswith(
+        "build"
+    )
 
 
 def test_darling_keeps_twice_the_reserve_beyond_three_houses() -> None:
@@ -104,32 +110,45 @@ def test_it_mortgages_idle_lots_for_houses_and_does_not_lift_them_at_once() -> N
     while asked(game)[1] == 0 and "go on" not in told:
         told.append(asked_of(BALANCED, game))
         act(game, told[-1])
-    # Virginia Avenue earns 12 dollars of 80: less than two thirds of the 44 that a first house of 100 dollars adds.
+    # Virginia Avenue earns 12 dollars of 80: less than two thirds of the 44 that a first house of
+    # 100 dollars adds.
     assert told[0] == "mortgage Virginia Avenue"
     assert told[1] == "build New York Avenue"
     assert not any(text.startswith("unmortgage") for text in told)
 
 
 def test_it_lifts_mortgages_above_one_and_a_half_reserves() -> None:
-    contents: dict[str, Any] = {"lots": {0: ["Baltic Avenue", "Virginia Avenue"]}, "mortgaged": ["Virginia Avenue"]}
-    assert asked_of(BALANCED, me.position(2, cash=[388, 0], **contents)) == "unmortgage Virginia Avenue"
+    contents: dict[str, Any] = {
+        "lots": {0: ["Baltic Avenue", "Virginia Avenue"]},
+        "mortgaged": ["Virginia Avenue"],
+    }
+    assert (
+        asked_of(BALANCED, me.position(2, cash=[388, 0], **contents))
+        == "unmortgage Virginia Avenue"
+    )
     assert asked_of(BALANCED, me.position(2, cash=[387, 0], **contents)) == "go on"
 
 
 @pytest.mark.parametrize(
     ("name", "low", "high"),
-    [("balanced", "pay the fine", "go on"), ("aggressive", "pay the fine", "pay the fine"), ("cautious", "go on", "go on")],
+    [
+        ("balanced", "pay the fine", "go on"),
+        ("aggressive", "pay the fine", "pay the fine"),
+        ("cautious", "go on", "go on"),
+    ],
 )
 def test_jail_by_temperament(name: str, low: str, high: str) -> None:
     """The worst rent is 4, then 950 dollars, of 1,500 in cash."""
     player = agents.make(f"landlord/{name}")
     quiet = me.position(2, jail={0: 0}, positions={0: 10}, lots={1: ["Baltic Avenue"]})
     assert asked_of(player, quiet) == low
-    dear = me.position(2, jail={0: 0}, positions={0: 10}, lots={1: [*ORANGE]}, buildings=dict.fromkeys(ORANGE, 5))
+    dear = me.position(
+        2, jail={0: 0}, positions={0: 10}, lots={1: [*ORANGE]}, buildings=dict.fromkeys(ORANGE, 5)
+    )
     assert asked_of(player, dear) == high
 
 
-# --- trades -------------------------------------------------------------------------------------------------------------
+# --- trades
 
 
 def worth(lots: list[str], cash: int, opponents: int) -> float:
@@ -154,17 +173,27 @@ def test_gains_agree_with_a_second_counting(players: int, cash: int, group: list
     row = landlord.Landlord().row()
     mine = worth(group, cash, players - 1) - worth(group[:2], cash, players - 1)
     assert landlord._gain(game, 0, third, 0, row) == pytest.approx(mine)
-    assert landlord._gain(game, 1, 0, third, row) == pytest.approx(-worth(group[2:], cash, players - 1))
+    assert landlord._gain(game, 1, 0, third, row) == pytest.approx(
+        -worth(group[2:], cash, players - 1)
+    )
 
 
 def test_railroads_utilities_mortgages_and_jail_cards_count() -> None:
-    game = me.position(2, lots={0: ["Reading Railroad", "Electric Company"], 1: ["Short Line", "Water Works"]}, mortgaged=["Water Works"])
+    game = me.position(
+        2,
+        lots={0: ["Reading Railroad", "Electric Company"], 1: ["Short Line", "Water Works"]},
+        mortgaged=["Water Works"],
+    )
     row = landlord.Landlord().row()
     landings = 1.2 / 40 * 25
     short_line, water_works, card = (1 << 25), (1 << 27), (1 << 28)
     assert board.LOT_NAME[0][25] == "Short Line"
-    assert landlord._gain(game, 0, short_line, 0, row) == pytest.approx(200 + (2 * 50 - 25) * landings)
-    assert landlord._gain(game, 0, water_works, 0, row) == pytest.approx(150 - 83 + (2 * 70 - 28) * landings)
+    assert landlord._gain(game, 0, short_line, 0, row) == pytest.approx(
+        200 + (2 * 50 - 25) * landings
+    )
+    assert landlord._gain(game, 0, water_works, 0, row) == pytest.approx(
+        150 - 83 + (2 * 70 - 28) * landings
+    )
     assert landlord._gain(game, 0, card, 0, row) == 50
 
 
@@ -182,7 +211,11 @@ def test_it_swaps_groups_where_both_are_completed() -> None:
     game = me.position(2, lots=owned, cash=[500, 500])
     made = proposed(BALANCED, game)
     assert made is not None
-    assert {*made["ask"], *made["give"]} in ({ORANGE[2], LIGHT_BLUE[0]}, {*ORANGE[:2], *LIGHT_BLUE[1:]})  # each gets one group
+    # each gets one group
+    assert {*made["ask"], *made["give"]} in (
+        {ORANGE[2], LIGHT_BLUE[0]},
+        {*ORANGE[:2], *LIGHT_BLUE[1:]},
+    )
     assert -400 <= made["cash"] <= 400  # whoever pays keeps half a reserve
     assert asked_of(BALANCED, game) == "accept"
 
@@ -193,7 +226,16 @@ def test_it_neither_offers_nor_accepts_what_costs_half_the_reserve() -> None:
     game = me.position(2, lots=owned, cash=[1500, 1000])
     act(game, "go on")
     while asked(game) != ("turn", 1):
-        act(game, "go on" if "go on" in _texts(game) else "decline" if "decline" in _texts(game) else "fold")
+        act(
+            game,
+            (
+                "go on"
+                if "go on" in _texts(game)
+                else "decline"
+                if "decline" in _texts(game)
+                else "fold"
+            ),
+        )
     offer(game, 1, ask=[], give=["New York Avenue"], cash=-700)
     assert asked(game) == ("reply", 0)
     assert asked_of(BALANCED, game) == "accept"
@@ -225,14 +267,16 @@ def test_a_refused_offer_is_not_made_again_for_a_while() -> None:
     assert proposed(BALANCED, game, memory) is not None
 
 
-# --- whole games --------------------------------------------------------------------------------------------------------
+# --- whole games
 
 
 @pytest.mark.parametrize("player", [BALANCED, AGGRESSIVE], ids=lambda player: player.name)
 def test_poor_players_swap_where_no_cash_flows(player: agents.Policy) -> None:
     green = ["Pacific Avenue", "North Carolina Avenue", "Pennsylvania Avenue"]
     rules = me.Rules(trade="one_for_one")
-    game = me.position(2, rules, lots={0: [*YELLOW[:2], green[0]], 1: [*green[1:], YELLOW[2]]}, cash={0: 90, 1: 90})
+    game = me.position(
+        2, rules, lots={0: [*YELLOW[:2], green[0]], 1: [*green[1:], YELLOW[2]]}, cash={0: 90, 1: 90}
+    )
     assert proposed(player, game) == {"to": 1, "ask": YELLOW[2:], "give": green[:1], "cash": 0}
 
 

@@ -1,4 +1,7 @@
-"""The player that searches: without playouts its base policy, with them the same at any batch size, and stronger."""
+"""The player that searches.
+
+Without playouts its base policy, with them the same at any batch size, and stronger.
+"""
 
 from __future__ import annotations
 
@@ -54,26 +57,54 @@ def open_decisions(count: int) -> Decisions:
 
 
 def test_without_playouts_it_is_its_base_policy() -> None:
-    played = agents.arena.play([agents.make("search", base="algorithmic", playouts=0), "random"], games=40, rules=SHORT, record=40)
+    played = agents.arena.play(
+        [agents.make("search", base="algorithmic", playouts=0), "random"],
+        games=40,
+        rules=SHORT,
+        record=40,
+    )
     plain = agents.arena.play(["algorithmic", "random"], games=40, rules=SHORT, record=40)
-    assert [replay.actions.tolist() for replay in played.replays] == [replay.actions.tolist() for replay in plain.replays]
+    assert [replay.actions.tolist() for replay in played.replays] == [
+        replay.actions.tolist() for replay in plain.replays
+    ]
 
 
 def test_its_answers_depend_neither_on_the_batch_nor_on_threads() -> None:
     decisions = open_decisions(24)
     searching = agents.make("search", base="random", playouts=8, advisers=["algorithmic"])
-    together = searching.act(Decisions(decisions.games.copy(), np.zeros((24, MEMORY)), decisions.key))
+    together = searching.act(
+        Decisions(decisions.games.copy(), np.zeros((24, MEMORY)), decisions.key)
+    )
     assert searching.searched > 5
     alone = agents.make("search", base="random", playouts=8, advisers=["algorithmic"], threads=1)
     for number in range(24):
         one = slice(number, number + 1)
-        assert alone.act(Decisions(decisions.games[one].copy(), np.zeros((1, MEMORY)), decisions.key[one]))[0] == together[number]
+        assert (
+            alone.act(
+                Decisions(decisions.games[one].copy(), np.zeros((1, MEMORY)), decisions.key[one])
+            )[0]
+            == together[number]
+        )
 
 
 def test_it_takes_the_better_advice() -> None:
-    """`random` with the advice of `algorithmic` wins more than `random`; both sit at the same tables."""
-    searching = agents.make("search", base="random/no_trades", playouts=6, advisers=["algorithmic"], margin=0.0, turns=12)
-    results = agents.arena.play([searching, "random/no_trades"], games=40, rules=Rules(max_turns=40, auction="none", trade="none"))
+    """`random` with the advice of `algorithmic` wins more than `random`.
+
+    Both sit at the same tables.
+    """
+    searching = agents.make(
+        "search",
+        base="random/no_trades",
+        playouts=6,
+        advisers=["algorithmic"],
+        margin=0.0,
+        turns=12,
+    )
+    results = agents.arena.play(
+        [searching, "random/no_trades"],
+        games=40,
+        rules=Rules(max_turns=40, auction="none", trade="none"),
+    )
     row = next(row for row in results.rows() if row["name"] == searching.name)
     assert row["win_rate"] > 0.65
 
@@ -82,13 +113,30 @@ def test_a_thorough_player_plays_out_what_all_agree_on() -> None:
     """Everybody would let an opponent complete a group for a dollar; played on, that loses."""
     game = me.position(
         2,
-        lots={0: ["St. James Place", "Tennessee Avenue"], 1: ["New York Avenue", "Reading Railroad"]},
+        lots={
+            0: ["St. James Place", "Tennessee Avenue"],
+            1: ["New York Avenue", "Reading Railroad"],
+        },
         cash={0: 1500, 1: 200},
         positions={0: 0, 1: 20},
     )
-    for text in ("trade with player +1", "ask for New York Avenue", "ask: done", "give: done", "give $1", "cash: done"):
+    for text in (
+        "trade with player +1",
+        "ask for New York Avenue",
+        "ask: done",
+        "give: done",
+        "give $1",
+        "cash: done",
+    ):
         me.step(game, me.actions.parse(text))
-    options: dict[str, Any] = {"base": "yielding", "advisers": [], "playouts": 60, "turns": 20, "value": "best", "others": ["algorithmic"]}
+    options: dict[str, Any] = {
+        "base": "yielding",
+        "advisers": [],
+        "playouts": 60,
+        "turns": 20,
+        "value": "best",
+        "others": ["algorithmic"],
+    }
     decisions = Decisions(me.core.batch_of(game).copy())
     assert agents.make("search", **options).act(decisions)[0] == ACCEPT
     searching = agents.make("search", thorough=True, **options)
@@ -97,7 +145,9 @@ def test_a_thorough_player_plays_out_what_all_agree_on() -> None:
 
 
 def test_it_reads_from_the_history_who_the_others_are() -> None:
-    replay = agents.arena.play(["algorithmic", "fp/b/guarded"], games=1, seed=2, record=1).replays[0]
+    replay = agents.arena.play(["algorithmic", "fp/b/guarded"], games=1, seed=2, record=1).replays[
+        0
+    ]
     seat, game = replay.names.index("algorithmic"), me.replays.start(replay)
     made = 0
     while made < 200 or game.player != seat:
@@ -107,18 +157,25 @@ def test_it_reads_from_the_history_who_the_others_are() -> None:
     searching = agents.make("search", base="algorithmic", others=["fp/b/guarded", "random"])
     told = searching._seats(Decisions(batch.copy(), history=[replay.actions[:made]]), 0)
     assert told[seat] is searching.rollout_policy
-    assert {policy.name: round(weight, 2) for policy, weight in told[1 - seat].items()} == {"fp/b/guarded": 1.0, "random": 0.0}
+    assert {policy.name: round(weight, 2) for policy, weight in told[1 - seat].items()} == {
+        "fp/b/guarded": 1.0,
+        "random": 0.0,
+    }
     untold = searching._seats(Decisions(batch.copy()), 0)
     assert [policy.name for policy in untold[1 - seat]] == ["fp/b/guarded", "random"]
     assert searching.reads_history
-    assert not agents.make("search", base="algorithmic", others=["random"]).reads_history  # there is nothing to tell apart
+    # there is nothing to tell apart
+    assert not agents.make("search", base="algorithmic", others=["random"]).reads_history
 
 
 def two_that_complete_each_other() -> Any:
     """A table of three: players 0 and 1 each have what the other lacks to complete a group."""
     return me.position(
         3,
-        lots={0: ["St. James Place", "Tennessee Avenue", "Virginia Avenue"], 1: ["New York Avenue", "St. Charles Place", "States Avenue"]},
+        lots={
+            0: ["St. James Place", "Tennessee Avenue", "Virginia Avenue"],
+            1: ["New York Avenue", "St. Charles Place", "States Avenue"],
+        },
         cash={0: 1200, 1: 1200, 2: 1200},
         positions={0: 10, 1: 20, 2: 5},
     )
@@ -135,7 +192,9 @@ def test_an_offer_that_helps_both_is_proposed_and_laid() -> None:
         laid = lay(game, offer)
         assert laid is not None
         assert DECISION_NAMES[laid["decision"][0]] == "reply"
-        terms = tuple(int(laid[name][0]) for name in ("offer_to", "offer_ask", "offer_give", "offer_cash"))
+        terms = tuple(
+            int(laid[name][0]) for name in ("offer_to", "offer_ask", "offer_give", "offer_cash")
+        )
         assert terms == offer
         me.step(laid[0], ACCEPT)
         gains = (value.shares(laid) - value.shares(game))[0]
@@ -144,7 +203,10 @@ def test_an_offer_that_helps_both_is_proposed_and_laid() -> None:
 
 
 def test_who_answers_decides_the_price() -> None:
-    """The first price of a package is the least at which the partner's policy accepts: all its cash, if it accepts everything."""
+    """The first price of a package is the least at which the partner's policy accepts.
+
+    All its cash, if it accepts everything.
+    """
     game, value = me.core.batch_of(two_that_complete_each_other()).copy(), values.resolve("best")
     before = game.copy()
 
@@ -158,16 +220,22 @@ def test_who_answers_decides_the_price() -> None:
     for offer in priced:
         assert accepted(expert, offer)
         assert not accepted(expert, offer._replace(dollars=offer.dollars - 10))
-    assert {offer.dollars for offer in propose(game, value, 4, [agents.make("yielding")] * 3)[::2]} == {-1200}
+    assert {
+        offer.dollars for offer in propose(game, value, 4, [agents.make("yielding")] * 3)[::2]
+    } == {-1200}
     assert not propose(game, value, 4, [agents.CompiledPolicy("refusing", _refusing)] * 3)
     assert (game == before).all()
 
 
 def test_it_makes_offers_of_its_own_if_they_pay() -> None:
-    """`strategic` offers nothing here; the value sees what `expert` would take, and playouts agree."""
+    """`strategic` offers nothing here.
+
+    The value sees what `expert` would take, and playouts agree.
+    """
     decisions = Decisions(me.core.batch_of(two_that_complete_each_other()).copy())
     options: dict[str, Any] = {
-        "base": "strategic", "advisers": [], "playouts": 60, "turns": 10, "value": "best", "others": ["expert"], "offers": 2,
+        "base": "strategic", "advisers": [], "playouts": 60, "turns": 10, "value": "best",
+        "others": ["expert"], "offers": 2,
     }  # fmt: skip
     searching = agents.make("search", **options)
     without = agents.make("search", **(options | {"offers": 0})).act(decisions)
@@ -184,10 +252,18 @@ def test_it_makes_offers_of_its_own_if_they_pay() -> None:
 
 
 def test_one_ply_takes_what_the_value_likes_best() -> None:
-    """A gift is accepted, a theft refused; whole games are played, the same alone and in a batch."""
+    """A gift is accepted, a theft refused.
+
+    Whole games are played, the same alone and in a batch.
+    """
     player = agents.make("one_ply", draws=2)
     for text, answer in (("give $400", ACCEPT), ("ask for $400", REJECT)):
-        game = me.position(2, lots={0: ["Baltic Avenue"], 1: ["Reading Railroad"]}, cash={0: 900, 1: 900}, positions={0: 0, 1: 20})
+        game = me.position(
+            2,
+            lots={0: ["Baltic Avenue"], 1: ["Reading Railroad"]},
+            cash={0: 900, 1: 900},
+            positions={0: 0, 1: 20},
+        )
         for step in ("trade with player +1", "ask: done", "give Baltic Avenue", "give: done"):
             me.step(game, me.actions.parse(step))
         for _ in range(4):
@@ -200,7 +276,12 @@ def test_one_ply_takes_what_the_value_likes_best() -> None:
     together = player.act(decisions)
     for number in range(12):
         one = slice(number, number + 1)
-        assert player.act(Decisions(decisions.games[one].copy(), np.zeros((1, MEMORY)), decisions.key[one]))[0] == together[number]
+        assert (
+            player.act(
+                Decisions(decisions.games[one].copy(), np.zeros((1, MEMORY)), decisions.key[one])
+            )[0]
+            == together[number]
+        )
 
 
 def test_a_learned_base_tells_what_else_it_would_do() -> None:
@@ -208,9 +289,17 @@ def test_a_learned_base_tells_what_else_it_would_do() -> None:
     decisions, base = open_decisions(400), agents.make("ppo/best/two")
     chances = base.probabilities(decisions.games)
     own = base.act(Decisions(decisions.games.copy(), np.zeros((400, MEMORY)), decisions.key))
-    options: dict[str, Any] = {"base": "ppo/best/two", "advisers": [], "rollout_policy": "algorithmic", "turns": 2, "margin": 0.0}
+    options: dict[str, Any] = {
+        "base": "ppo/best/two",
+        "advisers": [],
+        "rollout_policy": "algorithmic",
+        "turns": 2,
+        "margin": 0.0,
+    }
     searching = agents.make("search", playouts=4, doubt=0.05, **options)
-    answers = searching.act(Decisions(decisions.games.copy(), np.zeros((400, MEMORY)), decisions.key))
+    answers = searching.act(
+        Decisions(decisions.games.copy(), np.zeros((400, MEMORY)), decisions.key)
+    )
     assert 3 < searching.searched < 400
     changed = np.flatnonzero(answers != own)
     assert len(changed)
@@ -225,12 +314,23 @@ def test_a_learned_base_tells_what_else_it_would_do() -> None:
 def test_another_policy_may_play_on() -> None:
     decisions = open_decisions(12)
     one, other = (
-        agents.make("search", base="random", playouts=8, advisers=["algorithmic"], turns=10, rollout_policy=policy, margin=0.0)
+        agents.make(
+            "search",
+            base="random",
+            playouts=8,
+            advisers=["algorithmic"],
+            turns=10,
+            rollout_policy=policy,
+            margin=0.0,
+        )
         for policy in (None, "algorithmic")
     )
     assert one.rollout_policy.name == "random"
     assert other.rollout_policy.name == "algorithmic"
-    answers = [player.act(Decisions(decisions.games.copy(), np.zeros((12, MEMORY)), decisions.key)) for player in (one, other)]
+    answers = [
+        player.act(Decisions(decisions.games.copy(), np.zeros((12, MEMORY)), decisions.key))
+        for player in (one, other)
+    ]
     assert (answers[0] != answers[1]).any()
 
 
@@ -269,7 +369,9 @@ def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> Non
 
 def test_the_best_of_them_plays_and_is_kept_in_a_file(tmp_path: Path) -> None:
     searching = agents.make("search/best", playouts=4, threads=1)
-    agents.arena.play([searching, "expert", "algorithmic"], games=1, rules=Rules(max_turns=12), seed=4)
+    agents.arena.play(
+        [searching, "expert", "algorithmic"], games=1, rules=Rules(max_turns=12), seed=4
+    )
     assert searching.searched > 0
     searching.save(tmp_path / "best.safetensors")
     loaded = agents.load(tmp_path / "best.safetensors")
@@ -283,7 +385,10 @@ def test_its_time_ends_the_playouts_of_offers(monkeypatch: pytest.MonkeyPatch) -
     clock = iter(range(100))
     monkeypatch.setattr(player, "monotonic", lambda: float(next(clock)))
     options: dict[str, Any] = {"base": "algorithmic", "playouts": 40, "turns": 2}
-    searching, hurried = agents.make("search", **options), agents.make("search", time=2.5, **options)
+    searching, hurried = (
+        agents.make("search", **options),
+        agents.make("search", time=2.5, **options),
+    )
     whole = searching._leads(game, game, 10, ["algorithmic"] * 2, 5)
     assert whole.shape == (1, 40)
     cut = hurried._leads(game, game, 10, ["algorithmic"] * 2, 5)
@@ -293,4 +398,9 @@ def test_its_time_ends_the_playouts_of_offers(monkeypatch: pytest.MonkeyPatch) -
 
 def test_policy_switching_has_nothing_but_advice() -> None:
     options = agents.make("search/switching").options()
-    assert (options["base"], options["turns"], options["others"], options["offers"]) == ("expert", None, None, 0)
+    assert (options["base"], options["turns"], options["others"], options["offers"]) == (
+        "expert",
+        None,
+        None,
+        0,
+    )

@@ -24,13 +24,18 @@ from monopoly_env.policy.protocol import MEMORY
 KINDS = {factory.args[2] for factory in BUILT_IN.values() if isinstance(factory, partial)}
 # Each policy with its slots, and those of the policy that it builds on.
 LAYOUTS = [
-    (algorithmic.SLOT,), (fp.SLOT,), (gcp.SLOT,), (landlord.SLOT,), (yasumura.SLOT, mukhar.SLOT), (values.SLOT,),
+    (algorithmic.SLOT,), (fp.SLOT,), (gcp.SLOT,), (landlord.SLOT,), (yasumura.SLOT, mukhar.SLOT),
+    (values.SLOT,),
     (trading.SLOT, bargaining._SLOT),
     (stages.SLOT, ocnaru.algorithmic.OWN), (stages.SLOT, ocnaru.random.OWN),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", sorted([*KINDS, mukhar.Scripted], key=lambda kind: kind.__module__), ids=lambda kind: kind.__module__)
+@pytest.mark.parametrize(
+    "kind",
+    sorted([*KINDS, mukhar.Scripted], key=lambda kind: kind.__module__),
+    ids=lambda kind: kind.__module__,
+)
 def test_every_parameter_has_a_meaning_and_a_column(kind: Any) -> None:
     assert list(kind.meanings()) == [option.name for option in fields(kind)]
     assert all(len(meaning) > 20 for meaning in kind.meanings().values())
@@ -43,9 +48,14 @@ def test_every_parameter_has_a_meaning_and_a_column(kind: Any) -> None:
 def test_a_kernel_that_reads_a_row_by_name_is_compiled_once_and_kept() -> None:
     if numba.config.DISABLE_JIT:
         pytest.skip("nothing is compiled")
-    program = "from agents.players import friedman; print(*friedman._play.compiled.stats.cache_hits.values())"
+    program = (
+        "from agents.players import friedman;"
+        " print(*friedman._play.compiled.stats.cache_hits.values())"
+    )
     friedman._play.compiled  # noqa: B018 - compiles it
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
     assert done.stdout.split() == ["1"], done.stderr  # fetched from disk
 
 

@@ -1,4 +1,7 @@
-"""The shipped network of values: shares that add up, files that are checked, and a better forecast than worth."""
+"""The shipped network of values.
+
+Shares that add up, files that are checked, and a better forecast than worth.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,9 @@ from training.values.tables import SETTINGS, Mixture
 RULES = ("official", "ocnaru")
 
 
-def random_positions(players: int, rules: str, count: int, decisions: int = 150, seed: int = 0) -> Games:
+def random_positions(
+    players: int, rules: str, count: int, decisions: int = 150, seed: int = 0
+) -> Games:
     """Positions of running games that were played at random."""
     rng, found = np.random.default_rng(seed), []
     while len(found) < count:
@@ -63,15 +68,25 @@ def test_who_is_out_has_nothing_and_does_not_matter(best: Value) -> None:
 
 
 def test_the_names_of_seats_do_not_matter(best: Value) -> None:
-    lots, cash = [["Boardwalk", "Park Place"], ["Reading Railroad"], [], ["Baltic Avenue"]], [900, 1500, 300, 50]
+    lots, cash = (
+        [["Boardwalk", "Park Place"], ["Reading Railroad"], [], ["Baltic Avenue"]],
+        [900, 1500, 300, 50],
+    )
 
     def moved(by: int) -> Game:
         """The position with every player so many seats further on."""
         seats = [(seat + by) % 4 for seat in range(4)]
-        return me.position(4, turn=by, lots=dict(zip(seats, lots, strict=True)), cash=dict(zip(seats, cash, strict=True)))
+        return me.position(
+            4,
+            turn=by,
+            lots=dict(zip(seats, lots, strict=True)),
+            cash=dict(zip(seats, cash, strict=True)),
+        )
 
     for by in range(1, 4):
-        assert np.roll(best.shares(moved(by)), -by) == pytest.approx(best.shares(moved(0)), abs=1e-12)
+        assert np.roll(best.shares(moved(by)), -by) == pytest.approx(
+            best.shares(moved(0)), abs=1e-12
+        )
 
 
 def test_a_value_does_not_depend_on_the_batch(best: Value) -> None:
@@ -95,13 +110,23 @@ def test_playouts_that_are_cut_off_end_with_it(best: Value) -> None:
     played = me.rollout(game, "algorithmic", 40, turns=2, value="best", threads=1)
     assert played.cut.any()
     assert np.allclose(played.shares.sum(axis=1), 1, atol=1e-6)
-    assert np.array_equal(played.shares, me.rollout(game, "algorithmic", 40, turns=2, value=best, threads=2).shares)
+    assert np.array_equal(
+        played.shares, me.rollout(game, "algorithmic", 40, turns=2, value=best, threads=2).shares
+    )
 
 
 def test_a_perfect_value_at_the_cut_changes_nothing_in_the_mean() -> None:
-    """One more round, then worth decides: the exact value after the first throw is the mean over the 36 second ones."""
+    """One more round, then worth decides.
+
+    The exact value after the first throw is the mean over the 36 second ones.
+    """
     game = _end_game()
-    full, cut = (me.rollout(game, "friedman", 20_000, shuffle=False, turns=turns, value=Value("exact", _last_throw)) for turns in (None, 1))
+    full, cut = (
+        me.rollout(
+            game, "friedman", 20_000, shuffle=False, turns=turns, value=Value("exact", _last_throw)
+        )
+        for turns in (None, 1)
+    )
     assert cut.cut.all()
     spread = np.sqrt(full.shares[:, 0].var() / 20_000 + cut.shares[:, 0].var() / 20_000)
     assert 0.1 < full.share[0] < 0.9
@@ -110,11 +135,26 @@ def test_a_perfect_value_at_the_cut_changes_nothing_in_the_mean() -> None:
 
 
 def test_it_forecasts_better_than_worth(best: Value) -> None:
-    """Of games between policies that it has not seen; a difference of more than five standard errors."""
+    """Of games between policies that it has not seen.
+
+    A difference of more than five standard errors.
+    """
     gains = []
-    for states in play(Mixture.of({"landlord/balanced": 1, "fp/b": 1}), range(len(SETTINGS)), 1, kept=1, records=True):
-        games, outcome = states.games[states.there], states.share[states.kept > 0, : states.players[0]]
-        squared = {value.name: ((value.shares(games) - outcome) ** 2).sum(axis=1) for value in (best, values.resolve("worth"))}
+    for states in play(
+        Mixture.of({"landlord/balanced": 1, "fp/b": 1}),
+        range(len(SETTINGS)),
+        1,
+        kept=1,
+        records=True,
+    ):
+        games, outcome = (
+            states.games[states.there],
+            states.share[states.kept > 0, : states.players[0]],
+        )
+        squared = {
+            value.name: ((value.shares(games) - outcome) ** 2).sum(axis=1)
+            for value in (best, values.resolve("worth"))
+        }
         gains += (squared["worth"] - squared["best"]).tolist()
     assert len(gains) > 400
     assert np.mean(gains) > 5 * np.std(gains) / np.sqrt(len(gains))
@@ -122,7 +162,10 @@ def test_it_forecasts_better_than_worth(best: Value) -> None:
 
 def test_it_refuses_larger_tables(best: Value) -> None:
     game = me.new_game(5)
-    for call in (lambda: best.shares(game), lambda: me.rollout(game, "random", 2, turns=1, value=best)):
+    for call in (
+        lambda: best.shares(game),
+        lambda: me.rollout(game, "random", 2, turns=1, value=best),
+    ):
         with pytest.raises(me.ConfigurationError, match="'best' is for tables of 2 to 4, not of 5"):
             call()
 
@@ -136,7 +179,9 @@ def test_a_saved_network_is_the_same(best: Value, tmp_path: Path) -> None:
     assert set(again.about) >= {"games", "seed", "policies", "rules", "players"}
 
 
-def test_wrong_files_and_names_are_refused(best: Value, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_files_and_names_are_refused(
+    best: Value, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, arrays = tmp_path / "value.safetensors", ARCHITECTURE.unpack(best.params)
     with pytest.raises(me.ConfigurationError, match=r"Unknown value 'bets'.*Did you mean 'best'"):
         agents.values.make("bets")
@@ -159,22 +204,24 @@ def test_wrong_files_and_names_are_refused(best: Value, tmp_path: Path, monkeypa
         agents.values.load(path)
 
 
-# --- what the tests share -----------------------------------------------------------------------------------------------
+# --- what the tests share
 
 
 ORANGE = ("St. James Place", "Tennessee Avenue", "New York Avenue")
 
 
 def _end_game() -> Game:
-    """Player 0 throws, then player 1, which sits in jail, then player 0 again; then the higher worth wins.
+    """Player 0 throws, then player 1, which sits in jail, then player 0 again.
 
-    Player 0 leads by 1,000 dollars, and every other lot is mortgaged: one hotel on orange and it has lost, none and it has won. The next
-    Chance cards are known, and none of them leads to a hotel.
+    Then the higher worth wins. Player 0 leads by 1,000 dollars, and every other lot is mortgaged:
+    one hotel on orange and it has lost, none and it has won. The next Chance cards are known, and
+    none of them leads to a hotel.
     """
     others = [lot for lot in LOT_NAME[0] if lot not in ORANGE]
     rules = me.Rules(doubles_again=False, max_turns=3, score="tax_worth", first_player="fixed")
     game = me.position(
-        2, rules, turn=0, positions={0: 8}, jail={1: 0}, lots={1: [*ORANGE, *others]}, mortgaged=others,
+        2, rules, turn=0, positions={0: 8}, jail={1: 0}, lots={1: [*ORANGE, *others]},
+        mortgaged=others,
         buildings=dict.fromkeys(ORANGE, 5), cash={0: 10_000, 1: 0}, chance=["advance_go"],
     )  # fmt: skip
     worth = me.worth(game)

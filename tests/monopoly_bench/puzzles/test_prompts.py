@@ -15,14 +15,18 @@ ALL = load()
 
 def test_a_prompt_has_the_labels_beside_it_and_not_in_it() -> None:
     for puzzle, entry in zip(ALL, prompts.entries(ALL), strict=True):
-        assert {one["action"]: one["regret"] for one in entry["answers"]} == {one.action: -one.difference for one in puzzle.candidates}
+        assert {one["action"]: one["regret"] for one in entry["answers"]} == {
+            one.action: -one.difference for one in puzzle.candidates
+        }
         assert all(f"{one.action}: {one.text}" in entry["prompt"] for one in puzzle.candidates)
         assert "regret" not in entry["prompt"]
         assert "Legal actions:" not in entry["prompt"]
 
 
 def test_answers_are_scored_by_their_regret() -> None:
-    solved = prompts.score(ALL, {number: f"ACTION: {puzzle.best.text}" for number, puzzle in enumerate(ALL, 1)})
+    solved = prompts.score(
+        ALL, {number: f"ACTION: {puzzle.best.text}" for number, puzzle in enumerate(ALL, 1)}
+    )
     assert (solved["regret"], solved["solved"], solved["unreadable"]) == (0, 1, 0)
     silent = prompts.score(ALL, {1: "buy!"})
     worst = [-min(candidate.difference for candidate in puzzle.candidates) for puzzle in ALL]
@@ -36,7 +40,12 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     asked, answers = tmp_path / "prompts.jsonl", tmp_path / "answers.jsonl"
     assert __main__.main(["prompts", "--out", str(asked)]) == 0
     entries = [json.loads(line) for line in asked.read_text().splitlines()]
-    answers.write_text("".join(json.dumps({"id": e["id"], "answer": f"ACTION: {e['answers'][0]['action']}"}) + "\n" for e in entries))
+    answers.write_text(
+        "".join(
+            json.dumps({"id": e["id"], "answer": f"ACTION: {e['answers'][0]['action']}"}) + "\n"
+            for e in entries
+        )
+    )
     capsys.readouterr()
     assert __main__.main(["score", str(answers), "--json"]) == 0
     scored = json.loads(capsys.readouterr().out)

@@ -1,4 +1,7 @@
-"""Puzzles: those that are shipped are sound and hold over other luck, damaged files are refused, and the search finds what it says."""
+"""Puzzles: those that are shipped are sound, and the search finds what it says.
+
+They hold over other luck, and damaged files are refused.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +50,18 @@ def test_a_puzzle(number: int) -> None:
 
 
 def test_the_numbers_are_those_of_compare_actions() -> None:
-    puzzle = min(ALL, key=lambda puzzle: (len(puzzle.candidates), puzzle.game.num_players, -puzzle.replay.actions.size))
+    puzzle = min(
+        ALL,
+        key=lambda puzzle: (
+            len(puzzle.candidates),
+            puzzle.game.num_players,
+            -puzzle.replay.actions.size,
+        ),
+    )
     actions = sorted(candidate.action for candidate in puzzle.candidates)
-    compared = me.compare_actions(puzzle.game, actions, puzzle.policies[0], puzzle.best.playouts, seed=puzzle.seed)
+    compared = me.compare_actions(
+        puzzle.game, actions, puzzle.policies[0], puzzle.best.playouts, seed=puzzle.seed
+    )
     assert compared.best.action == puzzle.best.action
     assert compared.best.share == pytest.approx(puzzle.best.share, abs=0.0001)
 
@@ -59,7 +71,9 @@ def test_solutions_hold_over_other_luck() -> None:
     for puzzle in sorted(ALL, key=lambda puzzle: -puzzle.lead)[:5]:
         second = puzzle.candidates[1]
         shares = [
-            me.rollout(puzzle.game, puzzle.policies[0], 150, actions=action, seed=puzzle.seed + 99).share[int(puzzle.game.player)]
+            me.rollout(
+                puzzle.game, puzzle.policies[0], 150, actions=action, seed=puzzle.seed + 99
+            ).share[int(puzzle.game.player)]
             for action in (puzzle.best.action, second.action)
         ]
         assert shares[0] > shares[1]
@@ -87,7 +101,10 @@ def _changed(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any
         (lambda data: data.update(format="other"), "holds no puzzles"),
         (lambda data: data.update(rules_version=-1), "rules_version is -1"),
         (lambda data: data.update(puzzles=3), "list"),
-        (_changed(lambda one: one.update(kind="byu")), r"Puzzle 2 of 50.*'byu'. Did you mean 'buy'"),
+        (
+            _changed(lambda one: one.update(kind="byu")),
+            r"Puzzle 2 of 50.*'byu'. Did you mean 'buy'",
+        ),
         (_changed(lambda one: one.pop("seed")), "Puzzle 2.*KeyError: 'seed'"),
         (_changed(lambda one: one.update(seed=-1)), "Puzzle 2.*2"),
         (_changed(lambda one: one.update(policies=[3])), "policies"),
@@ -99,11 +116,16 @@ def _changed(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any
         (_changed(lambda one: one["candidates"][0].update(share=float("nan"))), "shares"),
         (_changed(lambda one: one["candidates"][0].update(shares=[0.5, 0.1])), "shares"),
         (_changed(lambda one: one["candidates"][0].update(more=1)), "more"),
-        (_changed(lambda one: one["candidates"].reverse()), "not clearly worse|lie in its interval"),
+        (
+            _changed(lambda one: one["candidates"].reverse()),
+            "not clearly worse|lie in its interval",
+        ),
         (_changed(lambda one: one["candidates"].pop(0)), "two answers|not clearly worse"),
     ],
 )
-def test_damaged_files_are_refused(change: Callable[[dict[str, Any]], Any], told: str, tmp_path: Path) -> None:
+def test_damaged_files_are_refused(
+    change: Callable[[dict[str, Any]], Any], told: str, tmp_path: Path
+) -> None:
     data = json.loads(SHIPPED.read_text(encoding="utf-8"))
     change(data)
     (tmp_path / "bad.json").write_text(json.dumps(data), encoding="utf-8")
@@ -124,9 +146,9 @@ def test_questions() -> None:
     """The answers of each kind, and one street for a whole group."""
     greens = ["Pacific Avenue", "North Carolina Avenue", "Pennsylvania Avenue"]
     game = me.position(2, lots={0: greens, 1: ["Boardwalk"]}, cash=[2000, 2000])
-    assert [(kind, [me.actions.describe(action) for action in found]) for kind, found in asked(game)] == [
-        ("build", ["build Pacific Avenue", "go on"])
-    ]
+    assert [
+        (kind, [me.actions.describe(action) for action in found]) for kind, found in asked(game)
+    ] == [("build", ["build Pacific Avenue", "go on"])]
     jailed = me.position(2, jail={0: 1}, jail_cards={0: ["chance"]})
     assert [kind for kind, _ in asked(jailed)] == ["jail"]
     offered = me.position(2, lots={0: ["Boardwalk"], 1: ["Park Place"]})
@@ -137,7 +159,12 @@ def test_questions() -> None:
 
 def test_the_search_finds_the_same_puzzles_again() -> None:
     def search() -> list[Puzzle]:
-        options: dict[str, Any] = {"players": ["algorithmic", "random"], "policy": "algorithmic", "playouts": 150, "games": 20}
+        options: dict[str, Any] = {
+            "players": ["algorithmic", "random"],
+            "policy": "algorithmic",
+            "playouts": 150,
+            "games": 20,
+        }
         return list(mine(2, seed=3, lead=0.0, **options))
 
     found = search()
@@ -149,8 +176,17 @@ def test_the_search_finds_the_same_puzzles_again() -> None:
 
 
 def test_a_second_policy_must_agree() -> None:
-    """By its playouts, too, the same answer is clearly the best; without it, other puzzles are found."""
-    options: dict[str, Any] = {"players": ["algorithmic", "strategic"], "policy": "algorithmic", "playouts": 150, "lead": 0.0, "seed": 3}
+    """By its playouts, too, the same answer is clearly the best.
+
+    Without it, other puzzles are found.
+    """
+    options: dict[str, Any] = {
+        "players": ["algorithmic", "strategic"],
+        "policy": "algorithmic",
+        "playouts": 150,
+        "lead": 0.0,
+        "seed": 3,
+    }
     found = list(mine(2, also="strategic", games=12, **options))
     assert found
     for puzzle in found:
@@ -163,7 +199,13 @@ def test_a_second_policy_must_agree() -> None:
 
 def test_no_kind_has_more_than_its_share() -> None:
     """Two of three at most, of which half, so one, may have the same solution."""
-    options: dict[str, Any] = {"players": ["algorithmic", "random"], "policy": "algorithmic", "playouts": 150, "games": 30, "lead": 0.0}
+    options: dict[str, Any] = {
+        "players": ["algorithmic", "random"],
+        "policy": "algorithmic",
+        "playouts": 150,
+        "games": 30,
+        "lead": 0.0,
+    }
     found = list(mine(3, seed=3, kind_share=0.6, **options))
     assert len(found) == 3
     assert max(Counter(puzzle.kind for puzzle in found).values()) <= 2
@@ -172,7 +214,13 @@ def test_no_kind_has_more_than_its_share() -> None:
 
 def test_a_first_look_is_at_more_than_one_question_of_a_kind() -> None:
     """With fewer looks, the same games give fewer puzzles."""
-    options: dict[str, Any] = {"players": ["algorithmic", "random"], "policy": "algorithmic", "playouts": 150, "games": 8, "lead": 0.0}
+    options: dict[str, Any] = {
+        "players": ["algorithmic", "random"],
+        "policy": "algorithmic",
+        "playouts": 150,
+        "games": 8,
+        "lead": 0.0,
+    }
     search = sys.modules[mine.__module__]
     many = len(list(mine(8, seed=5, kind_share=1, **options)))
     with pytest.MonkeyPatch.context() as patch:
@@ -182,7 +230,19 @@ def test_a_first_look_is_at_more_than_one_question_of_a_kind() -> None:
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(tmp_path / "mine.json")
-    quick = ["--players", "algorithmic", "random", "--policy", "algorithmic", "--playouts", "150", "--lead", "0", "--seed", "3"]
+    quick = [
+        "--players",
+        "algorithmic",
+        "random",
+        "--policy",
+        "algorithmic",
+        "--playouts",
+        "150",
+        "--lead",
+        "0",
+        "--seed",
+        "3",
+    ]
     assert __main__.main(["--out", out, "--count", "1", "--games", "20", *quick]) == 0
     assert f"1 puzzles in {out}: 1 " in capsys.readouterr().out
     assert len(load(out)) == 1
@@ -203,7 +263,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (["--rules", "oficial"], "'official'"),
     ],
 )
-def test_wrong_options(wrong: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_options(
+    wrong: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert __main__.main(["--out", str(tmp_path / "mine.json"), *wrong]) == 2
     assert told in capsys.readouterr().err
 

@@ -37,7 +37,14 @@ class Scripted(agents.BatchedPolicy):
 
 def which(game: me.Game) -> tuple[int, ...]:
     """The same for a record and for a copy from which a policy has drawn."""
-    return (*game.seed.tolist(), int(game.turns), int(game.player), int(game.decision), int(game.auction_bid), *game.cash.tolist())
+    return (
+        *game.seed.tolist(),
+        int(game.turns),
+        int(game.player),
+        int(game.decision),
+        int(game.auction_bid),
+        *game.cash.tolist(),
+    )
 
 
 def test_the_shipped_suite_follows_from_its_public_text() -> None:
@@ -67,7 +74,11 @@ def test_kingmakers_are_weak_and_move_the_win() -> None:
 def test_puzzles_of_all_kinds() -> None:
     kinds = Counter(puzzle.kind for puzzle in SUITE.puzzles)
     assert set(kinds) == set(KINDS)
-    assert max(kinds.values()) <= make._KIND_SHARE * len(SUITE.puzzles) + len(SUITE.puzzles) / make.PART  # rounded up in every part
+    # rounded up in every part
+    assert (
+        max(kinds.values())
+        <= make._KIND_SHARE * len(SUITE.puzzles) + len(SUITE.puzzles) / make.PART
+    )
     assert len({puzzle.replay.seed for puzzle in SUITE.puzzles}) == len(SUITE.puzzles)
 
 
@@ -101,11 +112,17 @@ def test_solutions_have_no_regret() -> None:
 
 
 def test_an_answer_without_a_label_is_compared_with_the_solution_over_the_same_luck() -> None:
-    puzzle = max((one for one in SUITE.puzzles if one.kind == "bid"), key=lambda one: one.replay.actions.size)
+    puzzle = max(
+        (one for one in SUITE.puzzles if one.kind == "bid"), key=lambda one: one.replay.actions.size
+    )
     labelled = {candidate.action for candidate in puzzle.candidates}
-    action = next(int(action) for action in core.legal_actions(puzzle.game) if int(action) not in labelled)
+    action = next(
+        int(action) for action in core.legal_actions(puzzle.game) if int(action) not in labelled
+    )
     regret = puzzles._regret(puzzle, action, task.Setting(SUITE, False, 1))
-    both = puzzles.shares_of_actions(puzzle.game, [puzzle.best.action, action], puzzles.PLAYOUTS, puzzle.seed, 1)
+    both = puzzles.shares_of_actions(
+        puzzle.game, [puzzle.best.action, action], puzzles.PLAYOUTS, puzzle.seed, 1
+    )
     best, other = both[:, int(puzzle.game.player)]
     assert puzzle.best.playouts == puzzles.PLAYOUTS
     assert regret == pytest.approx(best - other, abs=0.0001)
@@ -113,7 +130,9 @@ def test_an_answer_without_a_label_is_compared_with_the_solution_over_the_same_l
 
 def test_a_kingmaker_who_plays_for_itself_moves_nothing() -> None:
     def own(position: positions.Position) -> int:
-        return max(position.labels, key=lambda action: position.labels[action][int(position.game.player)])
+        return max(
+            position.labels, key=lambda action: position.labels[action][int(position.game.player)]
+        )
 
     chosen = {which(position.game): own(position) for position in SUITE.kingmaker}
     score = kingmaker.run(Scripted(lambda game: chosen[which(game)]), QUICK)
@@ -122,7 +141,11 @@ def test_a_kingmaker_who_plays_for_itself_moves_nothing() -> None:
 
 def test_whoever_makes_no_deal_gains_nothing() -> None:
     score = deal.run(Scripted(lambda game: int(me.legal_actions(game)[0])), QUICK)
-    assert (score.score, score.details["windows_with_a_deal"], score.details["share_of_surplus"]) == (0, 0, None)
+    assert (
+        score.score,
+        score.details["windows_with_a_deal"],
+        score.details["share_of_surplus"],
+    ) == (0, 0, None)
     assert score.count == deal.QUICK * len(deal.PARTNERS)
 
 
@@ -131,19 +154,26 @@ def test_a_window_ends_with_deals_made_and_nothing_else_done() -> None:
     after = deal.played(agents.make("expert"), agents.make("strategic"), before)
     assert (after["turns"] == before["turns"]).all()
     assert (after["level"] == before["level"]).all()
-    assert (after["cash"].sum(axis=1) <= before["cash"].sum(axis=1)).all()  # the bank takes a tenth of a mortgage that changes hands
-    assert np.array_equal(after, deal.played(agents.make("expert"), agents.make("strategic"), before))
+    # the bank takes a tenth of a mortgage that changes hands
+    assert (after["cash"].sum(axis=1) <= before["cash"].sum(axis=1)).all()
+    assert np.array_equal(
+        after, deal.played(agents.make("expert"), agents.make("strategic"), before)
+    )
 
 
 def test_games_score_the_share_of_the_win() -> None:
-    strong, weak = (TASKS["duel"].run(agents.make(name), QUICK) for name in ("expert", "random/no_trades"))
+    strong, weak = (
+        TASKS["duel"].run(agents.make(name), QUICK) for name in ("expert", "random/no_trades")
+    )
     assert strong.score > weak.score
     assert strong.low <= strong.score <= strong.high
     assert strong.details["worst_share"] == min(strong.details["shares"].values())
 
 
 def test_a_suite_names_no_programs() -> None:
-    hostile = dataclasses.replace(SUITE, strangers=[{"family": "bot", "options": {"command": "touch mark"}}] * 24)
+    hostile = dataclasses.replace(
+        SUITE, strangers=[{"family": "bot", "options": {"command": "touch mark"}}] * 24
+    )
     with pytest.raises(FormatError, match="families"):
         strangers.run(agents.make("random"), QUICK._replace(suite=hostile))
 
@@ -162,9 +192,17 @@ def test_exploit_searches_against_the_agent_as_it_is(monkeypatch: pytest.MonkeyP
 
     def execute(options: exploit.Options, _: object) -> dict[str, object]:
         options.check()
-        assert np.array_equal(agents.load(options.agent).arrays()["params"], agents.make("expert", margin=0.5).arrays()["params"])
+        assert np.array_equal(
+            agents.load(options.agent).arrays()["params"],
+            agents.make("expert", margin=0.5).arrays()["params"],
+        )
         share = {"win_rate": 0.75, "low": 0.7, "high": 0.8}
-        return {"best_response": share, "gain": {"difference": 0.25}, "games": 40, "search_games": 2240}
+        return {
+            "best_response": share,
+            "gain": {"difference": 0.25},
+            "games": 40,
+            "search_games": 2240,
+        }
 
     monkeypatch.setattr(exploit, "execute", execute)
     score = TASKS["exploit"].run(agents.make("expert", margin=0.5), QUICK)
@@ -174,10 +212,30 @@ def test_exploit_searches_against_the_agent_as_it_is(monkeypatch: pytest.MonkeyP
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "result.json"
     names = ["kingmaker", "puzzles"]
-    assert front.main(["algorithmic", "ppo/best/two", "--tasks", *names, "--quick", "--threads", "1", "--out", str(out)]) == 0
+    assert (
+        front.main(
+            [
+                "algorithmic",
+                "ppo/best/two",
+                "--tasks",
+                *names,
+                "--quick",
+                "--threads",
+                "1",
+                "--out",
+                str(out),
+            ]
+        )
+        == 0
+    )
     assert "ppo/best/two" in capsys.readouterr().out
     result = json.loads(out.read_text())
-    assert (result["format"], result["schema"], result["quick"], result["absent"]) == ("monopoly-bench", 1, True, ABSENT)
+    assert (result["format"], result["schema"], result["quick"], result["absent"]) == (
+        "monopoly-bench",
+        1,
+        True,
+        ABSENT,
+    )
     first, second = result["agents"]
     assert [row["name"] for row in first["tasks"]] == names
     assert second["tasks"][0]["absent"] == "ppo/best/two does not play at tables of 3"
@@ -194,15 +252,36 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (["expert", "--suite", "/no/such/folder"], "suite.json"),
     ],
 )
-def test_mistakes_are_told(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_told(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert front.main(arguments) == 2
     assert says in capsys.readouterr().err
 
 
-def test_a_sealed_twin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sealed_twin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(make.puzzles, "mine", lambda *_, **__: iter(SUITE.puzzles[:2]))
     secret, folder = tmp_path / "secret.txt", tmp_path / "sealed"
-    assert front.main(["make", "--secret", str(secret), "--out", str(folder), "--deals", "1", "--kingmaker", "0", "--puzzles", "2"]) == 0
+    assert (
+        front.main(
+            [
+                "make",
+                "--secret",
+                str(secret),
+                "--out",
+                str(folder),
+                "--deals",
+                "1",
+                "--kingmaker",
+                "0",
+                "--puzzles",
+                "2",
+            ]
+        )
+        == 0
+    )
     text = secret.read_text().strip()
     assert suite.fingerprint(text) in capsys.readouterr().out
     twin = suite.load(folder)
@@ -217,7 +296,9 @@ def test_a_sealed_twin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert "another text: give an empty folder" in capsys.readouterr().err
 
 
-def test_a_search_that_was_ended_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_search_that_was_ended_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     asked: list[int] = []
 
     def mined(count: int, *, seed: int, **_: object) -> Iterator[Puzzle]:
@@ -232,7 +313,10 @@ def test_a_search_that_was_ended_goes_on(tmp_path: Path, monkeypatch: pytest.Mon
     arguments = ["make", "--secret", str(tmp_path / "secret.txt"), "--out", str(tmp_path / "suite")]
     arguments += ["--deals", "1", "--kingmaker", "0", "--puzzles", "5"]
     assert front.main(arguments) == 130
-    assert {path.name for path in (tmp_path / "suite").iterdir()} >= {"deal.json", "puzzles-part-000.json"}
+    assert {path.name for path in (tmp_path / "suite").iterdir()} >= {
+        "deal.json",
+        "puzzles-part-000.json",
+    }
     capsys.readouterr()
     assert front.main(arguments) == 0
     assert "deal.json: 1, found before" in capsys.readouterr().out

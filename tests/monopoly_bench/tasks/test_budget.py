@@ -51,7 +51,9 @@ def test_a_late_answer_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (told["measured"], told["fallback"]) == ("every decision", "expert")
 
 
-def test_compiled_agents_play_as_they_are_while_they_are_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_agents_play_as_they_are_while_they_are_fast(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     agent = agents.make("algorithmic")
     monkeypatch.setattr(budget, "time", Clock(0.001))
     player, watch = budget.timed(agent, 50, budget.FALLBACK, GAMES)
@@ -62,7 +64,9 @@ def test_compiled_agents_play_as_they_are_while_they_are_fast(monkeypatch: pytes
     player, watch = budget.timed(agent, 50, budget.FALLBACK, GAMES)
     assert player is watch
     assert fingerprint(player) == fingerprint(agent)
-    results = agents.arena.play([player, "random/no_trades"], games=2, turn_limit=5, threads=1, seed=1)
+    results = agents.arena.play(
+        [player, "random/no_trades"], games=2, turn_limit=5, threads=1, seed=1
+    )
     assert results.rows()[0]["name"] == "algorithmic"
     told = budget.about(player, watch, 50)
     assert told["late"] == told["decisions"] > 0
@@ -71,14 +75,30 @@ def test_compiled_agents_play_as_they_are_while_they_are_fast(monkeypatch: pytes
 def test_the_same_games_with_time_enough() -> None:
     timed = budget.Timed(Last(), 1e9, agents.make("random"))
     tables = [
-        agents.arena.play([player, "random/no_trades"], games=4, record=4, turn_limit=8, threads=1, seed=1) for player in (Last(), timed)
+        agents.arena.play(
+            [player, "random/no_trades"], games=4, record=4, turn_limit=8, threads=1, seed=1
+        )
+        for player in (Last(), timed)
     ]
-    assert [replay.actions.tolist() for replay in tables[0].replays] == [replay.actions.tolist() for replay in tables[1].replays]
+    assert [replay.actions.tolist() for replay in tables[0].replays] == [
+        replay.actions.tolist() for replay in tables[1].replays
+    ]
 
 
 def test_the_result_says_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "result.json"
-    words = ["random", "--tasks", "puzzles", "--quick", "--threads", "1", "--budget-ms", "1e9", "--out", str(out)]
+    words = [
+        "random",
+        "--tasks",
+        "puzzles",
+        "--quick",
+        "--threads",
+        "1",
+        "--budget-ms",
+        "1e9",
+        "--out",
+        str(out),
+    ]
     assert front.main(words) == 0
     result = json.loads(out.read_text())
     assert result["budget"] == "1e+09 ms a decision"

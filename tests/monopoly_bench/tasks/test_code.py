@@ -1,4 +1,7 @@
-"""Task 8, code: nothing is run unless the user says so, ten submissions at most, and the final measure has other seeds."""
+"""Task 8, code: nothing is run unless the user says so.
+
+There are ten submissions at most, and the final measure has other seeds.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,9 @@ def written(tmp_path: Path) -> Path:
 
 
 def submit(path: Path, folder: Path, *more: str) -> int:
-    return front.main(["code", str(path), "--folder", str(folder), "--run-code", "--quick", "--json", *more])
+    return front.main(
+        ["code", str(path), "--folder", str(folder), "--run-code", "--quick", "--json", *more]
+    )
 
 
 def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -38,7 +43,12 @@ def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return result
 
 
-def test_a_series(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_series(
+    written: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.setattr(code, "OPPONENTS", ("random", "yasumura"))
     folder = tmp_path / "series"
     assert submit(written, folder) == 0
@@ -48,7 +58,10 @@ def test_a_series(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     written.write_text("def play(game, mask, params, memory):\n    return 999\n")
     assert submit(written, folder) == 0
     assert "IllegalActionError" in told(capsys)["agents"][0]["tasks"][0]["absent"]
-    assert front.main(["code", "--final", "--folder", str(folder), "--run-code", "--quick", "--json"]) == 0
+    assert (
+        front.main(["code", "--final", "--folder", str(folder), "--run-code", "--quick", "--json"])
+        == 0
+    )
     final = told(capsys)["agents"][0]
     assert (final["name"], final["sha256"]) == ("submission 1", first["sha256"])
     assert [entry["submission"] for entry in final["tasks"][0]["details"]["submissions"]] == [1, 2]
@@ -62,7 +75,9 @@ def test_seeds_of_submissions_are_not_those_of_the_final_measure() -> None:
     assert len(set(seeds)) == 2
 
 
-def test_nothing_runs_unless_the_user_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_runs_unless_the_user_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path, mark = tmp_path / "kernel.py", tmp_path / "mark"
     path.write_text(f"open({str(mark)!r}, 'w')\n" + BUYER)
     assert front.main(["code", str(path), "--folder", str(tmp_path / "series"), "--quick"]) == 2
@@ -72,7 +87,10 @@ def test_nothing_runs_unless_the_user_says_so(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_a_series_has_ten_submissions(
-    written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    written: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     scores = iter([0.5, 0.75, *[0.25] * 8, 0.5])
     asked = []
@@ -108,7 +126,9 @@ def test_what_is_no_kernel_is_told(source: str, says: str, tmp_path: Path) -> No
         kernel.load(path)
 
 
-def test_a_submission_that_takes_too_long_has_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_submission_that_takes_too_long_has_failed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "kernel.py"
     path.write_text("while True:\n    pass")
     assert submit(path, tmp_path / "series", "--seconds", "1") == 0

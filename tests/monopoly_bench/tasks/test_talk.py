@@ -1,4 +1,7 @@
-"""Task 8, table talk: the same luck with and without messages; wins, promises, deals and costs are counted."""
+"""Task 8, table talk: the same luck with and without messages.
+
+Wins, promises, deals and costs are counted.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,18 @@ from monopoly_bench import __main__ as front
 from monopoly_env import replays
 
 SAYS = (
-    "promise = 'no bid on red for 1 round' if d['round'] == 1 else None; "
-    "print(json.dumps({'action': d['legal'][0]['action'], 'message': 'Hello', 'promise': promise}), flush=True)"
+    "promise = 'no bid on red for 1 round' if d['round'] == 1 else None;"
+    " print(json.dumps({'action': d['legal'][0]['action'], 'message': 'Hello', 'promise':"
+    " promise}), flush=True)"
 )
-BOT = "bot:" + shlex.join([sys.executable, "-S", "-c", f"import sys, json\nfor line in sys.stdin:\n    d = json.loads(line)\n    {SAYS}"])
+BOT = "bot:" + shlex.join(
+    [
+        sys.executable,
+        "-S",
+        "-c",
+        f"import sys, json\nfor line in sys.stdin:\n    d = json.loads(line)\n    {SAYS}",
+    ]
+)
 
 
 def test_players_at_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,11 +58,16 @@ def test_players_at_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     costs = [agent.get("costs") for agent in result["agents"]]
     assert 0 < costs[0]["decisions"] == costs[0]["fallbacks"]
     assert costs[1:] == [None, None]
-    assert (result["format"], result["table"]) == ("monopoly-bench", {"rules": "official", "turn_limit": 4, "seeds": 1})
+    assert (result["format"], result["table"]) == (
+        "monopoly-bench",
+        {"rules": "official", "turn_limit": 4, "seeds": 1},
+    )
     rows = [agent["tasks"][0] for agent in result["agents"]]
     model, bot, expert = [row["details"] for row in rows]
     assert sum(row["score"] for row in rows) == pytest.approx(1)
-    assert sum(details["share_without_messages"] for details in (model, bot, expert)) == pytest.approx(1)
+    assert sum(
+        details["share_without_messages"] for details in (model, bot, expert)
+    ) == pytest.approx(1)
     assert all(row["count"] == 3 and row["low"] <= row["score"] <= row["high"] for row in rows)
     assert expert["share_of_promises_kept"] is None
     assert (bot["share_of_promises_kept"], bot["promises_broken"]) == (1, 0)
@@ -68,13 +84,21 @@ def test_players_at_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_the_same_players_without_words_play_the_same_games(tmp_path: Path) -> None:
     out = tmp_path / "talk.json"
-    assert front.main(["talk", "expert", "algorithmic", "--seeds", "2", "--out", str(out), "--json"]) == 0
+    assert (
+        front.main(["talk", "expert", "algorithmic", "--seeds", "2", "--out", str(out), "--json"])
+        == 0
+    )
     for agent in json.loads(out.read_text())["agents"]:
         details = agent["tasks"][0]["details"]
-        assert (details["change"], details["deals_a_game"]) == (0, details["deals_a_game_without_messages"])
+        assert (details["change"], details["deals_a_game"]) == (
+            0,
+            details["deals_a_game_without_messages"],
+        )
 
 
-def test_games_before_a_failure_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_games_before_a_failure_are_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     leaves_the_second_game = """import sys, json
 last = 0
 for line in sys.stdin:
@@ -84,13 +108,35 @@ for line in sys.stdin:
     last = d["round"]
     print(json.dumps(d["legal"][0]["action"]), flush=True)
 """
-    bot, record = "bot:" + shlex.join([sys.executable, "-S", "-c", leaves_the_second_game]), tmp_path / "talk.replay"
-    assert front.main(["talk", bot, "expert", "--seeds", "1", "--turn-limit", "4", "--record-file", str(record)]) == 2
+    bot, record = (
+        "bot:" + shlex.join([sys.executable, "-S", "-c", leaves_the_second_game]),
+        tmp_path / "talk.replay",
+    )
+    assert (
+        front.main(
+            [
+                "talk",
+                bot,
+                "expert",
+                "--seeds",
+                "1",
+                "--turn-limit",
+                "4",
+                "--record-file",
+                str(record),
+            ]
+        )
+        == 2
+    )
     assert "has exited" in capsys.readouterr().err
     assert len(replays.load(record)) == 1
 
 
 def test_mistakes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    for words, says in ((["expert"], "2 to 8 players"), (["expert", "exprt"], "expert"), (["expert"] * 2 + ["--seeds", "0"], "--seeds")):
+    for words, says in (
+        (["expert"], "2 to 8 players"),
+        (["expert", "exprt"], "expert"),
+        (["expert"] * 2 + ["--seeds", "0"], "--seeds"),
+    ):
         assert front.main(["talk", *words]) == 2
         assert says in capsys.readouterr().err

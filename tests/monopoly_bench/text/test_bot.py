@@ -25,7 +25,10 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "bot.js"
 
 def program(body: str, **options: float) -> Bot:
     """A bot in Python, which is there in any case."""
-    code = f"import sys, json, time\nfor line in sys.stdin:\n    decision = json.loads(line)\n    {body}"
+    code = (
+        "import sys, json, time\nfor line in sys.stdin:\n    decision = json.loads(line)\n   "
+        f" {body}"
+    )
     return Bot(shlex.join([sys.executable, "-u", "-S", "-c", code]), name="test", **options)
 
 
@@ -33,17 +36,23 @@ def decisions() -> Decisions:
     return Decisions(me.core.batch_of(me.position(2, seed=1, throws=[(1, 2)])).copy())
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="NO NODE: the example in JavaScript is not tested")
+@pytest.mark.skipif(
+    shutil.which("node") is None, reason="NO NODE: the example in JavaScript is not tested"
+)
 def test_the_example_in_javascript_plays_and_wins() -> None:
     bot = agents.make(f"bot:node {EXAMPLE}", name="example")
     assert isinstance(bot, Bot)
-    results = agents.arena.play([bot, "random/no_trades"], games=2, turn_limit=60, threads=1, seed=1)
+    results = agents.arena.play(
+        [bot, "random/no_trades"], games=2, turn_limit=60, threads=1, seed=1
+    )
     bot.close()
     assert results.rows()[0]["name"] == "example"
     assert len(EXAMPLE.read_text().splitlines()) <= 30
 
 
-@pytest.mark.parametrize("answer", ["1", '"buy"', '{"action": 1}', '{"action": "buy", "why": "cheap"}'])
+@pytest.mark.parametrize(
+    "answer", ["1", '"buy"', '{"action": 1}', '{"action": "buy", "why": "cheap"}']
+)
 def test_the_forms_of_an_answer(answer: str) -> None:
     bot = program(f"print({answer!r})")
     assert bot.act(decisions()).tolist() == [1]
@@ -52,7 +61,10 @@ def test_the_forms_of_an_answer(answer: str) -> None:
 
 
 def test_it_is_shown_the_situation() -> None:
-    bot = program("print(json.dumps(decision['legal'][1] if decision['id'] == 1 and decision['you'] == 0 else None))")
+    bot = program(
+        "print(json.dumps(decision['legal'][1] if decision['id'] == 1 and decision['you'] == 0 else"
+        " None))"
+    )
     assert bot.act(decisions()).tolist() == [1]
     bot.close()
 
@@ -78,12 +90,14 @@ def test_a_bot_that_fails_is_told(body: str, says: str) -> None:
 
 def test_bots_talk_and_the_recording_keeps_it(tmp_path: Path) -> None:
     talker = program(
-        "print(json.dumps({'action': decision['legal'][0]['action'], 'message': 'Hello' + chr(27) + ' all.', "
-        "'promise': 'no bid on red for 1 round'} if not decision['talk']['messages'] else decision['legal'][0]['action']))"
+        "print(json.dumps({'action': decision['legal'][0]['action'], 'message': 'Hello' + chr(27) +"
+        " ' all.', 'promise': 'no bid on red for 1 round'} if not decision['talk']['messages'] else"
+        " decision['legal'][0]['action']))"
     )
     listener = program(
-        "heard = decision['talk']['messages']; "
-        "print(json.dumps({'action': decision['legal'][0]['action'], 'message': heard and 'You said ' + heard[0]['text'] or None}))"
+        "heard = decision['talk']['messages']; print(json.dumps({'action':"
+        " decision['legal'][0]['action'], 'message': heard and 'You said ' + heard[0]['text'] or"
+        " None}))"
     )
     played = play([talker, listener, "random/no_trades"], seed=2, talk=True, turn_limit=4)
     silent = play(["random", "random", "random/no_trades"], seed=2, turn_limit=4)
@@ -105,7 +119,15 @@ def test_what_a_bot_can_not_say_is_told() -> None:
         bot = program("print(json.dumps({'action': decision['legal'][0]['action'], " + said + "}))")
         with pytest.raises(PolicyError, match=says):
             play([bot, "random"], talk=True)
-        assert play([program("print(json.dumps({'action': decision['legal'][0]['action'], " + said + "}))"), "random"], turn_limit=1)
+        assert play(
+            [
+                program(
+                    "print(json.dumps({'action': decision['legal'][0]['action'], " + said + "}))"
+                ),
+                "random",
+            ],
+            turn_limit=1,
+        )
 
 
 def ask_often(bot: Bot) -> None:
@@ -156,7 +178,10 @@ def test_commands_are_checked() -> None:
         Bot("node", seconds=0)
     with pytest.raises(ConfigurationError, match="bot"):
         agents.make("bott:node")
-    assert json.dumps(Bot("node x.js").options()) == '{"command": "node x.js", "seconds": 5.0, "name": "node x.js"}'
+    assert (
+        json.dumps(Bot("node x.js").options())
+        == '{"command": "node x.js", "seconds": 5.0, "name": "node x.js"}'
+    )
 
 
 def test_a_file_starts_no_program(tmp_path: Path) -> None:

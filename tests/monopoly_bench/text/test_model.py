@@ -31,7 +31,9 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
 
 def buying() -> Decisions:
     """One decision: buy, or decline."""
-    return Decisions(me.core.batch_of(me.position(2, seed=1, positions=[0, 0], throws=[(1, 2)])).copy())
+    return Decisions(
+        me.core.batch_of(me.position(2, seed=1, positions=[0, 0], throws=[(1, 2)])).copy()
+    )
 
 
 def model(stub: Stub, **options: Any) -> LanguageModel:
@@ -49,7 +51,8 @@ def test_an_answer_is_carried_out_logged_and_counted(stub: Stub, tmp_path: Path)
     assert "Baltic Avenue" in request["messages"][1]["content"]
     assert stub.keys == [f"Bearer {KEY}"]
     assert player.costs == {
-        "calls": 1, "prompt_tokens": 100, "completion_tokens": 10, "dollars": pytest.approx(0.0003), "retries": 0, "fallbacks": 0,
+        "calls": 1, "prompt_tokens": 100, "completion_tokens": 10, "dollars": pytest.approx(0.0003),
+        "retries": 0, "fallbacks": 0,
         "decisions": 1,
     }  # fmt: skip
     log = (tmp_path / "calls.jsonl").read_text()
@@ -94,7 +97,10 @@ def ask(stub: Stub, **options: Any) -> Reply:
 
 
 def sent(content: Any, usage: Any = None) -> tuple[int, bytes]:
-    return 200, json.dumps({"choices": [{"message": {"content": content}}], "usage": usage}).encode()
+    return (
+        200,
+        json.dumps({"choices": [{"message": {"content": content}}], "usage": usage}).encode(),
+    )
 
 
 @pytest.fixture
@@ -106,7 +112,13 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_a_busy_server_is_asked_again(stub: Stub, waits: list[float]) -> None:
-    stub.answers = [(429, b"", ("Retry-After", "7")), (500, b""), (503, b"", ("Retry-After", "soon")), (529, b""), "ACTION: buy"]
+    stub.answers = [
+        (429, b"", ("Retry-After", "7")),
+        (500, b""),
+        (503, b"", ("Retry-After", "soon")),
+        (529, b""),
+        "ACTION: buy",
+    ]
     assert ask(stub).text == "ACTION: buy"
     assert waits == [7, 1, 2, 4]
     stub.answers = [(429, b"", ("Retry-After", "9999")), (429, b"too many")]
@@ -154,7 +166,10 @@ def test_the_time_is_that_of_the_whole_answer(stub: Stub, start: bytes) -> None:
     ("answer", "says"),
     [
         (lambda handler: handler.wfile.write(b"SSH-2.0\r\n\r\n"), "SSH-2.0"),
-        (lambda handler: handler.wfile.write(b"HTTP/1.0 200 OK\r\nA:" + b"a" * 70_000), "more than 65536 bytes"),
+        (
+            lambda handler: handler.wfile.write(b"HTTP/1.0 200 OK\r\nA:" + b"a" * 70_000),
+            "more than 65536 bytes",
+        ),
         ((200, b"[" * 100_000), "no answer in"),
         ((200, b'{"choices": NaN}'), "no answer in"),
         ((200, b"[]"), "no answer in"),
@@ -172,15 +187,29 @@ def test_what_is_no_answer_is_an_error_of_ours(stub: Stub, answer: Any, says: st
 
 
 @pytest.mark.parametrize(
-    "usage", [7, [], {"prompt_tokens": float("nan"), "completion_tokens": 1}, {"prompt_tokens": -1}, {"prompt_tokens": 10**400}]
+    "usage",
+    [
+        7,
+        [],
+        {"prompt_tokens": float("nan"), "completion_tokens": 1},
+        {"prompt_tokens": -1},
+        {"prompt_tokens": 10**400},
+    ],
 )
 def test_tokens_that_are_no_counts_are_estimated(stub: Stub, usage: Any) -> None:
     stub.answers = [sent(None, usage)]
     reply = ask(stub)
-    assert (reply.text, reply.prompt_tokens, reply.completion_tokens, reply.counted) == ("", 2, 0, False)
+    assert (reply.text, reply.prompt_tokens, reply.completion_tokens, reply.counted) == (
+        "",
+        2,
+        0,
+        False,
+    )
 
 
-def test_a_key_that_no_header_can_hold_is_not_told(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_no_header_can_hold_is_not_told(
+    stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret\nkey")
     with pytest.raises(PolicyError, match="OPENAI_API_KEY") as caught:
         ask(stub)
@@ -204,7 +233,9 @@ def test_the_first_fallback_is_said_aloud(stub: Stub, capsys: pytest.CaptureFixt
 def test_without_a_fallback_the_game_ends(stub: Stub, answers: list[Any]) -> None:
     stub.answers = list(answers)
     player = model(stub, fallback="raise")
-    with pytest.raises(PolicyError, match=r"401|No action in 2 answers of 'tiny'. Unknown action 'fly'"):
+    with pytest.raises(
+        PolicyError, match=r"401|No action in 2 answers of 'tiny'. Unknown action 'fly'"
+    ):
         agents.arena.play([player, "random"], games=1)
     assert not stub.answers
 
@@ -223,7 +254,9 @@ def test_models_talk(stub: Stub, tmp_path: Path) -> None:
         "PROMISE: peace\nACTION: fold",
         *["ACTION: go on"] * 2000,
     ]
-    player, other = (model(stub, log=str(tmp_path / "log"), name=name) for name in ("first", "second"))
+    player, other = (
+        model(stub, log=str(tmp_path / "log"), name=name) for name in ("first", "second")
+    )
     played = play([player, other], seed=1, talk=True, turn_limit=2)
     assert "SAY: <at most 200" in stub.requests[0]["messages"][0]["content"]
     heard = stub.requests[1]["messages"][1]["content"]
@@ -233,10 +266,16 @@ def test_models_talk(stub: Stub, tmp_path: Path) -> None:
     first, second, *_ = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert first["said"] == {"text": "Peace?", "promise": "no bid on red for 2 rounds"}
     assert second["outcome"] == "unreadable"
-    assert [(at, str(message.promise)) for at, message in played.replay.talk] == [(0, "no bid on red for 2 rounds")]
+    assert [(at, str(message.promise)) for at, message in played.replay.talk] == [
+        (0, "no bid on red for 2 rounds")
+    ]
     stub.requests.clear()
     play([player, other], seed=1, turn_limit=1)
-    assert all("SAY:" not in message["content"] for request in stub.requests for message in request["messages"])
+    assert all(
+        "SAY:" not in message["content"]
+        for request in stub.requests
+        for message in request["messages"]
+    )
 
 
 def test_options_are_checked_and_kept(stub: Stub, tmp_path: Path) -> None:
@@ -253,7 +292,8 @@ def test_options_are_checked_and_kept(stub: Stub, tmp_path: Path) -> None:
     path = tmp_path / "model.safetensors"
     model(stub, menu=False).save(path)
     assert KEY.encode() not in path.read_bytes()
-    with pytest.raises(FormatError, match="made by its name"):  # a file could send the key to a server of its choice
+    # a file could send the key to a server of its choice
+    with pytest.raises(FormatError, match="made by its name"):
         agents.load(path)
 
 

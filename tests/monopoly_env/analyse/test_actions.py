@@ -42,7 +42,9 @@ def _registered() -> None:
 
 def at_the_sale(cash: int = 3000) -> Any:
     """Player 0 owns Park Place, is rich, and stands on Boardwalk, which is for sale."""
-    game = me.position(2, lots={0: ["Park Place"]}, cash={0: cash, 1: 1500}, positions={0: 35}, throws=[(1, 3)])
+    game = me.position(
+        2, lots={0: ["Park Place"]}, cash={0: cash, 1: 1500}, positions={0: 35}, throws=[(1, 3)]
+    )
     while game.decision != DECISION_NAMES.index("buy"):
         me.step(game, me.actions.parse("go on"))
     return game
@@ -56,13 +58,16 @@ def test_the_better_action_is_found_and_its_lead_is_paired() -> None:
     other = compared.of(DECLINE)
     assert other.difference < 0
     assert other.difference_high < 0
-    # Over the same dice the difference is known better than from two shares that have nothing in common.
+    # Over the same dice the difference is known better than from two shares that have nothing in
+    # common.
     apart = (other.high - other.low) / 2 * np.sqrt(2)
     assert (other.difference_high - other.difference_low) / 2 < apart
 
 
 def test_half_of_the_actions_are_dropped_in_each_round() -> None:
-    game = me.position(2, lots={0: ["Reading Railroad", "Park Place", "Oriental Avenue", "Water Works"]})
+    game = me.position(
+        2, lots={0: ["Reading Railroad", "Park Place", "Oriental Avenue", "Water Works"]}
+    )
     legal = [action for action in me.legal_actions(game).tolist() if action != TRADE]
     compared = compare_actions(game, policies="random", n=64)
     counts = [one.playouts for one in compared.candidates]
@@ -85,14 +90,20 @@ def test_an_action_is_worth_what_its_playouts_say() -> None:
 
 def test_a_dropped_action_shows_no_share_of_its_luckier_playouts() -> None:
     """Its share over a few playouts is not to be read beside that of the best over many."""
-    game = me.position(2, lots={0: ["Reading Railroad", "Park Place", "Oriental Avenue", "Water Works"]})
+    game = me.position(
+        2, lots={0: ["Reading Railroad", "Park Place", "Oriental Avenue", "Water Works"]}
+    )
     compared = compare_actions(game, policies="random", n=64)
     best, *others = compared.candidates
-    assert any(one.share > best.share for one in others if one.playouts < best.playouts), "or this test says nothing"
+    assert any(one.share > best.share for one in others if one.playouts < best.playouts), (
+        "or this test says nothing"
+    )
     title, first, *rows, verdict = str(compared).splitlines()
     assert title == "Player 0, turn:"
     assert first.split("(")[0].strip() == f"{best.share:.3f}"
-    assert [row.split("(")[0].strip() for row in rows] == [f"{one.difference:+.3f}" for one in others]
+    assert [row.split("(")[0].strip() for row in rows] == [
+        f"{one.difference:+.3f}" for one in others
+    ]
     assert verdict == compared.verdict
     table = _actions_table(compared, "")
     shares, differences = (list(column.cells) for column in table.columns[:2])
@@ -105,15 +116,26 @@ def test_the_verdict_names_all_that_may_be_best() -> None:
     game = at_the_sale(1200)
     assert compare_actions(game, [BUY, DECLINE], "algorithmic", 600).verdict == "best: buy"
     assert compare_actions(game, [DECLINE], "random", 2).verdict == "best: decline"
-    assert compare_actions(game, [BUY, DECLINE], "random", 4).verdict.startswith("too close to call: ")
-    many = me.position(2, lots={0: ["Reading Railroad", "Park Place", "Oriental Avenue", "Water Works"]})
-    assert re.fullmatch(r"too close to call: [^,]+(, [^,]+){3} and \d+ more", compare_actions(many, policies="random", n=2).verdict)
+    assert compare_actions(game, [BUY, DECLINE], "random", 4).verdict.startswith(
+        "too close to call: "
+    )
+    many = me.position(
+        2, lots={0: ["Reading Railroad", "Park Place", "Oriental Avenue", "Water Works"]}
+    )
+    assert re.fullmatch(
+        r"too close to call: [^,]+(, [^,]+){3} and \d+ more",
+        compare_actions(many, policies="random", n=2).verdict,
+    )
 
 
 def test_a_comparison_is_reproducible_and_stops_early() -> None:
     game = at_the_sale()
-    assert compare_actions(game, policies="random", n=40, threads=1) == compare_actions(game, policies="random", n=40, threads=2)
-    many = me.position(2, lots={0: ["Reading Railroad", "Park Place", "Oriental Avenue", "Water Works"]})
+    assert compare_actions(game, policies="random", n=40, threads=1) == compare_actions(
+        game, policies="random", n=40, threads=2
+    )
+    many = me.position(
+        2, lots={0: ["Reading Railroad", "Park Place", "Oriental Avenue", "Water Works"]}
+    )
     for stopped in (
         compare_actions(many, policies="random", n=512, until=0.9),
         compare_actions(many, policies="random", n=512, seconds=0.0),
@@ -129,7 +151,10 @@ def test_two_candidates_stop_when_their_difference_is_known() -> None:
     assert len(counts) == 1
     assert 8 < counts.pop() < 600
     for action in (BUY, DECLINE):  # what was played is the beginning of the same playouts
-        assert stopped.outcomes[action].tolist() == whole.outcomes[action][: len(stopped.outcomes[action])].tolist()
+        assert (
+            stopped.outcomes[action].tolist()
+            == whole.outcomes[action][: len(stopped.outcomes[action])].tolist()
+        )
     half = (stopped.candidates[1].difference_high - stopped.candidates[1].difference_low) / 2
     assert half < 0.11  # the precision, less the two playouts that the rule adds for safety
     alike = compare_actions(game, [DECLINE, DECLINE], "random", 40, until=0.5)
@@ -141,14 +166,26 @@ def test_wrong_comparisons_are_refused() -> None:
     for arguments, error, message in (
         ({"actions": []}, me.ConfigurationError, "actions is empty"),
         ({"actions": 3}, me.ConfigurationError, "actions=3 must be a list of legal actions"),
-        ({"actions": "buy"}, me.ConfigurationError, "actions='buy' must be a list of legal actions"),
-        ({"actions": ["go on"]}, me.ConfigurationError, "'go on' must be a number: monopoly_env.actions.parse"),
+        (
+            {"actions": "buy"},
+            me.ConfigurationError,
+            "actions='buy' must be a list of legal actions",
+        ),
+        (
+            {"actions": ["go on"]},
+            me.ConfigurationError,
+            "'go on' must be a number: monopoly_env.actions.parse",
+        ),
         ({"actions": [0.5]}, me.ConfigurationError, "0.5 must be an integer from 0 to 204"),
         ({"actions": [(0, 1)]}, me.ConfigurationError, r"\(0, 1\) are no whole offer"),
         ({"actions": [204]}, me.IllegalActionError, "illegal"),
         ({"n": 0}, me.ConfigurationError, "n=0"),
         ({"n": "x"}, me.ConfigurationError, "n='x' must be a whole number from 1"),
-        ({"n": 2**40}, me.ConfigurationError, "n=1099511627776 must be a whole number from 1 to 16,777,216"),
+        (
+            {"n": 2**40},
+            me.ConfigurationError,
+            "n=1099511627776 must be a whole number from 1 to 16,777,216",
+        ),
         ({"first": 3}, me.ConfigurationError, "compare_actions takes no first=3"),
         ({"baseline": 204}, me.ConfigurationError, "baseline=204 is not among"),
         ({"seconds": "x"}, me.ConfigurationError, "seconds='x' must be a number from 0"),
@@ -165,12 +202,26 @@ def test_wrong_comparisons_are_refused() -> None:
 
 
 def test_offers_are_compared_as_a_whole_and_their_steps_are_refused() -> None:
-    game = me.position(2, lots={0: ["Park Place"], 1: ["Boardwalk", "Reading Railroad"]}, cash={0: 1500, 1: 1500})
-    texts = ("trade with player +1", "ask for Boardwalk", "ask: done", "give: done", "give $500", "cash: done")
+    game = me.position(
+        2, lots={0: ["Park Place"], 1: ["Boardwalk", "Reading Railroad"]}, cash={0: 1500, 1: 1500}
+    )
+    texts = (
+        "trade with player +1",
+        "ask for Boardwalk",
+        "ask: done",
+        "give: done",
+        "give $500",
+        "cash: done",
+    )
     offer = tuple(me.actions.parse(text) for text in texts)
     assert TRADE in me.legal_actions(game)
-    assert TRADE not in [one.action for one in compare_actions(game, policies="random", n=2).candidates]
-    with pytest.raises(me.ConfigurationError, match=r"'trade with player [+]1' only begins an offer.*compare_offers"):
+    assert TRADE not in [
+        one.action for one in compare_actions(game, policies="random", n=2).candidates
+    ]
+    with pytest.raises(
+        me.ConfigurationError,
+        match=r"'trade with player [+]1' only begins an offer.*compare_offers",
+    ):
         compare_actions(game, [TRADE])
     with pytest.raises(me.ConfigurationError, match="no whole offer"):
         compare_actions(game, [offer[:-1]])
@@ -181,14 +232,20 @@ def test_offers_are_compared_as_a_whole_and_their_steps_are_refused() -> None:
     assert compared.lead(offer, GO_ON).mean() == pytest.approx(-compared.of(GO_ON).difference)
     for action in offer[:-1]:
         me.step(game, action)
-    assert compared.best.shares == pytest.approx(rollout(game, ["algorithmic", "yielding"], 60, actions=offer[-1], turns=30).share.tolist())
-    with pytest.raises(me.ConfigurationError, match=r"composes an offer [(]trade_cash[)].*compare_offers"):
+    assert compared.best.shares == pytest.approx(
+        rollout(game, ["algorithmic", "yielding"], 60, actions=offer[-1], turns=30).share.tolist()
+    )
+    with pytest.raises(
+        me.ConfigurationError, match=r"composes an offer [(]trade_cash[)].*compare_offers"
+    ):
         compare_actions(game)
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    results = agents.arena.play(["algorithmic", "random"], games=2, rules=me.Rules(max_turns=24), record=2)
+    results = agents.arena.play(
+        ["algorithmic", "random"], games=2, rules=me.Rules(max_turns=24), record=2
+    )
     path = tmp_path_factory.mktemp("analyse") / "games.replay"
     replays.save(path, results.replays)
     return path
@@ -205,7 +262,10 @@ def test_luck_and_choices_add_up_to_the_course_of_the_game(recorded: Path) -> No
     assert [line.get_ydata()[-1] for line in axes.lines] == told.final.tolist()
     assert [text.get_text() for text in axes.get_legend().get_texts()] == list(replay.names)
     worst = told.costly(3)
-    costs = [told.own[number : number + (len(move) if isinstance(move, tuple) else 1)].sum() for number, move in told.moves.items()]
+    costs = [
+        told.own[number : number + (len(move) if isinstance(move, tuple) else 1)].sum()
+        for number, move in told.moves.items()
+    ]
     assert told.own[worst[0] : worst[0] + 1].sum() == pytest.approx(min(costs))
     steps = np.flatnonzero(np.isin(told.games["decision"], OFFERING))
     assert not set(steps) & (set(told.moves) | set(worst))
@@ -215,7 +275,9 @@ def test_luck_and_choices_add_up_to_the_course_of_the_game(recorded: Path) -> No
     assert sum(len(move) - 1 for move in offers) == len(steps)
 
 
-def test_the_command_analyses_saved_games_and_recorded_ones(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_analyses_saved_games_and_recorded_ones(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     me.save(at_the_sale(), tmp_path / "game")
     assert main([str(tmp_path / "game"), "--policies", "random", "--playouts", "20", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -223,12 +285,30 @@ def test_the_command_analyses_saved_games_and_recorded_ones(recorded: Path, tmp_
     assert {row["text"] for row in told["decision"]["actions"]} >= {"buy", "decline"}
     assert told["decision"]["verdict"].startswith(("best: ", "too close to call: "))
     assert told["offers"] is None  # none can be made before the decision is taken
-    assert main([str(recorded), "--policies", "random", "--playouts", "4", "--costly", "2", "--game", "2", "--json"]) == 0
+    assert (
+        main(
+            [
+                str(recorded),
+                "--policies",
+                "random",
+                "--playouts",
+                "4",
+                "--costly",
+                "2",
+                "--game",
+                "2",
+                "--json",
+            ]
+        )
+        == 0
+    )
     told = json.loads(capsys.readouterr().out)
     assert len(told["costly"]) == 2
     assert sum(row["final_share"] for row in told["players"]) == pytest.approx(1)
     for row in told["players"]:
-        assert row["first_share"] + row["luck"] + row["own_choices"] + row["choices_of_others"] == pytest.approx(row["final_share"])
+        assert row["first_share"] + row["luck"] + row["own_choices"] + row[
+            "choices_of_others"
+        ] == pytest.approx(row["final_share"])
     for line in ([str(tmp_path / "game")], [str(recorded), "--costly", "1"]):
         assert main([*line, "--policies", "random", "--playouts", "4"]) == 0
         shown = capsys.readouterr().out
@@ -237,14 +317,28 @@ def test_the_command_analyses_saved_games_and_recorded_ones(recorded: Path, tmp_
 
 
 def test_the_command_shows_offers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    game = me.position(2, lots={0: ["Park Place"], 1: ["Boardwalk", "Reading Railroad"]}, cash={0: 1500, 1: 1500})
+    game = me.position(
+        2, lots={0: ["Park Place"], 1: ["Boardwalk", "Reading Railroad"]}, cash={0: 1500, 1: 1500}
+    )
     me.save(game, tmp_path / "game")
-    line = [str(tmp_path / "game"), "--policies", "random", "yielding", "--playouts", "4", "--turns", "2"]
+    line = [
+        str(tmp_path / "game"),
+        "--policies",
+        "random",
+        "yielding",
+        "--playouts",
+        "4",
+        "--turns",
+        "2",
+    ]
     assert main([*line, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert TRADE not in [row["action"] for row in told["decision"]["actions"]]
     offered = {row["text"]: row for row in told["offers"]["actions"] if "steps" in row}
-    assert all(text.startswith("offer player 1 ") and row["steps"][0] == TRADE for text, row in offered.items())
+    assert all(
+        text.startswith("offer player 1 ") and row["steps"][0] == TRADE
+        for text, row in offered.items()
+    )
     assert any("Boardwalk" in text for text in offered)
     assert len(told["offers"]["actions"]) == len(offered) + 1
     assert main(line) == 0
@@ -255,8 +349,20 @@ def test_the_command_shows_offers(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "composes an offer" in capsys.readouterr().err
 
 
-def test_the_command_judges_every_decision(recorded: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    line = [str(recorded), "--policies", "random", "--playouts", "40", "--turns", "1", "--costly", "all"]
+def test_the_command_judges_every_decision(
+    recorded: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = [
+        str(recorded),
+        "--policies",
+        "random",
+        "--playouts",
+        "40",
+        "--turns",
+        "1",
+        "--costly",
+        "all",
+    ]
     assert main([*line, "--until", "0.4", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     steps = [row for row in told["decisions"] if row["kind"].startswith("trade_")]
@@ -268,7 +374,9 @@ def test_the_command_judges_every_decision(recorded: Path, capsys: pytest.Captur
         assert row["regret_low"] <= row["regret"] <= row["regret_high"]
         assert looked["actions"][0]["text"] == row["best_text"]
         assert max(one["playouts"] for one in looked["actions"]) < 40 or len(looked["actions"]) != 2
-        if row["best_action"] == row["action"] and not row["text"].startswith(("offer", "begin", "counter")):
+        if row["best_action"] == row["action"] and not row["text"].startswith(
+            ("offer", "begin", "counter")
+        ):
             assert row["regret"] == 0
     monkeypatch.setenv("COLUMNS", "220")
     assert main([*line, "--seconds", "0"]) == 0
@@ -278,7 +386,9 @@ def test_the_command_judges_every_decision(recorded: Path, capsys: pytest.Captur
     assert "begin an offer to player" in shown
 
 
-def test_the_command_refuses_what_it_cannot_analyse(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_refuses_what_it_cannot_analyse(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     me.save(at_the_sale(), tmp_path / "saved")
     for line, message in (
         ([str(tmp_path / "none")], "Cannot read"),

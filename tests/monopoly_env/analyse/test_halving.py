@@ -37,7 +37,9 @@ def test_one_position_may_be_kept_to_the_end() -> None:
 
 
 def test_limits_that_are_not_reached_change_nothing() -> None:
-    games = np.concatenate([me.core.batch_of(me.position(2, cash={0: dollars})) for dollars in (500, 900, 1500, 700)])
+    games = np.concatenate(
+        [me.core.batch_of(me.position(2, cash={0: dollars})) for dollars in (500, 900, 1500, 700)]
+    )
     plain = halve(games, [A_BUY] * 4, 0, "random", 60, turns=4)
     limited = halve(games, [A_BUY] * 4, 0, "random", 60, turns=4, until=0.0, seconds=1e9)
     assert list(plain) == list(limited)
@@ -46,7 +48,10 @@ def test_limits_that_are_not_reached_change_nothing() -> None:
 
 
 def test_equal_first_playouts_are_not_taken_for_certain() -> None:
-    """No lead was ever seen between the two; yet 54 playouts are needed to know that to 5 points."""
+    """No lead was ever seen between the two.
+
+    Yet 54 playouts are needed to know that to 5 points.
+    """
     assert counts(halve(*alike(2), 0, "random", 400, turns=2, until=0.05)) == [62, 62]
     assert counts(halve(*alike(2), 0, "random", 400, turns=2, until=0.5)) == [8, 8]
 

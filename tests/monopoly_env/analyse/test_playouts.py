@@ -1,4 +1,7 @@
-"""Playouts: exact where the answer is known, the same for any number of threads, and over cards that nobody has seen."""
+"""Playouts: exact where the answer is known, and over cards that nobody has seen.
+
+They are the same for any number of threads.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,9 @@ from tests.monopoly_env.endgames import (
 FALSE_ALARM = 4.9  # standard errors: fewer than 1e-6 of all true hypotheses are that far off
 
 
-def random_position(seed: int, decisions: int, num_players: int = 4, rules: me.Rules | str = "official") -> Any:
+def random_position(
+    seed: int, decisions: int, num_players: int = 4, rules: me.Rules | str = "official"
+) -> Any:
     game, rng = me.new_game(num_players, rules, seed), np.random.default_rng(seed)
     for _ in range(decisions):
         if me.is_over(game):
@@ -47,7 +52,8 @@ def random_position(seed: int, decisions: int, num_players: int = 4, rules: me.R
 
 
 @pytest.mark.parametrize(
-    ("game", "policy", "exact"), [(last_throw(), "friedman", 1 - LEADER_WINS), (last_two_throws(), GOES_ON, FOLLOWER_WINS)]
+    ("game", "policy", "exact"),
+    [(last_throw(), "friedman", 1 - LEADER_WINS), (last_two_throws(), GOES_ON, FOLLOWER_WINS)],
 )
 def test_a_position_whose_odds_are_known(game: Any, policy: Any, exact: Fraction) -> None:
     """By hand, for one throw and for two."""
@@ -57,14 +63,19 @@ def test_a_position_whose_odds_are_known(game: Any, policy: Any, exact: Fraction
 
 
 def test_intervals_cover_as_often_as_they_say() -> None:
-    """At 500 end-games, whose exact shares are known; Wilson's interval covers a share as often as the binomial distribution says."""
+    """At 500 end-games, whose exact shares are known.
+
+    Wilson's interval covers a share as often as the binomial distribution says.
+    """
     assert exact_share(last_throw()) == LEADER_WINS
     rng, n, covered, rates = np.random.default_rng(0), 60, 0, list[float]()
     outcomes = np.arange(n + 1)
     lows, highs = wilson(outcomes, n)
     for seed in range(500):
         streets, level = (ORANGE, RED, YELLOW, GREEN)[rng.integers(4)], int(rng.integers(1, 6))
-        game = last_throw(int(rng.integers(1, 20)) * 5 + 3, int(rng.integers(10, 24)), streets, level)
+        game = last_throw(
+            int(rng.integers(1, 20)) * 5 + 3, int(rng.integers(10, 24)), streets, level
+        )
         share = float(exact_share(game))
         low, high = rollout(game, GOES_ON, n, seed=seed).interval
         covered += low[0] <= share <= high[0]
@@ -94,7 +105,9 @@ def test_the_result_does_not_depend_on_threads_nor_on_how_it_is_cut_up() -> None
     whole = rollout(game, policies, 300, threads=1)
     for other in (
         rollout(game, policies, 300, threads=2).shares,
-        np.concatenate([rollout(game, policies, 100, first=start).shares for start in (0, 100, 200)]),
+        np.concatenate(
+            [rollout(game, policies, 100, first=start).shares for start in (0, 100, 200)]
+        ),
     ):
         assert np.array_equal(whole.shares, other)
     assert not np.array_equal(whole.shares, rollout(game, policies, 300, seed=1).shares)
@@ -114,12 +127,16 @@ def test_the_first_action_is_carried_out() -> None:
     for action in legal[:3]:
         stepped = me.step(me.clone(game), int(action))
         expected = rollout(stepped, "algorithmic", 30, shuffle=False).shares
-        assert np.array_equal(rollout(game, "algorithmic", 30, actions=int(action), shuffle=False).shares, expected)
+        assert np.array_equal(
+            rollout(game, "algorithmic", 30, actions=int(action), shuffle=False).shares, expected
+        )
 
 
 def test_each_playout_draws_one_policy_of_a_mixture() -> None:
     game = random_position(2, 30, 2)
-    one, other = (rollout(game, [policy, "random"], 200).shares for policy in ("algorithmic", "random"))
+    one, other = (
+        rollout(game, [policy, "random"], 200).shares for policy in ("algorithmic", "random")
+    )
     mixed = rollout(game, [["algorithmic", "random"], "random"], 200).shares
     as_one, as_other = (mixed == one).all(axis=1), (mixed == other).all(axis=1)
     assert (as_one | as_other).all()
@@ -129,8 +146,14 @@ def test_each_playout_draws_one_policy_of_a_mixture() -> None:
 
 def test_the_policies_of_a_mixture_are_drawn_by_their_weights() -> None:
     game = random_position(2, 30, 2)
-    one, even = (rollout(game, [seat, "random"], 4000).shares for seat in ("algorithmic", ["algorithmic", "random"]))
-    for weights, expected in (({"algorithmic": 1, "random": 0}, one), ({"algorithmic": 0.2, "random": 0.2}, even)):
+    one, even = (
+        rollout(game, [seat, "random"], 4000).shares
+        for seat in ("algorithmic", ["algorithmic", "random"])
+    )
+    for weights, expected in (
+        ({"algorithmic": 1, "random": 0}, one),
+        ({"algorithmic": 0.2, "random": 0.2}, even),
+    ):
         assert np.array_equal(rollout(game, [weights, "random"], 4000).shares, expected)
     other = rollout(game, ["random", "random"], 4000).shares
     differs = (one != other).any(axis=1)
@@ -140,7 +163,10 @@ def test_the_policies_of_a_mixture_are_drawn_by_their_weights() -> None:
     assert abs(share - 0.25) < 5 * np.sqrt(0.25 * 0.75 / differs.sum())
 
 
-@pytest.mark.parametrize("weights", [{}, {"random": 0}, {"random": -1, "expert": 2}, {"random": float("nan")}, {"random": "often"}])
+@pytest.mark.parametrize(
+    "weights",
+    [{}, {"random": 0}, {"random": -1, "expert": 2}, {"random": float("nan")}, {"random": "often"}],
+)
 def test_weights_that_are_none_are_refused(weights: dict[str, float]) -> None:
     with pytest.raises(me.ConfigurationError, match="mixture"):
         rollout(me.new_game(2), [weights, "random"], 4)
@@ -159,7 +185,8 @@ def test_unseen_cards_are_in_any_order_and_the_seen_ones_stay() -> None:
         last[int(other.deck[0, DECK_SIZE - 1])] += 1
     expected = count / len(unseen)
     for drawn in (first, last):
-        assert sum((drawn[card] - expected) ** 2 / expected for card in unseen) < 50  # chi-square of 10: beyond it with 3e-7
+        # chi-square of 10: beyond it with 3e-7
+        assert sum((drawn[card] - expected) ** 2 / expected for card in unseen) < 50
     assert me.reseed(me.clone(game), 9).deck.tolist() == game.deck.tolist()
 
 
@@ -178,7 +205,13 @@ def ones(game: Any, params: Any, shares: Any) -> None:
 
 def test_a_playout_that_is_cut_off_takes_the_value() -> None:
     game = me.new_game(3, seed=1)
-    played = rollout(game, "algorithmic", 50, turns=2, value=Value("the last one", ones, np.array([2], np.float32)))
+    played = rollout(
+        game,
+        "algorithmic",
+        50,
+        turns=2,
+        value=Value("the last one", ones, np.array([2], np.float32)),
+    )
     assert played.cut.all()
     assert played.share.tolist() == [0, 0, 1]
     assert (played.turns <= 3 * 3).all()
@@ -194,7 +227,7 @@ def test_a_game_that_ends_in_time_is_not_cut_off() -> None:
     assert not cut.cut.any()
 
 
-# --- places ---------------------------------------------------------------------------------------------------------------
+# --- places
 
 
 def test_places_are_those_of_the_game() -> None:
@@ -205,28 +238,53 @@ def test_places_are_those_of_the_game() -> None:
         assert played.cut.all() == (turns is not None)
         assert (played.places[:, [2, 0]] == [4, 3]).all()
         assert set(played.places[:, 1]) <= {1, 2}
-        assert played.place.tolist() == pytest.approx([3, *played.place[[1]], 4, 3 - played.place[1]])
+        assert played.place.tolist() == pytest.approx(
+            [3, *played.place[[1]], 4, 3 - played.place[1]]
+        )
         if turns is None:
             assert (played.places[:, 1] == 2 - played.shares[:, 1]).all()
 
 
 def test_losers_are_placed_in_the_order_in_which_they_leave() -> None:
-    game = me.position(3, me.Rules(max_turns=1, score="tax_worth"), cash=[5000, 4000, 1000], lots={0: ["Boardwalk"]})
+    game = me.position(
+        3,
+        me.Rules(max_turns=1, score="tax_worth"),
+        cash=[5000, 4000, 1000],
+        lots={0: ["Boardwalk"]},
+    )
     assert rollout(game, GOES_ON, 50).place.tolist() == [1, 2, 3]
-    game = me.position(3, cash=[3000, 3000, 20], lots={0: ["Boardwalk", "Park Place"]}, buildings={"Boardwalk": 5, "Park Place": 5})
+    game = me.position(
+        3,
+        cash=[3000, 3000, 20],
+        lots={0: ["Boardwalk", "Park Place"]},
+        buildings={"Boardwalk": 5, "Park Place": 5},
+    )
     ranks = rollout(game, "algorithmic", 200).place
-    assert ranks[1] + 0.5 < ranks[2]  # the poor one leaves first: the mean of the losers would be the same for both
+    # the poor one leaves first: the mean of the losers would be the same for both
+    assert ranks[1] + 0.5 < ranks[2]
 
 
 def test_where_it_is_cut_off_the_value_places_and_those_who_tie_share() -> None:
-    played = rollout(me.new_game(4, seed=1), "algorithmic", 20, turns=1, value=Value("the last one", ones, np.array([3], np.float32)))
+    played = rollout(
+        me.new_game(4, seed=1),
+        "algorithmic",
+        20,
+        turns=1,
+        value=Value("the last one", ones, np.array([3], np.float32)),
+    )
     assert played.cut.all()
     assert played.place.tolist() == [3, 3, 3, 1]
-    draw = me.position(2, me.Rules(max_turns=1, score="tax_worth"), positions=[0, 0], throws=[(4, 6)], lots={0: [0], 1: [1]})
+    draw = me.position(
+        2,
+        me.Rules(max_turns=1, score="tax_worth"),
+        positions=[0, 0],
+        throws=[(4, 6)],
+        lots={0: [0], 1: [1]},
+    )
     assert rollout(draw, GOES_ON, 2).places.tolist() == [[1.5, 1.5]] * 2
 
 
-# --- what is hidden -------------------------------------------------------------------------------------------------------
+# --- what is hidden
 
 
 def next_cards(game: Any, params: Any, shares: Any) -> None:
@@ -235,8 +293,13 @@ def next_cards(game: Any, params: Any, shares: Any) -> None:
 
 
 def test_the_next_card_is_any_of_those_that_nobody_has_seen() -> None:
-    """After five Chance cards were drawn, and while a player holds the jail card of the other deck. No card is drawn in the round."""
-    game = me.position(2, positions=[0, 0], throws=[(4, 6), (4, 6)], jail_cards={0: ["community_chest"]})
+    """After five Chance cards were drawn, while a player holds the jail card of the other deck.
+
+    No card is drawn in the round.
+    """
+    game = me.position(
+        2, positions=[0, 0], throws=[(4, 6), (4, 6)], jail_cards={0: ["community_chest"]}
+    )
     assert game.num_forced == 2
     game.deck_next[0] = 5
     count = 6000
@@ -289,25 +352,44 @@ def test_a_sealed_bid_is_not_known_to_the_player_that_is_asked_after_it() -> Non
     before = much.tobytes()
     for action in (None, SHUT, OFFERED):
         for policies in ("algorithmic", ["expert", "algorithmic", {"random": 1, "friedman": 2}]):
-            one, other = (rollout(game, policies, 40, actions=action, turns=5) for game in (none, much))
+            one, other = (
+                rollout(game, policies, 40, actions=action, turns=5) for game in (none, much)
+            )
             assert np.array_equal(one.shares, other.shares)
             assert np.array_equal(one.turns, other.turns)
     assert much.tobytes() == before
-    one, other = (rollout(game, "algorithmic", 40, actions=OFFERED, turns=5, shuffle=False) for game in (none, much))
+    one, other = (
+        rollout(game, "algorithmic", 40, actions=OFFERED, turns=5, shuffle=False)
+        for game in (none, much)
+    )
     assert not np.array_equal(one.shares, other.shares)
 
 
-@pytest.mark.parametrize(("own", "winner"), [((), 0), (("bid +50",), 0), (("bid +100", "bid +10"), 1)])
+@pytest.mark.parametrize(
+    ("own", "winner"), [((), 0), (("bid +50",), 0), (("bid +100", "bid +10"), 1)]
+)
 def test_the_others_write_their_sealed_bids_again(own: tuple[str, ...], winner: int) -> None:
-    """Player 0 writes $100 in every playout, whatever it wrote before; what player 1 has written stays."""
+    """Player 0 writes $100 in every playout, whatever it wrote before.
+
+    What player 1 has written stays.
+    """
     for hidden in ((), ("bid +500",)):
         game = sealed_auction(*hidden)
         for action in own:
             me.step(game, actions.parse(action))
         lot = Value("owner", owner, np.array([game.auction_lot], np.float32))
-        played = rollout(game, [WRITES_A_HUNDRED, GOES_ON, GOES_ON], 5, actions=SHUT, turns=1, value=lot)
+        played = rollout(
+            game, [WRITES_A_HUNDRED, GOES_ON, GOES_ON], 5, actions=SHUT, turns=1, value=lot
+        )
         assert played.share.tolist() == [seat == winner for seat in range(3)]
-        mixed = rollout(game, [[WRITES_A_HUNDRED, GOES_ON], GOES_ON, GOES_ON], 60, actions=SHUT, turns=1, value=lot)
+        mixed = rollout(
+            game,
+            [[WRITES_A_HUNDRED, GOES_ON], GOES_ON, GOES_ON],
+            60,
+            actions=SHUT,
+            turns=1,
+            value=lot,
+        )
         assert 0 < mixed.share[0] < 1 if winner == 0 else mixed.share[1] == 1
 
 
@@ -319,8 +401,13 @@ def test_an_open_auction_goes_on_as_it_stands() -> None:
     lot = Value("owner", owner, np.array([game.auction_lot], np.float32))
     assert rollout(game, GOES_ON, 5, actions=SHUT, turns=1, value=lot).share.tolist() == [0, 0, 1]
     for action in me.legal_actions(game).tolist():
-        once, again = (rollout(game, "expert", 20, actions=action, turns=2, shuffle=shuffle).shares for shuffle in (False, True))
-        stepped = rollout(me.step(me.clone(game), action), "expert", 20, turns=2, shuffle=False).shares
+        once, again = (
+            rollout(game, "expert", 20, actions=action, turns=2, shuffle=shuffle).shares
+            for shuffle in (False, True)
+        )
+        stepped = rollout(
+            me.step(me.clone(game), action), "expert", 20, turns=2, shuffle=False
+        ).shares
         assert np.array_equal(once, stepped)
         assert once.shape == again.shape
 
@@ -345,11 +432,15 @@ def breaks_rules(game: Any, mask: Any, params: Any, memory: Any) -> int:
         ({"policies": "randm"}, me.ConfigurationError, "Did you mean 'random'"),
         ({"actions": 204}, me.IllegalActionError, "illegal at the decision"),
         ({"actions": [0, 0]}, me.ConfigurationError, "actions must be 1 whole numbers"),
-        ({"policies": agents.CompiledPolicy("rude", breaks_rules)}, me.IllegalActionError, "Policy 'rude' in the game of seed"),
-        ({"policies": agents.make("human")}, me.ConfigurationError, "Policy 'human' is not compiled"),
+        ({"policies": agents.CompiledPolicy("rude", breaks_rules)},
+         me.IllegalActionError, "Policy 'rude' in the game of seed"),
+        ({"policies": agents.make("human")},
+         me.ConfigurationError, "Policy 'human' is not compiled"),
     ],
 )  # fmt: skip
-def test_wrong_arguments_are_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_wrong_arguments_are_refused(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         rollout(me.new_game(4, seed=0), **({"policies": "random", "n": 20} | arguments))
 
@@ -361,7 +452,11 @@ def test_games_that_cannot_be_played_on_are_refused() -> None:
         me.step(over, int(me.legal_actions(over)[-1]))
     for given, error, message in (
         (over, me.GameOverError, "is over"),
-        (np.concatenate([core.batch_of(me.new_game(n)) for n in (2, 3)]), me.ConfigurationError, "same number of players"),
+        (
+            np.concatenate([core.batch_of(me.new_game(n)) for n in (2, 3)]),
+            me.ConfigurationError,
+            "same number of players",
+        ),
         (np.zeros(3), me.ConfigurationError, "array of games"),
         (5, me.ConfigurationError, "Expected a game"),
     ):

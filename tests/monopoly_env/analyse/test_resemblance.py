@@ -1,4 +1,7 @@
-"""Who plays like whom: counted as a plain loop would count, sure of who it is, and careful with what it is given."""
+"""Who plays like whom: counted as a plain loop would count.
+
+It is sure of who it is, and careful with what it is given.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +22,28 @@ STEPS = ("trade_ask", "trade_give", "trade_cash")
 
 @pytest.fixture(scope="module")
 def replay() -> replays.Replay:
-    return agents.arena.play(["expert", "fp/b/guarded", "yasumura"], games=1, seed=5, record=1).replays[0]
+    return agents.arena.play(
+        ["expert", "fp/b/guarded", "yasumura"], games=1, seed=5, record=1
+    ).replays[0]
 
 
 def test_the_counts_are_those_of_a_plain_loop(replay: replays.Replay) -> None:
     models = [agents.make(name) for name in MODELS]
     memory = np.zeros((len(models), replay.num_players, 1, MEMORY))
-    asked, agreed = np.zeros(replay.num_players, int), np.zeros((replay.num_players, len(models)), int)
+    asked, agreed = (
+        np.zeros(replay.num_players, int),
+        np.zeros((replay.num_players, len(models)), int),
+    )
     game = replays.start(replay)
     for action in replay.actions[:600].tolist():
         seat = int(game.player)
         if DECISION_NAMES[game.decision] not in STEPS:
             asked[seat] += 1
             for number, model in enumerate(models):
-                agreed[seat, number] += model.act(Decisions(core.batch_of(game).copy(), memory[number, seat]))[0] == action
+                agreed[seat, number] += (
+                    model.act(Decisions(core.batch_of(game).copy(), memory[number, seat]))[0]
+                    == action
+                )
         me.step(game, action)
     found = resemblance(replays.start(replay), replay.actions[:600], MODELS)
     assert found.asked.tolist() == asked.tolist()
@@ -44,7 +55,10 @@ def test_a_game_is_followed_as_it_goes_on_or_takes_another_turn(replay: replays.
     start, actions = replays.start(replay), replay.actions
     follower = Follower(start, MODELS)
     for reached in (0, 10, 10, 300, 200, 600):  # back to 200: another game of the same seed
-        whole, found = resemblance(start, actions[:reached], MODELS), follower.follow(actions[:reached])
+        whole, found = (
+            resemblance(start, actions[:reached], MODELS),
+            follower.follow(actions[:reached]),
+        )
         assert found.asked.tolist() == whole.asked.tolist()
         assert found.agreed.tolist() == whole.agreed.tolist()
     with pytest.raises(me.ConfigurationError, match="Action 9999, number 600 of 601"):
@@ -53,7 +67,8 @@ def test_a_game_is_followed_as_it_goes_on_or_takes_another_turn(replay: replays.
 
 
 def test_players_are_known_by_what_they_did(replay: replays.Replay) -> None:
-    found = resemblance(replays.final(replay), replay.actions, MODELS)  # from any record of the game
+    # from any record of the game
+    found = resemblance(replays.final(replay), replay.actions, MODELS)
     assert [found.names[number] for number in found.weights().argmax(axis=1)] == list(replay.names)
     assert found.weights().max(axis=1).min() > 0.99
     assert np.allclose(found.weights().sum(axis=1), 1)
@@ -66,7 +81,9 @@ def test_before_the_first_action_everybody_is_equally_likely(replay: replays.Rep
 
 def test_the_weights_follow_bayes() -> None:
     found = Resemblance(("a", "b"), np.array([3]), np.array([[3, 1]]))
-    assert found.weights(0.2)[0].tolist() == pytest.approx([0.8**2 / (0.8**2 + 0.2**2), 0.2**2 / (0.8**2 + 0.2**2)])
+    assert found.weights(0.2)[0].tolist() == pytest.approx(
+        [0.8**2 / (0.8**2 + 0.2**2), 0.2**2 / (0.8**2 + 0.2**2)]
+    )
 
 
 @pytest.mark.parametrize("doubt", [0, 0.5, -1, float("nan")])

@@ -8,7 +8,22 @@ from typing import Any
 import pytest
 
 import monopoly_env as me
-from tests.play import act, asked, auction, cash, debt, end_turn, land, legal, levels, mortgaged, owner, table, texts, throw
+from tests.play import (
+    act,
+    asked,
+    auction,
+    cash,
+    debt,
+    end_turn,
+    land,
+    legal,
+    levels,
+    mortgaged,
+    owner,
+    table,
+    texts,
+    throw,
+)
 
 BROWN = ["Mediterranean Avenue", "Baltic Avenue"]
 LIGHT_BLUE = ["Oriental Avenue", "Vermont Avenue", "Connecticut Avenue"]
@@ -16,7 +31,7 @@ DARK_BLUE = ["Park Place", "Boardwalk"]
 
 
 def debtor(**contents: Any) -> Any:
-    """Seat 0 owes 200 dollars of income tax and has 50, two houses on brown streets, and two railroads."""
+    """Seat 0 owes 200 dollars of income tax and has 50, two brown houses, and two railroads."""
     return land(
         4,
         (1, 3),
@@ -29,26 +44,46 @@ def debtor(**contents: Any) -> Any:
 
 
 def ruined_by_rent(money: int = 100, **contents: Any) -> Any:
-    """Seat 0 owes 2000 dollars of rent to seat 1; its estate: cash, three houses, a mortgaged lot and another, a jail card."""
+    """Seat 0 owes 2000 dollars of rent to seat 1.
+
+    Its estate: cash, three houses, a mortgaged lot and another, a jail card.
+    """
     return land(
         39, lots={0: [*LIGHT_BLUE, "Short Line", "Reading Railroad"], 1: DARK_BLUE},
-        buildings={**dict.fromkeys(LIGHT_BLUE, 1), **dict.fromkeys(DARK_BLUE, 5)}, mortgaged=["Short Line"], cash={0: money},
+        buildings={**dict.fromkeys(LIGHT_BLUE, 1), **dict.fromkeys(DARK_BLUE, 5)},
+        mortgaged=["Short Line"], cash={0: money},
         jail_cards={0: ("chance",)}, num_players=4, anchored=(1, 2, 3), **contents,
     )  # fmt: skip
 
 
 def ruined_by_bank(money: int = 1500, rivals: tuple[int, ...] = (1, 2), **contents: Any) -> Any:
-    """Seat 0 owes 100 dollars of luxury tax and has 50, two mortgaged lots and a jail card; seat 1 has `money`."""
+    """Seat 0 owes 100 dollars of luxury tax and has 50, two mortgaged lots and a jail card.
+
+    Seat 1 has `money`.
+    """
     lots = ["Reading Railroad", "Baltic Avenue"]
     cards = {0: ("community_chest",)}
-    return land(38, lots={0: lots}, mortgaged=lots, cash={0: 50, 1: money}, jail_cards=cards, anchored=rivals, **contents)
+    return land(
+        38,
+        lots={0: lots},
+        mortgaged=lots,
+        cash={0: 50, 1: money},
+        jail_cards=cards,
+        anchored=rivals,
+        **contents,
+    )
 
 
 def test_rule_55_the_debtor_chooses_what_to_liquidate() -> None:
     game = debtor()
     assert asked(game) == ("debt", 0)
     assert debt(game) == 200
-    assert texts(game) == {"sell Mediterranean Avenue", "sell Baltic Avenue", "mortgage Reading Railroad", "mortgage Short Line"}
+    assert texts(game) == {
+        "sell Mediterranean Avenue",
+        "sell Baltic Avenue",
+        "mortgage Reading Railroad",
+        "mortgage Short Line",
+    }
     act(game, "mortgage Short Line", "sell Baltic Avenue", "sell Mediterranean Avenue")
     assert asked(game) == ("turn", 0)
     assert cash(game) == [0, 1500, 1500]
@@ -56,8 +91,17 @@ def test_rule_55_the_debtor_chooses_what_to_liquidate() -> None:
 
 
 @pytest.mark.parametrize(("money", "bankrupt"), [(149, True), (150, False)])
-def test_rule_55_bankrupt_only_if_all_that_can_be_raised_is_too_little(money: int, bankrupt: bool) -> None:
-    game = land(4, (1, 3), lots={0: BROWN}, buildings={"Baltic Avenue": 1}, cash={0: money - 35}, anchored=(1, 2))
+def test_rule_55_bankrupt_only_if_all_that_can_be_raised_is_too_little(
+    money: int, bankrupt: bool
+) -> None:
+    game = land(
+        4,
+        (1, 3),
+        lots={0: BROWN},
+        buildings={"Baltic Avenue": 1},
+        cash={0: money - 35},
+        anchored=(1, 2),
+    )
     assert bool(game.place[0]) is bankrupt  # 25 for the house and 30 for each lot: 85
 
 
@@ -78,7 +122,9 @@ def test_rule_55_a26_fixed_orders(liquidation: str, houses: list[int], refund: i
 def test_rule_55_a26_hotels_go_before_houses() -> None:
     lots = [*BROWN, *LIGHT_BLUE]
     game = land(
-        4, (1, 3), lots={0: lots}, buildings={**dict.fromkeys(LIGHT_BLUE, 1), **dict.fromkeys(BROWN, 5)}, cash={0: 175}, anchored=(1, 2),
+        4, (1, 3), lots={0: lots},
+        buildings={**dict.fromkeys(LIGHT_BLUE, 1), **dict.fromkeys(BROWN, 5)}, cash={0: 175},
+        anchored=(1, 2),
         rules=me.Rules(liquidation="mortgages_hotels_houses"),
     )  # fmt: skip
     assert asked(game) == ("turn", 0)
@@ -102,7 +148,10 @@ def test_rule_55_the_default_debtor_may_not_give_up() -> None:
 @pytest.mark.parametrize("liquidation", ["agent", "one_request"])
 @pytest.mark.parametrize("seed", range(6))
 def test_rule_55_no_order_of_sales_ruins_a_debtor_who_can_pay(liquidation: str, seed: int) -> None:
-    """With four houses in the bank, the brown hotel goes first: sold first, a hotel of the dark blues would leave all others stuck."""
+    """With four houses in the bank, the brown hotel goes first.
+
+    Sold first, a hotel of the dark blues would leave all others stuck.
+    """
     game = land(
         4, (1, 3), lots={0: [*BROWN, *DARK_BLUE, "Water Works"]}, cash={0: 0}, anchored=(1, 2),
         buildings=dict(zip([*BROWN, *DARK_BLUE], (5, 4, 5, 5), strict=True)),
@@ -119,7 +168,8 @@ def test_rule_55_no_order_of_sales_ruins_a_debtor_who_can_pay(liquidation: str, 
 
 def test_rule_55_hotels_are_sold_in_any_order_where_each_order_pays() -> None:
     game = land(
-        4, (1, 3), lots={0: [*BROWN, *DARK_BLUE]}, buildings=dict(zip([*BROWN, *DARK_BLUE], (5, 4, 5, 5), strict=True)), cash={0: 150},
+        4, (1, 3), lots={0: [*BROWN, *DARK_BLUE]},
+        buildings=dict(zip([*BROWN, *DARK_BLUE], (5, 4, 5, 5), strict=True)), cash={0: 150},
         anchored=(1, 2), rules=me.Rules(houses=8, hotel_breakdown="needs_four"),
     )  # fmt: skip
     assert legal(game, "sell") == {"Mediterranean Avenue", *DARK_BLUE}
@@ -132,7 +182,9 @@ def test_rule_56_bankrupt_to_a_player() -> None:
     assert game.place[0] == 4
     assert asked(game) == ("takeover", 1)
     act(game, "keep the mortgage")
-    assert [owner(game, name) for name in (*LIGHT_BLUE, "Short Line", "Reading Railroad")] == [1] * 5
+    assert [owner(game, name) for name in (*LIGHT_BLUE, "Short Line", "Reading Railroad")] == [
+        1
+    ] * 5
     assert levels(game, *LIGHT_BLUE) == [0, 0, 0]
     assert game.houses == 32
     assert mortgaged(game, "Short Line")
@@ -185,7 +237,13 @@ def test_rule_57_each_lot_is_auctioned_among_the_rest_and_the_game_goes_on() -> 
 
 def test_rule_57_buildings_go_to_the_supply() -> None:
     game = land(
-        38, (2, 4), lots={0: BROWN}, buildings=dict.fromkeys(BROWN, 1), cash={0: 0}, anchored=(1, 2), rules=me.Rules(luxury_tax=300)
+        38,
+        (2, 4),
+        lots={0: BROWN},
+        buildings=dict.fromkeys(BROWN, 1),
+        cash={0: 0},
+        anchored=(1, 2),
+        rules=me.Rules(luxury_tax=300),
     )
     assert game.place[0] == 3
     assert game.houses == 32
@@ -204,7 +262,9 @@ def test_rule_57_a27_auctioned_with_their_mortgages() -> None:
 
 
 def test_rule_57_a27_s04_the_bid_limit_includes_the_fee() -> None:
-    game = ruined_by_bank(rules=me.Rules(bank_bankruptcy="auction_mortgaged", auction_limit="cash"), money=102)
+    game = ruined_by_bank(
+        rules=me.Rules(bank_bankruptcy="auction_mortgaged", auction_limit="cash"), money=102
+    )
     assert legal(game, "bid") == {"+1", "+5", "+10", "+20", "+50"}  # 100 and 3 are more than 102
 
 
@@ -223,7 +283,15 @@ def test_rule_57_a27_the_game_ends() -> None:
 
 def elected(option: str, money: int = 70) -> Any:
     """Seat 1 of four owes 50 dollars to each of the others and has nothing but cash."""
-    return land(7, seat=1, num_players=4, chance=["chairman"], cash={1: money}, anchored=(0, 2, 3), rules=me.Rules(multi_creditor=option))
+    return land(
+        7,
+        seat=1,
+        num_players=4,
+        chance=["chairman"],
+        cash={1: money},
+        anchored=(0, 2, 3),
+        rules=me.Rules(multi_creditor=option),
+    )
 
 
 def test_rule_58_pay_each() -> None:
@@ -256,14 +324,27 @@ def asked_to_pay_each(option: str, money: int = 70) -> Any:
     """The same with a railroad to mortgage and the right to give up."""
     rules = me.Rules(multi_creditor=option, liquidation="one_request")
     lots = {1: ["Short Line", "Reading Railroad"]}
-    return land(7, seat=1, num_players=4, chance=["chairman"], cash={1: money}, lots=lots, anchored=(0, 2, 3), rules=rules)
+    return land(
+        7,
+        seat=1,
+        num_players=4,
+        chance=["chairman"],
+        cash={1: money},
+        lots=lots,
+        anchored=(0, 2, 3),
+        rules=rules,
+    )
 
 
 @pytest.mark.parametrize(
-    ("option", "due", "shares"), [("bank", 150, [0, 0, 0]), ("split", 150, [23, 23, 23]), ("seat_order", 50, [20, 50, 0])]
+    ("option", "due", "shares"),
+    [("bank", 150, [0, 0, 0]), ("split", 150, [23, 23, 23]), ("seat_order", 50, [20, 50, 0])],
 )
 def test_rule_58_a28_who_gives_up(option: str, due: int, shares: list[int]) -> None:
-    """The debts to all are one debt, whose estate goes to the bank; paid one by one, they are debts to single players."""
+    """The debts to all are one debt, whose estate goes to the bank.
+
+    Paid one by one, they are debts to single players.
+    """
     game = asked_to_pay_each(option)
     assert (asked(game), debt(game)) == (("debt", 1), due)
     act(game, "go on")
@@ -303,7 +384,13 @@ def test_rule_58_a_payer_who_cannot_pay_is_bankrupt_to_the_drawer() -> None:
 
 
 def test_rule_58_a_payer_raises_the_money() -> None:
-    game = land(17, community_chest=["players_pay"], lots={2: ["Short Line", "Reading Railroad"]}, cash={2: 4}, anchored=(0, 1))
+    game = land(
+        17,
+        community_chest=["players_pay"],
+        lots={2: ["Short Line", "Reading Railroad"]},
+        cash={2: 4},
+        anchored=(0, 1),
+    )
     assert asked(game) == ("debt", 2)
     act(game, "mortgage Short Line")
     assert cash(game) == [1520, 1490, 94]
@@ -320,8 +407,18 @@ def test_rule_59_with_two_players_the_first_bankruptcy_ends_the_game() -> None:
 
 
 def test_rule_60_a_bankruptcy_inside_another_settlement() -> None:
-    """Seat 1 is ruined by the fees of seat 0's estate; both estates are auctioned, then the next seat's turn begins."""
-    game = land(3, num_players=4, lots={0: DARK_BLUE, 1: ["Baltic Avenue"]}, mortgaged=DARK_BLUE, cash={0: 1, 1: 0}, anchored=(2, 3))
+    """Seat 1 is ruined by the fees of seat 0's estate.
+
+    Both estates are auctioned, then the next seat's turn begins.
+    """
+    game = land(
+        3,
+        num_players=4,
+        lots={0: DARK_BLUE, 1: ["Baltic Avenue"]},
+        mortgaged=DARK_BLUE,
+        cash={0: 1, 1: 0},
+        anchored=(2, 3),
+    )
     assert game.place[:4].tolist() == [4, 3, 0, 0]
     lots = []
     while asked(game)[0] == "bid":
@@ -342,7 +439,9 @@ def test_s08_a_bankrupt_throws_no_more_after_a_double() -> None:
 
 
 def test_s08_another_players_bankruptcy_leaves_the_turn_as_it_is() -> None:
-    game = land(17, (2, 2), more=[(1, 2)], community_chest=["players_pay"], cash={1: 4}, anchored=(0, 2))
+    game = land(
+        17, (2, 2), more=[(1, 2)], community_chest=["players_pay"], cash={1: 4}, anchored=(0, 2)
+    )
     assert game.place[1] == 3
     assert asked(game) == ("turn", 0)
     throw(game)
@@ -352,11 +451,16 @@ def test_s08_another_players_bankruptcy_leaves_the_turn_as_it_is() -> None:
 
 def test_s03_a_debt_of_an_auction_is_an_ordinary_debt() -> None:
     game = act(
-        land(39, lots={1: BROWN}, buildings=dict.fromkeys(BROWN, 2), cash={1: 0}, anchored=(0, 2)), "decline", "bid +50", "fold", "fold"
+        land(39, lots={1: BROWN}, buildings=dict.fromkeys(BROWN, 2), cash={1: 0}, anchored=(0, 2)),
+        "decline",
+        "bid +50",
+        "fold",
+        "fold",
     )
     assert (asked(game), debt(game)) == (("debt", 1), 50)
     assert texts(game) == {"sell Baltic Avenue", "sell Mediterranean Avenue"}
-    act(game, "sell Baltic Avenue")  # then evenness leaves only Mediterranean Avenue, which is not asked
+    # then evenness leaves only Mediterranean Avenue, which is not asked
+    act(game, "sell Baltic Avenue")
     assert owner(game, "Boardwalk") == 1
     assert levels(game, *BROWN) == [1, 1]
     assert game.cash[1] == 0

@@ -13,7 +13,21 @@ from monopoly_env import core, encoding
 from monopoly_env.engine.auction import limit
 from monopoly_env.validate import fuzz
 from tests.monopoly_env import oracle
-from tests.play import act, asked, auction, cash, debt, land, legal, levels, lot, owner, table, texts, throw
+from tests.play import (
+    act,
+    asked,
+    auction,
+    cash,
+    debt,
+    land,
+    legal,
+    levels,
+    lot,
+    owner,
+    table,
+    texts,
+    throw,
+)
 
 BROWN = ["Mediterranean Avenue", "Baltic Avenue"]
 LIGHT_BLUE = ["Oriental Avenue", "Vermont Avenue", "Connecticut Avenue"]
@@ -67,7 +81,9 @@ def test_rule_25_building_resumes_when_no_lot_is_mortgaged() -> None:
         ("free", (4, 4, 4), names(0, 1, 2), names(0, 1, 2)),
     ],
 )
-def test_rule_26_a11_even_building(even_build: str, steps: tuple[int, ...], build: set[str], sell: set[str]) -> None:
+def test_rule_26_a11_even_building(
+    even_build: str, steps: tuple[int, ...], build: set[str], sell: set[str]
+) -> None:
     game = built(*steps, rules=me.Rules(even_build=even_build), cash={0: 2000})
     assert legal(game, "build") == build
     assert legal(game, "sell") == sell
@@ -129,7 +145,9 @@ def test_rule_27_hotel_direct() -> None:
         ((4, 4, 4), {"houses": 12, "hotels": 0, "building_limit": "unlimited"}, names(0, 1, 2)),
     ],
 )
-def test_rule_28_a12_supply(steps: tuple[int, ...], options: dict[str, Any], build: set[str]) -> None:
+def test_rule_28_a12_supply(
+    steps: tuple[int, ...], options: dict[str, Any], build: set[str]
+) -> None:
     assert legal(built(*steps, rules=me.Rules(**options)), "build") == build
 
 
@@ -170,11 +188,14 @@ def test_rule_29_without_another_bid_it_costs_the_list_price() -> None:
 
 def test_rule_29_a_scarce_hotel() -> None:
     game = table(
-        lots={0: BROWN, 1: DARK_BLUE}, buildings={**dict.fromkeys(BROWN, 4), "Park Place": 4, "Boardwalk": 5}, rules=me.Rules(hotels=2)
+        lots={0: BROWN, 1: DARK_BLUE},
+        buildings={**dict.fromkeys(BROWN, 4), "Park Place": 4, "Boardwalk": 5},
+        rules=me.Rules(hotels=2),
     )
     act(game, "build Baltic Avenue")
     auction(game, {1: 600})
-    assert levels(game, *BROWN, *DARK_BLUE) == [4, 4, 5, 5]  # there is one place for it, so seat 1 was not asked where
+    # there is one place for it, so seat 1 was not asked where
+    assert levels(game, *BROWN, *DARK_BLUE) == [4, 4, 5, 5]
     assert game.hotels == 0
     assert game.cash[0] == 1500
 
@@ -192,37 +213,57 @@ def test_rule_29_a13_first_come(option: str) -> None:
     assert asked(game)[0] == ("turn" if option == "first_come" else "bid")
 
 
-@pytest.mark.parametrize(("floor", "opening", "reply"), [("own_price", 50, 100), ("cheapest_price", 50, 51), ("ten", 10, 11)])
+@pytest.mark.parametrize(
+    ("floor", "opening", "reply"),
+    [("own_price", 50, 100), ("cheapest_price", 50, 51), ("ten", 10, 11)],
+)
 def test_rule_29_a13_floor(floor: str, opening: int, reply: int) -> None:
-    game = contest(lots={0: BROWN, 1: ORANGE}, shortage_floor=floor)  # houses cost 50 and 100 dollars
+    # houses cost 50 and 100 dollars
+    game = contest(lots={0: BROWN, 1: ORANGE}, shortage_floor=floor)
     assert game.auction_bid == opening
-    act(game, "bid +1")  # counted from just under the bidder's own floor, where that is above the standing bid
+    # counted from just under the bidder's own floor, where that is above the standing bid
+    act(game, "bid +1")
     assert game.auction_bid == reply
 
 
 def test_rule_29_bids_for_pieces_are_limited_by_cash() -> None:
-    game = table(lots={0: BROWN, 1: [*LIGHT_BLUE, "Boardwalk"]}, cash={1: 60}, rules=me.Rules(houses=1))
+    game = table(
+        lots={0: BROWN, 1: [*LIGHT_BLUE, "Boardwalk"]}, cash={1: 60}, rules=me.Rules(houses=1)
+    )
     act(game, "build Baltic Avenue")
     assert asked(game) == ("bid", 1)
     assert legal(game, "bid") == {"+1", "+5", "+10"}
 
 
 def pledged(steps: int = 0, *, dollars: int = 60, **options: Any) -> Any:
-    """Seat 0 asks for the only piece. Seat 1 has a group too, a few dollars, and two other lots, to mortgage for 200 and 100 dollars."""
+    """Seat 0 asks for the only piece.
+
+    Seat 1 has a group too, a few dollars, and two other lots, to mortgage for 200 and 100 dollars.
+    """
     lots = {0: BROWN, 1: [*ORANGE, "Boardwalk", "Short Line"]}
     pieces = {"hotels": 1} if steps == 4 else {"houses": 5 * steps + 1}
     rules = me.Rules(**{"piece_limit": "raisable", **pieces, **options})
-    game = table(2, lots=lots, buildings=dict.fromkeys([*BROWN, *ORANGE], steps), cash={1: dollars}, anchored=(0,), rules=rules)
+    game = table(
+        2,
+        lots=lots,
+        buildings=dict.fromkeys([*BROWN, *ORANGE], steps),
+        cash={1: dollars},
+        anchored=(0,),
+        rules=rules,
+    )
     return act(game, "build Baltic Avenue")
 
 
 @pytest.mark.parametrize("dollars", [0, 60])
 @pytest.mark.parametrize("steps", [0, 2, 4])
-def test_rule_29_a13_s03_bids_by_what_mortgages_outside_the_bidders_colours_would_bring(steps: int, dollars: int) -> None:
+def test_rule_29_a13_s03_bids_by_what_mortgages_outside_the_bidders_colours_would_bring(
+    steps: int, dollars: int
+) -> None:
     game = pledged(steps, dollars=dollars)
     assert asked(game) == ("bid", 1)
     assert limit(game, 1) == dollars + 300
-    assert asked(pledged(steps, dollars=dollars, piece_limit="cash"))[0] == "turn"  # who can't pay in cash is no rival
+    # who can't pay in cash is no rival
+    assert asked(pledged(steps, dollars=dollars, piece_limit="cash"))[0] == "turn"
 
 
 def test_rule_29_s03_a_lot_that_cannot_be_mortgaged_again_backs_no_bid() -> None:
@@ -233,13 +274,23 @@ def test_rule_29_s03_a_lot_that_cannot_be_mortgaged_again_backs_no_bid() -> None
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"liquidation": "one_request"}, {"debt_trade": True}, {"shortage_floor": "ten"}, {"build_window": "before_each_throw"}],
+    [
+        {},
+        {"liquidation": "one_request"},
+        {"debt_trade": True},
+        {"shortage_floor": "ten"},
+        {"build_window": "before_each_throw"},
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("steps", [0, 2, 4])
-def test_rule_29_a13_s03_the_winner_gives_up_nothing_that_the_piece_needs(steps: int, options: dict[str, Any]) -> None:
+def test_rule_29_a13_s03_the_winner_gives_up_nothing_that_the_piece_needs(
+    steps: int, options: dict[str, Any]
+) -> None:
     """Only the lots on which the bid rested may be mortgaged: no sale, no trade, no giving up."""
-    game = act(pledged(steps, **options), "bid +100" if "shortage_floor" in options else "bid +50", "fold")
+    game = act(
+        pledged(steps, **options), "bid +100" if "shortage_floor" in options else "bid +50", "fold"
+    )
     assert asked(game) == ("debt", 1)
     assert texts(game) == {"mortgage Boardwalk", "mortgage Short Line"}
     price = debt(game)
@@ -255,7 +306,10 @@ def test_rule_29_a13_s03_the_winner_gives_up_nothing_that_the_piece_needs(steps:
 @pytest.mark.parametrize(("steps", "piece"), [(0, "a house"), (4, "a hotel")])
 def test_rule_29_s03_what_the_winner_owes_for_is_told_and_observed(steps: int, piece: str) -> None:
     game = act(pledged(steps), "bid +50", "fold")
-    assert f"debt (player 1): $149 to the bank; place (player 1): {piece}, won for $149" in me.to_text(game)
+    assert (
+        f"debt (player 1): $149 to the bank; place (player 1): {piece}, won for $149"
+        in me.to_text(game)
+    )
     observed = dict(zip(encoding.names("standard", 2), encoding.observe(game), strict=True))
     assert (observed["decision: debt"], observed[f"at stake: {piece}"]) == (1, 1)
 
@@ -263,18 +317,33 @@ def test_rule_29_s03_what_the_winner_owes_for_is_told_and_observed(steps: int, p
 @pytest.mark.parametrize("shortage_floor", ["own_price", "cheapest_price", "ten"])
 def test_rule_29_a13_s03_every_winner_pays_and_finds_a_place(shortage_floor: str) -> None:
     """Random play with few buildings: the engine would report a question without an answer."""
-    options = {"window_passes": 2, "piece_limit": "raisable", "shortage_floor": shortage_floor, "hotel_after": 3, "debt_trade": True}
+    options = {
+        "window_passes": 2,
+        "piece_limit": "raisable",
+        "shortage_floor": shortage_floor,
+        "hotel_after": 3,
+        "debt_trade": True,
+    }
     rules = me.Rules.preset("any_time", houses=9, hotels=2, **options)
     rng = np.random.default_rng(29)
-    games = np.concatenate([core.batch_of(fuzz.random_position(rng, rules, 4, number)) for number in range(200)])
+    games = np.concatenate(
+        [core.batch_of(fuzz.random_position(rng, rules, 4, number)) for number in range(200)]
+    )
     _, failures = fuzz.play_checked(games, 300)
     assert not failures.any()
 
 
-@pytest.mark.parametrize(("preset", "houses", "question"), [("any_time", 17, "bid"), ("any_time", 18, "turn"), ("official", 2, "turn")])
-def test_rule_29_a13_where_all_may_build_they_are_asked_before_pieces_run_short(preset: str, houses: int, question: str) -> None:
+@pytest.mark.parametrize(
+    ("preset", "houses", "question"),
+    [("any_time", 17, "bid"), ("any_time", 18, "turn"), ("official", 2, "turn")],
+)
+def test_rule_29_a13_where_all_may_build_they_are_asked_before_pieces_run_short(
+    preset: str, houses: int, question: str
+) -> None:
     """Seat 0 could place 12 houses on its streets; seat 1 could place 12 and pay for six."""
-    game = table(lots={0: ORANGE, 1: LIGHT_BLUE}, cash={1: 300}, rules=me.Rules.preset(preset, houses=houses))
+    game = table(
+        lots={0: ORANGE, 1: LIGHT_BLUE}, cash={1: 300}, rules=me.Rules.preset(preset, houses=houses)
+    )
     act(game, f"build {ORANGE[0]}")
     assert asked(game)[0] == question
     assert levels(game, ORANGE[0]) == [0 if question == "bid" else 1]
@@ -282,12 +351,29 @@ def test_rule_29_a13_where_all_may_build_they_are_asked_before_pieces_run_short(
 
 @pytest.mark.parametrize(
     ("cash", "options", "question"),
-    [(240, {}, "turn"), (249, {}, "turn"), (250, {}, "bid"), (110, {"shortage_floor": "ten"}, "bid")],
+    [
+        (240, {}, "turn"),
+        (249, {}, "turn"),
+        (250, {}, "bid"),
+        (110, {"shortage_floor": "ten"}, "bid"),
+    ],
 )
-def test_rule_29_dearer_places_are_paid_for_at_their_own_price(cash: int, options: dict[str, str], question: str) -> None:
-    """Seat 0 has one place for a house at 50 dollars, the next ones cost 200; seat 1 can pay for one."""
-    lots = {0: [*LIGHT_BLUE, "Park Place", "Boardwalk"], 1: ["Mediterranean Avenue", "Baltic Avenue"]}
-    built = dict.fromkeys(LIGHT_BLUE[1:], 4) | {LIGHT_BLUE[0]: 3, "Mediterranean Avenue": 2, "Baltic Avenue": 3}
+def test_rule_29_dearer_places_are_paid_for_at_their_own_price(
+    cash: int, options: dict[str, str], question: str
+) -> None:
+    """Seat 0 has one place for a house at 50 dollars, the next ones cost 200.
+
+    Seat 1 can pay for one.
+    """
+    lots = {
+        0: [*LIGHT_BLUE, "Park Place", "Boardwalk"],
+        1: ["Mediterranean Avenue", "Baltic Avenue"],
+    }
+    built = dict.fromkeys(LIGHT_BLUE[1:], 4) | {
+        LIGHT_BLUE[0]: 3,
+        "Mediterranean Avenue": 2,
+        "Baltic Avenue": 3,
+    }
     rules = me.Rules.preset("any_time", houses=18, **options)
     game = table(lots=lots, buildings=built, cash={0: cash, 1: 60}, rules=rules)
     assert game.houses == 2
@@ -315,17 +401,25 @@ def test_rule_29_a13_hotels_are_declared_too(hotels: int, question: str) -> None
 
 
 def test_rule_29_a_player_without_rivals_buys_the_last_pieces_at_any_time() -> None:
-    game = table(lots={0: ORANGE, 1: LIGHT_BLUE}, cash={1: 49}, rules=me.Rules.preset("any_time", houses=1))
+    game = table(
+        lots={0: ORANGE, 1: LIGHT_BLUE}, cash={1: 49}, rules=me.Rules.preset("any_time", houses=1)
+    )
     act(game, f"build {ORANGE[0]}")
     assert levels(game, *ORANGE) == [1, 0, 0]
 
 
 @pytest.mark.parametrize(
     ("window", "before", "after"),
-    [("own_turn", ("turn", 0), ("turn", 0)), ("before_each_throw", ("turn", 0), None), ("after_settlement", None, ("turn", 0))],
+    [
+        ("own_turn", ("turn", 0), ("turn", 0)),
+        ("before_each_throw", ("turn", 0), None),
+        ("after_settlement", None, ("turn", 0)),
+    ],
 )
 def test_rule_30_a14_s01_windows(window: str, before: Any, after: Any) -> None:
-    game = table(lots={0: ORANGE}, positions={0: 10}, throws=[(4, 6)], rules=me.Rules(build_window=window))
+    game = table(
+        lots={0: ORANGE}, positions={0: 10}, throws=[(4, 6)], rules=me.Rules(build_window=window)
+    )
     if before:
         assert game.num_forced == 1
         assert asked(game) == before
@@ -352,13 +446,26 @@ def test_rule_30_a14_s01_before_each_throw_asks_every_player_clockwise() -> None
         if game.player == 0:
             assert legal(game, "build") == {*ORANGE}
         act(game, "go on")
-    assert order == [("turn", 2), ("turn", 0), ("turn", 1)]  # seat 3 owns nothing, so it is not asked
+    # seat 3 owns nothing, so it is not asked
+    assert order == [("turn", 2), ("turn", 0), ("turn", 1)]
 
 
 def passes(most: int, seats: int = 4, **contents: Any) -> Any:
-    """Seat 2 is at its window before the throw. Seat 3 owns nothing; seat 0 has a group; the others have a lot."""
+    """Seat 2 is at its window before the throw.
+
+    Seat 3 owns nothing; seat 0 has a group; the others have a lot.
+    """
     rules = me.Rules(build_window="before_each_throw", window_passes=most, trade="none")
-    return table(seats, turn=2, lots={0: ORANGE}, positions={2: 10}, throws=[(4, 6)], anchored=(1, 2), rules=rules, **contents)
+    return table(
+        seats,
+        turn=2,
+        lots={0: ORANGE},
+        positions={2: 10},
+        throws=[(4, 6)],
+        anchored=(1, 2),
+        rules=rules,
+        **contents,
+    )
 
 
 @pytest.mark.parametrize(
@@ -372,7 +479,9 @@ def passes(most: int, seats: int = 4, **contents: Any) -> Any:
         (8, {7 * i + 1: f"build {ORANGE[i]}" for i in range(2)}, [2, 0, 0, 1, 2, 0, 1]),
     ],
 )
-def test_rule_30_a14_s01_windows_go_round_again_while_somebody_acts(most: int, acts: dict[int, str], order: list[int]) -> None:
+def test_rule_30_a14_s01_windows_go_round_again_while_somebody_acts(
+    most: int, acts: dict[int, str], order: list[int]
+) -> None:
     game, seats = passes(most), []
     while game.num_forced:
         seats.append(int(game.player))
@@ -382,7 +491,13 @@ def test_rule_30_a14_s01_windows_go_round_again_while_somebody_acts(most: int, a
 
 def test_rule_30_s01_a_player_may_answer_what_the_others_did() -> None:
     """Seat 0 has passed when seat 1 offers a lot; in the next pass it builds."""
-    game = table(2, lots={0: [*ORANGE], 1: BROWN}, positions={0: 10}, throws=[(4, 6)], rules=me.Rules.preset("any_time", window_passes=2))
+    game = table(
+        2,
+        lots={0: [*ORANGE], 1: BROWN},
+        positions={0: 10},
+        throws=[(4, 6)],
+        rules=me.Rules.preset("any_time", window_passes=2),
+    )
     act(game, "go on", "build Baltic Avenue", "go on")
     assert asked(game) == ("turn", 0)
     assert legal(game, "build") == {*ORANGE}
@@ -390,7 +505,13 @@ def test_rule_30_s01_a_player_may_answer_what_the_others_did() -> None:
 
 @pytest.mark.parametrize("action", ["pay the fine", "trade with player +1"])
 def test_rule_30_s01_every_action_counts(action: str) -> None:
-    game = table(2, positions={0: 10}, jail={0: 0}, throws=[(4, 5)], rules=me.Rules.preset("any_time", window_passes=2))
+    game = table(
+        2,
+        positions={0: 10},
+        jail={0: 0},
+        throws=[(4, 5)],
+        rules=me.Rules.preset("any_time", window_passes=2),
+    )
     act(game, action)
     if action.startswith("trade"):
         act(game, "ask: cancel")
@@ -470,7 +591,9 @@ def test_rule_32_a_hotel_goes_back_to_four_houses() -> None:
         ((5, 4, 4), 8, 8),
     ],
 )
-def test_rule_32_a15_as_far_down_as_the_bank_can_back(steps: tuple[int, ...], houses: int, total: int) -> None:
+def test_rule_32_a15_as_far_down_as_the_bank_can_back(
+    steps: tuple[int, ...], houses: int, total: int
+) -> None:
     game = built(*steps, rules=me.Rules(houses=houses))
     act(game, f"sell {ORANGE[0]}")
     after = levels(game, *ORANGE)
@@ -483,15 +606,24 @@ def test_rule_32_a15_as_far_down_as_the_bank_can_back(steps: tuple[int, ...], ho
 @pytest.mark.parametrize("streets", [BROWN, ORANGE])
 @pytest.mark.parametrize("hotel_after", [3, 4])
 def test_rule_32_every_permitted_result_can_be_chosen(streets: list[str], hotel_after: int) -> None:
-    """For every group with a hotel and every supply that is too small: naming one street after the other gives all highest even levels."""
+    """For every group with a hotel and every supply that is too small.
+
+    Naming one street after the other gives all highest even levels.
+    """
     mixed = 0
     for old in itertools.product((hotel_after, 5), repeat=len(streets)):
         for bank in range(hotel_after if 5 in old else 0):
             standing = sum(level for level in old if level < 5)
-            game = built(*old, streets=streets, rules=me.Rules(houses=bank + standing, hotel_after=hotel_after))
+            game = built(
+                *old,
+                streets=streets,
+                rules=me.Rules(houses=bank + standing, hotel_after=hotel_after),
+            )
             permitted = set(oracle.best_breakdowns(oracle.read(game), lot(streets[0]), named=False))
             assert legal(game, "sell") == {*streets}
-            results = {tuple(levels(act(me.clone(game), f"sell {name}"), *streets)) for name in streets}
+            results = {
+                tuple(levels(act(me.clone(game), f"sell {name}"), *streets)) for name in streets
+            }
             assert results == permitted
             mixed += len(results) > 1
     assert mixed >= 5

@@ -7,7 +7,21 @@ from typing import Any
 import pytest
 
 import monopoly_env as me
-from tests.play import act, asked, auction, cash, debt, end_turn, land, legal, mortgaged, owner, table, texts, throw
+from tests.play import (
+    act,
+    asked,
+    auction,
+    cash,
+    debt,
+    end_turn,
+    land,
+    legal,
+    mortgaged,
+    owner,
+    table,
+    texts,
+    throw,
+)
 
 SEALED = me.Rules(auction="sealed_second_price")
 
@@ -44,7 +58,9 @@ def sealed(maxima: dict[int, int], **contents: Any) -> Any:
         ({"square": 22, "chance": ["nearest_utility"]}, "Water Works", 150),
     ],
 )
-def test_rule_13_buying_at_the_printed_price(contents: dict[str, Any], name: str, price: int) -> None:
+def test_rule_13_buying_at_the_printed_price(
+    contents: dict[str, Any], name: str, price: int
+) -> None:
     game = land(**contents)
     assert asked(game) == ("buy", 0)
     assert {"buy", "decline"} <= texts(game)
@@ -70,7 +86,13 @@ def test_rule_13_s11_raising_is_open_beside_a_payable_price() -> None:
 
 
 def test_rule_13_selling_buildings_for_a_purchase() -> None:
-    game = land(5, lots={0: ["Boardwalk", "Park Place"]}, buildings={"Boardwalk": 1, "Park Place": 1}, cash={0: 150}, anchored=(1, 2))
+    game = land(
+        5,
+        lots={0: ["Boardwalk", "Park Place"]},
+        buildings={"Boardwalk": 1, "Park Place": 1},
+        cash={0: 150},
+        anchored=(1, 2),
+    )
     act(game, "sell Boardwalk")
     assert game.cash[0] == 250
     act(game, "buy")
@@ -79,7 +101,13 @@ def test_rule_13_selling_buildings_for_a_purchase() -> None:
 
 @pytest.mark.parametrize(("money", "decision"), [(150, ("bid", 1)), (300, ("buy", 0))])
 def test_rule_13_buying_from_cash_only(money: int, decision: tuple[str, int]) -> None:
-    game = land(5, lots={0: ["Short Line"]}, cash={0: money}, anchored=(1, 2), rules=me.Rules(buy_with_raised_cash=False))
+    game = land(
+        5,
+        lots={0: ["Short Line"]},
+        cash={0: money},
+        anchored=(1, 2),
+        rules=me.Rules(buy_with_raised_cash=False),
+    )
     assert asked(game) == decision
     assert not legal(game, "mortgage")
 
@@ -131,7 +159,9 @@ def test_rule_14_a03_others_only() -> None:
         ({0: 50, 2: 50}, 0, 0, 50),
     ],
 )
-def test_rule_14_a03_s02_sealed_second_price(maxima: dict[int, int], increment: int, winner: int, price: int) -> None:
+def test_rule_14_a03_s02_sealed_second_price(
+    maxima: dict[int, int], increment: int, winner: int, price: int
+) -> None:
     game = sealed(maxima, rules=me.Rules(auction="sealed_second_price", sealed_increment=increment))
     assert owner(game, "Baltic Avenue") == winner
     expected = [1500] * 3
@@ -151,10 +181,12 @@ def test_rule_14_preset_mukhar_adds_five() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rules", "answer", "bid"), [("official", "+1", 1), ("official", "+20", 20), ("modern", "+1", 10), ("modern", "+20", 29)]
+    ("rules", "answer", "bid"),
+    [("official", "+1", 1), ("official", "+20", 20), ("modern", "+1", 10), ("modern", "+20", 29)],
 )
 def test_rule_15_a04_opening_bid(rules: str, answer: str, bid: int) -> None:
-    assert act(declined(rules=rules), f"bid {answer}").auction_bid == bid  # counted from a dollar below the lowest bid
+    # counted from a dollar below the lowest bid
+    assert act(declined(rules=rules), f"bid {answer}").auction_bid == bid
 
 
 @pytest.mark.parametrize("start", [1, 10, 60, 101, 250, 499, 500])
@@ -185,10 +217,13 @@ def test_rule_16_no_bid_leaves_the_lot_unowned() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "raises"), [("raisable", {"+1", "+5", "+10", "+20", "+50", "+100"}), ("cash", {"+1", "+5", "+10", "+20"})]
+    ("limit", "raises"),
+    [("raisable", {"+1", "+5", "+10", "+20", "+50", "+100"}), ("cash", {"+1", "+5", "+10", "+20"})],
 )
 def test_rule_16_a05_highest_bid(limit: str, raises: set[str]) -> None:
-    game = declined(lots={1: ["Short Line"]}, cash={1: 30}, anchored=(0, 2), rules=me.Rules(auction_limit=limit))
+    game = declined(
+        lots={1: ["Short Line"]}, cash={1: 30}, anchored=(0, 2), rules=me.Rules(auction_limit=limit)
+    )
     assert asked(game) == ("bid", 1)
     assert legal(game, "bid") == raises
 
@@ -208,7 +243,8 @@ def test_rule_16_s03_a_winner_short_of_cash_raises_it_without_the_lot_won() -> N
 
 def test_rule_16_raisable_counts_buildings_and_unmortgaged_lots() -> None:
     game = declined(
-        lots={1: ["Boardwalk", "Park Place", "Short Line"]}, buildings={"Boardwalk": 1, "Park Place": 1}, mortgaged=["Short Line"],
+        lots={1: ["Boardwalk", "Park Place", "Short Line"]},
+        buildings={"Boardwalk": 1, "Park Place": 1}, mortgaged=["Short Line"],
         cash={1: 0}, anchored=(0, 2),
     )  # fmt: skip
     act(game, "bid +500")  # 2 x 100 + 200 + 175 = 575
@@ -220,7 +256,9 @@ def test_rule_16_raisable_counts_buildings_and_unmortgaged_lots() -> None:
 def test_rule_16_a_bid_never_counts_hotels_that_cannot_be_sold() -> None:
     pink = ["St. Charles Place", "States Avenue", "Virginia Avenue"]
     rules = me.Rules(houses=0, hotel_breakdown="needs_four")
-    game = declined(lots={1: pink}, buildings=dict.fromkeys(pink, 5), cash={1: 7}, anchored=(0, 2), rules=rules)
+    game = declined(
+        lots={1: pink}, buildings=dict.fromkeys(pink, 5), cash={1: 7}, anchored=(0, 2), rules=rules
+    )
     assert asked(game) == ("bid", 1)
     assert legal(game, "bid") == {"+1", "+5"}
 

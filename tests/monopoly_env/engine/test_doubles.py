@@ -56,7 +56,14 @@ def test_rule_08_being_sent_to_jail_ends_the_turn(contents: dict[str, Any]) -> N
 
 @pytest.mark.parametrize(("doubles_again", "positions"), [(True, [22, 0]), (False, [12, 10])])
 def test_rule_09_doubles_again(doubles_again: bool, positions: list[int]) -> None:
-    game = land(12, (2, 2), more=[(4, 6)], lots={0: ["Electric Company"]}, chance=["dividend"], rules=me.Rules(doubles_again=doubles_again))
+    game = land(
+        12,
+        (2, 2),
+        more=[(4, 6)],
+        lots={0: ["Electric Company"]},
+        chance=["dividend"],
+        rules=me.Rules(doubles_again=doubles_again),
+    )
     throw(game)
     assert game.position[:2].tolist() == positions
 
@@ -78,7 +85,9 @@ def test_rule_09_a_card_move_does_not_count() -> None:
 
 
 def test_rule_09_a_utility_throw_does_not_count() -> None:
-    game = land(7, (1, 2), more=[(3, 3)], lots={1: ["Electric Company"]}, chance=["nearest_utility"])
+    game = land(
+        7, (1, 2), more=[(3, 3)], lots={1: ["Electric Company"]}, chance=["nearest_utility"]
+    )
     assert cash(game) == [1440, 1560, 1500]
     assert game.streak == 0
     assert end_turn(game).turn == 1

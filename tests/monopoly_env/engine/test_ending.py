@@ -30,7 +30,9 @@ def random_game(num_players: int, rules: Any, seed: int) -> Any:
 
 
 def test_rule_61_the_last_solvent_player_wins() -> None:
-    game = land(39, num_players=4, bankrupt=(2, 1), lots={3: ["Boardwalk"]}, cash={0: 49}, anchored=(3,))
+    game = land(
+        39, num_players=4, bankrupt=(2, 1), lots={3: ["Boardwalk"]}, cash={0: 49}, anchored=(3,)
+    )
     assert me.is_over(game)
     assert me.winner(game) == 3
     assert game.place[:4].tolist() == [2, 3, 4, 1]
@@ -44,7 +46,9 @@ def test_rule_62_short_game_three_free_lots() -> None:
 
 
 def test_rule_62_hotel_after_three_houses() -> None:
-    game = table(rules="short", lots={0: ORANGE}, buildings=dict.fromkeys(ORANGE, 3), cash={0: 1000})
+    game = table(
+        rules="short", lots={0: ORANGE}, buildings=dict.fromkeys(ORANGE, 3), cash={0: 1000}
+    )
     assert game.houses == 23
     act(game, "build New York Avenue")
     assert levels(game, *ORANGE) == [3, 3, 5]
@@ -56,7 +60,8 @@ def test_rule_62_hotel_after_three_houses() -> None:
 
 def test_rule_62_out_of_jail_on_the_next_turn() -> None:
     game = table(rules="short", lots={0: ["States Avenue"]}, jail={0: 0}, throws=[(1, 2)])
-    assert "pay the fine" in texts(game)  # by rule 45; what the short game adds comes after the throw
+    # by rule 45; what the short game adds comes after the throw
+    assert "pay the fine" in texts(game)
     throw(game)
     assert (game.position[0], game.cash[0]) == (13, 1450)
 
@@ -66,7 +71,14 @@ def test_rule_62_flat_income_tax() -> None:
 
 
 def test_rule_62_ends_at_the_first_bankruptcy_by_score() -> None:
-    game = land(38, num_players=4, rules="short", cash={0: 99, 1: 1000, 2: 1300, 3: 999}, lots={1: ["Boardwalk"]}, anchored=())
+    game = land(
+        38,
+        num_players=4,
+        rules="short",
+        cash={0: 99, 1: 1000, 2: 1300, 3: 999},
+        lots={1: ["Boardwalk"]},
+        anchored=(),
+    )
     assert me.is_over(game)
     assert me.winner(game) == 1
     assert game.place[:4].tolist() == [4, 1, 2, 3]
@@ -84,26 +96,66 @@ def test_rule_63_time_limit_game_two_lots_paid_for() -> None:
     ("score", "zero", "one", "winner"),
     [
         ("short_game", {"lots": ["Boardwalk"], "cash": 1500}, {"cash": 1899}, 0),
-        ("short_game", {"lots": ["Boardwalk"], "cash": 1500, "mortgaged": ["Boardwalk"]}, {"cash": 1701}, 1),
-        ("short_game", {"lots": ["Boardwalk"], "cash": 1500, "mortgaged": ["Boardwalk"]}, {"cash": 1699}, 0),
-        ("tax_worth", {"lots": ["Boardwalk"], "cash": 1500, "mortgaged": ["Boardwalk"]}, {"cash": 1899}, 0),
+        (
+            "short_game",
+            {"lots": ["Boardwalk"], "cash": 1500, "mortgaged": ["Boardwalk"]},
+            {"cash": 1701},
+            1,
+        ),
+        (
+            "short_game",
+            {"lots": ["Boardwalk"], "cash": 1500, "mortgaged": ["Boardwalk"]},
+            {"cash": 1699},
+            0,
+        ),
+        (
+            "tax_worth",
+            {"lots": ["Boardwalk"], "cash": 1500, "mortgaged": ["Boardwalk"]},
+            {"cash": 1899},
+            0,
+        ),
         ("cash", {"lots": ["Boardwalk"], "cash": 1500}, {"cash": 1501}, 1),
-        ("short_game", {"lots": ["Boardwalk", "Park Place"], "cash": 0, "buildings": {"Boardwalk": 5, "Park Place": 4}}, {"cash": 2549}, 0),
-        ("short_game", {"lots": ["Boardwalk", "Park Place"], "cash": 0, "buildings": {"Boardwalk": 5, "Park Place": 4}}, {"cash": 2551}, 1),
-        ("short_game", {"cash": 1000, "jail_cards": ("chance",)}, {"cash": 1001}, 1),  # jail cards count nothing
+        (
+            "short_game",
+            {
+                "lots": ["Boardwalk", "Park Place"],
+                "cash": 0,
+                "buildings": {"Boardwalk": 5, "Park Place": 4},
+            },
+            {"cash": 2549},
+            0,
+        ),
+        (
+            "short_game",
+            {
+                "lots": ["Boardwalk", "Park Place"],
+                "cash": 0,
+                "buildings": {"Boardwalk": 5, "Park Place": 4},
+            },
+            {"cash": 2551},
+            1,
+        ),
+        # jail cards count nothing
+        ("short_game", {"cash": 1000, "jail_cards": ("chance",)}, {"cash": 1001}, 1),
         ("short_game", {"cash": 1000}, {"cash": 1000}, None),  # a draw
     ],
 )
-def test_rule_64_a29_scores(score: str, zero: dict[str, Any], one: dict[str, Any], winner: int | None) -> None:
+def test_rule_64_a29_scores(
+    score: str, zero: dict[str, Any], one: dict[str, Any], winner: int | None
+) -> None:
     anchors = {0: ["Pacific Avenue"], 1: ["North Carolina Avenue"]}  # 300 dollars each
     game = visit(
-        lots={0: [*anchors[0], *zero.get("lots", [])], 1: anchors[1]}, cash={0: zero["cash"], 1: one["cash"]}, anchored=(),
-        mortgaged=zero.get("mortgaged", ()), buildings=zero.get("buildings", {}), jail_cards={0: zero.get("jail_cards", ())},
+        lots={0: [*anchors[0], *zero.get("lots", [])], 1: anchors[1]},
+        cash={0: zero["cash"], 1: one["cash"]}, anchored=(),
+        mortgaged=zero.get("mortgaged", ()), buildings=zero.get("buildings", {}),
+        jail_cards={0: zero.get("jail_cards", ())},
         rules=me.Rules(score=score, max_turns=1),
     )  # fmt: skip
     assert me.is_over(game)
     assert me.winner(game) == winner
-    assert game.place[:2].tolist() == ([1, 1] if winner is None else [1 + (winner != 0), 1 + (winner != 1)])
+    assert game.place[:2].tolist() == (
+        [1, 1] if winner is None else [1 + (winner != 0), 1 + (winner != 1)]
+    )
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 5])
@@ -112,12 +164,20 @@ def test_rule_64_a_round_is_a_turn_of_every_player(num_players: int) -> None:
     assert (game.rounds, game.turns) == (2, 2 * num_players)
     state = oracle.read(game)
     scores = [oracle.score(state, seat) for seat in range(num_players)]
-    assert [int(place) for place in game.place[:num_players]] == [1 + sum(other > mine for other in scores) for mine in scores]
+    assert [int(place) for place in game.place[:num_players]] == [
+        1 + sum(other > mine for other in scores) for mine in scores
+    ]
 
 
 @pytest.mark.parametrize(
     ("money", "winner"),
-    [({0: 999, 1: 5}, "none"), ({0: 1000, 1: 5}, 0), ({0: 5, 1: 1200}, 1), ({0: 1100, 1: 1200}, 1), ({0: 1200, 1: 1200}, None)],
+    [
+        ({0: 999, 1: 5}, "none"),
+        ({0: 1000, 1: 5}, 0),
+        ({0: 5, 1: 1200}, 1),
+        ({0: 1100, 1: 1200}, 1),
+        ({0: 1200, 1: 1200}, None),
+    ],
 )
 def test_s09_win_cash_at_the_end_of_a_turn(money: dict[int, int], winner: Any) -> None:
     game = visit(cash=money, rules=me.Rules(win_cash=1000))
@@ -132,8 +192,13 @@ def test_s09_win_cash_is_not_tested_within_a_turn() -> None:
     assert me.winner(end_turn(game)) == 0
 
 
-def throws_of(game: Any, rng: np.random.Generator, steps: int) -> dict[tuple[int, int], tuple[int, ...]]:
-    """Dice of the movement throws seen in random play, by seat and number. Steps with several throws or a utility throw don't tell."""
+def throws_of(
+    game: Any, rng: np.random.Generator, steps: int
+) -> dict[tuple[int, int], tuple[int, ...]]:
+    """Dice of the movement throws seen in random play, by seat and number.
+
+    Steps with several throws or a utility throw don't tell.
+    """
     seen = {}
     for _ in range(steps):
         if me.is_over(game):
@@ -141,13 +206,19 @@ def throws_of(game: Any, rng: np.random.Generator, steps: int) -> dict[tuple[int
         before, utility = game.throws.copy(), int(game.utility_throws)
         me.step(game, int(rng.choice(me.legal_actions(game))))
         thrown = np.flatnonzero(game.throws - before)
-        if len(thrown) == 1 and game.throws[thrown[0]] - before[thrown[0]] == 1 and game.utility_throws == utility:
+        if (
+            len(thrown) == 1
+            and game.throws[thrown[0]] - before[thrown[0]] == 1
+            and game.utility_throws == utility
+        ):
             seen[int(thrown[0]), int(game.throws[thrown[0]])] = tuple(game.dice.tolist())
     return seen
 
 
 def test_s12_the_nth_throw_of_a_seat_depends_on_the_seed_alone() -> None:
-    one, other = (throws_of(me.new_game(3, seed=8), np.random.default_rng(player), 4_000) for player in (1, 2))
+    one, other = (
+        throws_of(me.new_game(3, seed=8), np.random.default_rng(player), 4_000) for player in (1, 2)
+    )
     common = one.keys() & other.keys()
     assert len(common) > 30
     assert {seat for seat, _ in common} == {0, 1, 2}
@@ -162,7 +233,10 @@ def test_s13_max_turns(turns: int) -> None:
     assert game.turns == turns
 
 
-@pytest.mark.parametrize(("preset", "cap"), [("ocnaru", 1000), ("mukhar", 400), ("official", 0), ("frayn", 0), ("pring", 0)])
+@pytest.mark.parametrize(
+    ("preset", "cap"),
+    [("ocnaru", 1000), ("mukhar", 400), ("official", 0), ("frayn", 0), ("pring", 0)],
+)
 def test_s13_caps_of_the_presets(preset: str, cap: int) -> None:
     rules = me.Rules.preset(preset)
     assert (rules.max_turns, rules.max_rounds) == (cap, 0)
@@ -171,21 +245,59 @@ def test_s13_caps_of_the_presets(preset: str, cap: int) -> None:
 @pytest.mark.parametrize(
     ("preset", "options"),
     [
-        ("short", {"start_lots": 3, "hotel_after": 3, "end_at_first_bankruptcy": True, "jail_turns": 1}),
+        (
+            "short",
+            {"start_lots": 3, "hotel_after": 3, "end_at_first_bankruptcy": True, "jail_turns": 1},
+        ),
         ("modern", {"auction_start": 10}),
         (
             "pring",
-            {"win_cash": 20_000, "rent_in_jail": False, "trade": "one_for_one", "liquidation": "houses_then_mortgages", "board": "uk"},
+            {
+                "win_cash": 20_000,
+                "rent_in_jail": False,
+                "trade": "one_for_one",
+                "liquidation": "houses_then_mortgages",
+                "board": "uk",
+            },
         ),
-        ("ocnaru", {"auction": "none", "bank_bankruptcy": "game_over", "even_build": "whole_group", "jail_double_extra_throw": True}),
-        ("mukhar", {"auction": "sealed_second_price", "sealed_increment": 5, "income_tax": "min", "building_shortage": "first_come"}),
+        (
+            "ocnaru",
+            {
+                "auction": "none",
+                "bank_bankruptcy": "game_over",
+                "even_build": "whole_group",
+                "jail_double_extra_throw": True,
+            },
+        ),
+        (
+            "mukhar",
+            {
+                "auction": "sealed_second_price",
+                "sealed_increment": 5,
+                "income_tax": "min",
+                "building_shortage": "first_come",
+            },
+        ),
         ("classic", {"board": "us_pre2008", "income_tax": "choice", "luxury_tax": 75}),
-        ("uk", {"board": "uk", "double_rent_if_group_mortgaged": False, "income_tax": "flat200", "luxury_tax": 100}),
+        (
+            "uk",
+            {
+                "board": "uk",
+                "double_rent_if_group_mortgaged": False,
+                "income_tax": "flat200",
+                "luxury_tax": 100,
+            },
+        ),
         ("any_time", {"build_window": "before_each_throw"}),
         ("frayn", {}),
         (
             "official",
-            {"auction": "english", "build_window": "own_turn", "double_rent_if_group_mortgaged": True, "bank_bankruptcy": "auction_clear"},
+            {
+                "auction": "english",
+                "build_window": "own_turn",
+                "double_rent_if_group_mortgaged": True,
+                "bank_bankruptcy": "auction_clear",
+            },
         ),
     ],
 )

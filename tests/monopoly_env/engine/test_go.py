@@ -39,7 +39,12 @@ def test_rule_10_salary_comes_before_the_destination_is_settled() -> None:
 
 
 @pytest.mark.parametrize(
-    "contents", [{"square": 30}, {"square": 36, "chance": ["go_to_jail"]}, {"square": 33, "community_chest": ["go_to_jail"]}]
+    "contents",
+    [
+        {"square": 30},
+        {"square": 36, "chance": ["go_to_jail"]},
+        {"square": 33, "community_chest": ["go_to_jail"]},
+    ],
 )
 def test_rule_11_no_salary_on_the_way_to_jail(contents: dict[str, Any]) -> None:
     assert cash(land(**contents)) == [1500] * 3
@@ -69,7 +74,9 @@ def test_rule_11_back_to_old_kent_road(square: int) -> None:
         ({"double_go": True, "go_salary": 300}, 0, {}, 600),
     ],
 )
-def test_rule_12_a02_salary_options(options: dict[str, Any], square: int, contents: dict[str, Any], salary: int) -> None:
+def test_rule_12_a02_salary_options(
+    options: dict[str, Any], square: int, contents: dict[str, Any], salary: int
+) -> None:
     game = land(square, lots=BROWN, rules=me.Rules(**options), **contents)
     assert asked(game) == ("turn", 0)
     assert cash(game) == [1500 + salary, 1500, 1500]

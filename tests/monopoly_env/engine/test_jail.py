@@ -10,7 +10,20 @@ import pytest
 import monopoly_env as me
 from monopoly_env import core
 from monopoly_env.facts import cards
-from tests.play import act, asked, cash, debt, end_turn, land, legal, offer, owner, table, texts, throw
+from tests.play import (
+    act,
+    asked,
+    cash,
+    debt,
+    end_turn,
+    land,
+    legal,
+    offer,
+    owner,
+    table,
+    texts,
+    throw,
+)
 
 ORANGE = ["St. James Place", "Tennessee Avenue", "New York Avenue"]
 PINK = ["St. Charles Place", "States Avenue", "Virginia Avenue"]
@@ -18,8 +31,13 @@ CHANCE, CHEST = 0, 1
 
 
 def jailed(failed: int = 0, *throws: tuple[int, int], **contents: Any) -> Any:
-    """Seat 0 is in jail after some failed throws and at the window before its next one. It owns what lies within a throw of it."""
-    lots = {0: [*PINK, "Electric Company", "Pennsylvania Railroad", *ORANGE]} | contents.pop("lots", {})
+    """Seat 0 is in jail after some failed throws and at the window before its next one.
+
+    It owns what lies within a throw of it.
+    """
+    lots = {0: [*PINK, "Electric Company", "Pennsylvania Railroad", *ORANGE]} | contents.pop(
+        "lots", {}
+    )
     return table(lots=lots, jail={0: failed}, throws=throws, **contents)
 
 
@@ -103,7 +121,9 @@ def test_rule_45_the_third_failure_pays_and_moves() -> None:
     assert end_turn(game).turn == 1
 
 
-@pytest.mark.parametrize(("answer", "money", "held"), [("pay the fine", 1450, 1), ("use a jail card", 1500, 0)])
+@pytest.mark.parametrize(
+    ("answer", "money", "held"), [("pay the fine", 1450, 1), ("use a jail card", 1500, 0)]
+)
 def test_rule_45_s07_the_third_failure_with_a_card(answer: str, money: int, held: int) -> None:
     game = throw(jailed(2, (1, 2), jail_cards={0: ("chance",)}))
     assert asked(game) == ("jail", 0)
@@ -113,7 +133,10 @@ def test_rule_45_s07_the_third_failure_with_a_card(answer: str, money: int, held
     assert (game.cash[0], game.jail_cards[0]) == (money, held)
 
 
-@pytest.mark.parametrize(("turns", "failed", "leaves"), [(1, 0, True), (2, 0, False), (2, 1, True), (5, 3, False), (5, 4, True)])
+@pytest.mark.parametrize(
+    ("turns", "failed", "leaves"),
+    [(1, 0, True), (2, 0, False), (2, 1, True), (5, 3, False), (5, 4, True)],
+)
 def test_rule_46_jail_turns(turns: int, failed: int, leaves: bool) -> None:
     game = throw(jailed(failed, (1, 2), rules=me.Rules(jail_turns=turns)))
     assert game.position[0] == (13 if leaves else 10)
@@ -139,7 +162,10 @@ def test_rule_47_a22_paying_before_the_third_throw(allowed: bool) -> None:
     assert ("pay the fine" in texts(jailed(2, rules=me.Rules(jail_pay_turn3=allowed)))) is allowed
 
 
-@pytest.mark.parametrize(("answer", "position", "money"), [("pay the fine", 13, 1450), ("use a jail card", 13, 1500), ("go on", 10, 1500)])
+@pytest.mark.parametrize(
+    ("answer", "position", "money"),
+    [("pay the fine", 13, 1450), ("use a jail card", 13, 1500), ("go on", 10, 1500)],
+)
 def test_rule_47_a22_paying_after_a_failed_throw(answer: str, position: int, money: int) -> None:
     game = jailed(0, (1, 2), jail_cards={0: ("chance",)}, rules=me.Rules(jail_pay_after_throw=True))
     assert not texts(game) & {"pay the fine", "use a jail card"}
@@ -169,7 +195,13 @@ def test_rule_47_preset_short_or_after_a_failed_throw() -> None:
 
 
 def test_rule_48_the_forced_fine_is_raised() -> None:
-    game = table(lots={0: ["States Avenue", "Short Line"]}, jail={0: 2}, throws=[(1, 2)], cash={0: 10}, anchored=(1, 2))
+    game = table(
+        lots={0: ["States Avenue", "Short Line"]},
+        jail={0: 2},
+        throws=[(1, 2)],
+        cash={0: 10},
+        anchored=(1, 2),
+    )
     throw(game)
     assert (asked(game), debt(game)) == (("debt", 0), 50)
     act(game, "mortgage Short Line")
@@ -204,7 +236,11 @@ def test_rule_49_rent_and_bids_in_jail() -> None:
 
 
 @pytest.mark.parametrize(
-    ("contents", "bit", "deck"), [({"square": 7, "chance": ["goojf"]}, 1, CHANCE), ({"square": 17, "community_chest": ["goojf"]}, 2, CHEST)]
+    ("contents", "bit", "deck"),
+    [
+        ({"square": 7, "chance": ["goojf"]}, 1, CHANCE),
+        ({"square": 17, "community_chest": ["goojf"]}, 2, CHEST),
+    ],
 )
 def test_rule_50_a_jail_card_leaves_its_deck(contents: dict[str, Any], bit: int, deck: int) -> None:
     game = land(**contents)
@@ -257,14 +293,25 @@ def test_s07_the_chance_card_is_used_first() -> None:
 
 
 def drawn(deck: str, count: int, seed: int) -> list[tuple[int, int, int]]:
-    """What each of many Community Chest cards, drawn one after another, does to the player who draws it."""
-    game = table(rules=me.Rules(deck=deck), cash=[10**6] * 3, seed=seed, throws=[(1, 2)], positions={0: 14})
+    """The effect of each of many Community Chest cards on the player who draws it.
+
+    They are drawn one after another.
+    """
+    game = table(
+        rules=me.Rules(deck=deck), cash=[10**6] * 3, seed=seed, throws=[(1, 2)], positions={0: 14}
+    )
     effects = []
     for _ in range(count):
         seat = int(game.turn)
         money, held = int(game.cash[seat]), int(game.jail_cards[seat])
         throw(game)
-        effects.append((int(game.cash[seat]) - money, int(game.position[seat]), int(game.jail_cards[seat]) - held))
+        effects.append(
+            (
+                int(game.cash[seat]) - money,
+                int(game.position[seat]),
+                int(game.jail_cards[seat]) - held,
+            )
+        )
         end_turn(game)
         seat = int(game.turn)
         game.jail[seat], game.position[seat] = 0, 14
@@ -275,7 +322,8 @@ def drawn(deck: str, count: int, seed: int) -> list[tuple[int, int, int]]:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_rule_50_a23_cyclic_decks_repeat(seed: int) -> None:
     effects = drawn("cyclic", 46, seed)
-    kept = [effect for effect in effects[:16] if effect[2] == 0]  # the jail card is held from its first appearance
+    # the jail card is held from its first appearance
+    kept = [effect for effect in effects[:16] if effect[2] == 0]
     assert len(kept) == 15
     assert effects[16:31] == effects[31:46] == kept
 

@@ -8,13 +8,34 @@ import pytest
 
 import monopoly_env as me
 from monopoly_env.engine.liquidation import raisable
-from tests.play import act, asked, cash, compose, debt, end_turn, land, legal, mortgaged, offer, owner, table, texts
+from tests.play import (
+    act,
+    asked,
+    cash,
+    compose,
+    debt,
+    end_turn,
+    land,
+    legal,
+    mortgaged,
+    offer,
+    owner,
+    table,
+    texts,
+)
 
 ORANGE = ["St. James Place", "Tennessee Avenue", "New York Avenue"]
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("Boardwalk", 200), ("Park Place", 175), ("Short Line", 100), ("Water Works", 75), ("Baltic Avenue", 30)]
+    ("name", "value"),
+    [
+        ("Boardwalk", 200),
+        ("Park Place", 175),
+        ("Short Line", 100),
+        ("Water Works", 75),
+        ("Baltic Avenue", 30),
+    ],
 )
 def test_rule_33_mortgage_value_is_half_the_price(name: str, value: int) -> None:
     game = table(lots={0: [name]})
@@ -54,13 +75,18 @@ def test_rule_34_lifting_needs_the_cash(money: int, legal_now: bool) -> None:
 
 @pytest.mark.parametrize(("base", "cost"), [("mortgage", 193), ("price", 210)])
 def test_rule_35_a17_interest_base(base: str, cost: int) -> None:
-    game = table(lots={0: ["Park Place"]}, mortgaged=["Park Place"], rules=me.Rules(interest_base=base))
+    game = table(
+        lots={0: ["Park Place"]}, mortgaged=["Park Place"], rules=me.Rules(interest_base=base)
+    )
     act(game, "unmortgage Park Place")
     assert game.cash[0] == 1500 - cost
 
 
 def traded(**contents: Any) -> Any:
-    """Seat 0 buys the mortgaged Boardwalk of seat 1 for 100 dollars, and has accepted nothing yet beyond that."""
+    """Seat 0 buys the mortgaged Boardwalk of seat 1 for 100 dollars.
+
+    It has accepted nothing yet beyond that.
+    """
     game = table(lots={1: ["Boardwalk"]}, mortgaged=["Boardwalk"], **contents)
     offer(game, 1, ask=["Boardwalk"], cash=100)
     return act(game, "accept")
@@ -94,10 +120,20 @@ def test_rule_36_the_giver_of_a_mortgaged_lot_owes_nothing() -> None:
     assert asked(game) == ("turn", 0)
 
 
-def ruined(estate: list[str], cash_of_creditor: int, lots_of_creditor: list[str], **contents: Any) -> Any:
-    """Seat 0, with nothing but mortgaged lots, lands on Baltic Avenue of seat 1 and is bankrupt to it."""
+def ruined(
+    estate: list[str], cash_of_creditor: int, lots_of_creditor: list[str], **contents: Any
+) -> Any:
+    """Seat 0, with only mortgaged lots, lands on Baltic Avenue of seat 1 and is bankrupt to it."""
     lots = {0: estate, 1: ["Baltic Avenue", *lots_of_creditor]}
-    return land(3, num_players=4, lots=lots, mortgaged=estate, cash={0: 1, 1: cash_of_creditor}, anchored=(2, 3), **contents)
+    return land(
+        3,
+        num_players=4,
+        lots=lots,
+        mortgaged=estate,
+        cash={0: 1, 1: cash_of_creditor},
+        anchored=(2, 3),
+        **contents,
+    )
 
 
 def test_rule_37_s04_lots_of_a_bankrupt_cost_a_tenth_at_once() -> None:
@@ -123,7 +159,10 @@ def test_rule_37_who_waits_pays_the_tenth_again() -> None:
 def test_rule_37_a_creditor_may_raise_the_cash_for_lifting() -> None:
     game = ruined(["Boardwalk"], 30, ["Reading Railroad", "Short Line"])
     assert (asked(game), game.cash[1]) == (("takeover", 1), 30 + 1 - 20)
-    assert texts(game) == {"keep the mortgage", *(f"mortgage {name}" for name in ("Baltic Avenue", "Reading Railroad", "Short Line"))}
+    assert texts(game) == {
+        "keep the mortgage",
+        *(f"mortgage {name}" for name in ("Baltic Avenue", "Reading Railroad", "Short Line")),
+    }
     act(game, "mortgage Reading Railroad", "mortgage Short Line")
     assert texts(game) == {"keep the mortgage", "lift the mortgage"}
     act(game, "lift the mortgage")
@@ -132,10 +171,17 @@ def test_rule_37_a_creditor_may_raise_the_cash_for_lifting() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lots", "question"), [(["Reading Railroad", "Oriental Avenue"], ("takeover", 1)), (["Reading Railroad"], ("turn", 1))]
+    ("lots", "question"),
+    [
+        (["Reading Railroad", "Oriental Avenue"], ("takeover", 1)),
+        (["Reading Railroad"], ("turn", 1)),
+    ],
 )
-def test_rule_37_who_cannot_raise_it_is_not_asked(lots: list[str], question: tuple[str, int]) -> None:
-    game = ruined(["Boardwalk"], 59, lots)  # 40 in cash, 30 for Baltic Avenue, 100 and 50 for the others, against 200
+def test_rule_37_who_cannot_raise_it_is_not_asked(
+    lots: list[str], question: tuple[str, int]
+) -> None:
+    # 40 in cash, 30 for Baltic Avenue, 100 and 50 for the others, against 200
+    game = ruined(["Boardwalk"], 59, lots)
     assert asked(game) == question
 
 
@@ -164,7 +210,8 @@ def test_rule_38_a_creditor_raises_the_fee() -> None:
 
 
 def test_rule_38_s04_or_is_bankrupt_to_the_bank_with_the_whole_estate() -> None:
-    game = ruined(["Boardwalk", "Park Place"], 0, [])  # 1 in cash and 30 for Baltic Avenue, against 38
+    # 1 in cash and 30 for Baltic Avenue, against 38
+    game = ruined(["Boardwalk", "Park Place"], 0, [])
     assert game.place[:4].tolist() == [4, 3, 0, 0]
     assert asked(game) == ("bid", 2)
     assert game.cash[:2].tolist() == [0, 0]
@@ -172,7 +219,11 @@ def test_rule_38_s04_or_is_bankrupt_to_the_bank_with_the_whole_estate() -> None:
 
 
 def test_rule_38_s05_both_sides_hold_their_fees() -> None:
-    game = table(lots={0: ["Boardwalk"], 1: ["Short Line"]}, mortgaged=["Boardwalk", "Short Line"], cash={1: 19})
+    game = table(
+        lots={0: ["Boardwalk"], 1: ["Short Line"]},
+        mortgaged=["Boardwalk", "Short Line"],
+        cash={1: 19},
+    )
     act(game, "trade with player +1")
     compose(game, ask=["Short Line"], give=["Boardwalk"])
     assert "cash: done" not in texts(game)  # the fee on Boardwalk is 20
@@ -180,13 +231,18 @@ def test_rule_38_s05_both_sides_hold_their_fees() -> None:
     assert asked(game) == ("takeover", 0)
     assert game.cash[0] == 1500 - 1 - 10
     act(game, "keep the mortgage")
-    assert asked(game) == ("turn", 0)  # seat 1 has nothing left to lift Boardwalk with, so it is not asked
+    # seat 1 has nothing left to lift Boardwalk with, so it is not asked
+    assert asked(game) == ("turn", 0)
     assert cash(game) == [1489, 0, 1500]
 
 
 def test_rule_39_mortgaged_lots_may_be_barred_from_trades() -> None:
     for allowed in (True, False):
-        game = table(lots={1: ["Boardwalk", "Short Line"]}, mortgaged=["Boardwalk"], rules=me.Rules(trade_mortgaged=allowed))
+        game = table(
+            lots={1: ["Boardwalk", "Short Line"]},
+            mortgaged=["Boardwalk"],
+            rules=me.Rules(trade_mortgaged=allowed),
+        )
         act(game, "trade with player +1")
         assert ("ask for Boardwalk" in texts(game)) is allowed
         assert "ask for Short Line" in texts(game)
@@ -194,14 +250,25 @@ def test_rule_39_mortgaged_lots_may_be_barred_from_trades() -> None:
 
 @pytest.mark.parametrize(("price", "cost"), [("full", 193), ("ten_percent", 18)])
 def test_rule_39_unmortgage_price(price: str, cost: int) -> None:
-    game = table(lots={0: ["Park Place"]}, mortgaged=["Park Place"], rules=me.Rules(unmortgage_price=price))
+    game = table(
+        lots={0: ["Park Place"]}, mortgaged=["Park Place"], rules=me.Rules(unmortgage_price=price)
+    )
     act(game, "unmortgage Park Place")
     assert game.cash[0] == 1500 - cost
 
 
 def test_rule_39_lifting_for_a_tenth_is_no_money_pump() -> None:
-    """A lot is mortgaged once in a game: neither in a later turn nor by another owner, and nobody counts on money for it."""
-    game = table(2, lots={0: ["Park Place"]}, anchored=(1,), throws=[(4, 6)] * 3, rules=me.Rules(unmortgage_price="ten_percent"))
+    """A lot is mortgaged once in a game.
+
+    Neither in a later turn nor by another owner, and nobody counts on money for it.
+    """
+    game = table(
+        2,
+        lots={0: ["Park Place"]},
+        anchored=(1,),
+        throws=[(4, 6)] * 3,
+        rules=me.Rules(unmortgage_price="ten_percent"),
+    )
     act(game, "mortgage Park Place", "unmortgage Park Place")
     assert game.cash[0] == 1500 + 175 - 18
     for seat in (0, 1, 0):

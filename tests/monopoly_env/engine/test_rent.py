@@ -16,7 +16,10 @@ UTILITIES = ["Electric Company", "Water Works"]
 
 
 def paid(square: int, lots: list[str], *args: Any, salary: int = 0, **contents: Any) -> int:
-    """Rent that seat 0 pays to seat 1, the owner of these lots, on top of what else the throw brings."""
+    """Rent that seat 0 pays to seat 1, the owner of these lots.
+
+    It comes on top of what else the throw brings.
+    """
     game = land(square, *args, lots={1: lots}, cash=[3000] * 3, **contents)
     assert asked(game) == ("turn", 0)
     assert cash(game)[2] == 3000
@@ -41,12 +44,17 @@ def test_rule_17_street(lots: list[str], contents: dict[str, Any], rent: int) ->
     assert paid(6, lots, **contents) == rent
 
 
-@pytest.mark.parametrize(("level", "rent"), [(0, 100), (1, 200), (2, 600), (3, 1400), (4, 1700), (5, 2000)])
+@pytest.mark.parametrize(
+    ("level", "rent"), [(0, 100), (1, 200), (2, 600), (3, 1400), (4, 1700), (5, 2000)]
+)
 def test_rule_17_buildings(level: int, rent: int) -> None:
     assert paid(39, DARK_BLUE, buildings=dict.fromkeys(DARK_BLUE, level)) == rent
 
 
-@pytest.mark.parametrize(("rules", "rent"), [("official", 12), ("uk", 6), (me.Rules(double_rent_if_group_mortgaged=False), 6)])
+@pytest.mark.parametrize(
+    ("rules", "rent"),
+    [("official", 12), ("uk", 6), (me.Rules(double_rent_if_group_mortgaged=False), 6)],
+)
 def test_rule_17_a06_group_with_a_mortgaged_lot(rules: Any, rent: int) -> None:
     lots = ["The Angel Islington", "Euston Road", "Pentonville Road"]
     assert paid(6, lots, mortgaged=[lots[2]], rules=rules) == rent
@@ -69,7 +77,11 @@ def test_rule_18_a07_mortgaged_railroads(counted: bool, rent: int) -> None:
         (UTILITIES[:1], {}, 28),
         (UTILITIES, {}, 70),
         (UTILITIES, {"mortgaged": UTILITIES[1:]}, 70),
-        (UTILITIES, {"mortgaged": UTILITIES[1:], "rules": me.Rules(count_mortgaged_rr_ut=False)}, 28),
+        (
+            UTILITIES,
+            {"mortgaged": UTILITIES[1:], "rules": me.Rules(count_mortgaged_rr_ut=False)},
+            28,
+        ),
         (UTILITIES, {"mortgaged": UTILITIES[:1]}, 0),
     ],
 )
@@ -78,7 +90,9 @@ def test_rule_19_utilities(lots: list[str], contents: dict[str, Any], rent: int)
 
 
 def test_rule_19_a08_fresh_throw() -> None:
-    assert paid(12, UTILITIES[:1], (3, 4), more=[(6, 5)], rules=me.Rules(utility_dice="fresh")) == 44
+    assert (
+        paid(12, UTILITIES[:1], (3, 4), more=[(6, 5)], rules=me.Rules(utility_dice="fresh")) == 44
+    )
 
 
 def test_rule_19_card_that_is_not_nearest_uses_the_landing_throw() -> None:
@@ -99,12 +113,15 @@ def test_rule_19_card_that_is_not_nearest_uses_the_landing_throw() -> None:
         (36, "trip_reading", ["Reading Railroad"], {}, 25, 200),  # an ordinary visit
     ],
 )
-def test_rule_20_nearest(square: int, card: str, lots: list[str], contents: dict[str, Any], rent: int, salary: int) -> None:
+def test_rule_20_nearest(
+    square: int, card: str, lots: list[str], contents: dict[str, Any], rent: int, salary: int
+) -> None:
     assert paid(square, lots, chance=[card], salary=salary, **contents) == rent
 
 
 @pytest.mark.parametrize(
-    ("card", "square", "name"), [("nearest_railroad_a", 25, "B. & O. Railroad"), ("nearest_utility", 28, "Water Works")]
+    ("card", "square", "name"),
+    [("nearest_railroad_a", 25, "B. & O. Railroad"), ("nearest_utility", 28, "Water Works")],
 )
 def test_rule_20_nearest_unowned(card: str, square: int, name: str) -> None:
     game = land(22, chance=[card])
@@ -123,14 +140,21 @@ def test_rule_20_nearest_unowned(card: str, square: int, name: str) -> None:
         ("nearest_utility", ["Electric Company"], True, 110),
     ],
 )
-def test_rule_21_a09_card_to_a_mortgaged_lot(card: str, lots: list[str], pays: bool, rent: int) -> None:
+def test_rule_21_a09_card_to_a_mortgaged_lot(
+    card: str, lots: list[str], pays: bool, rent: int
+) -> None:
     rules = me.Rules(card_utility_pays_when_mortgaged=pays)
     assert paid(7, lots, mortgaged=lots, chance=[card], more=[(6, 5)], rules=rules) == rent
 
 
-@pytest.mark.parametrize(("rules", "rent"), [("official", 50), ("pring", 0), (me.Rules(rent_in_jail=False), 0)])
+@pytest.mark.parametrize(
+    ("rules", "rent"), [("official", 50), ("pring", 0), (me.Rules(rent_in_jail=False), 0)]
+)
 def test_rule_22_a10_owner_in_jail(rules: Any, rent: int) -> None:
-    assert paid(39, ["Boardwalk"] if rules != "pring" else ["Mayfair"], rules=rules, jail={1: 0}) == rent
+    assert (
+        paid(39, ["Boardwalk"] if rules != "pring" else ["Mayfair"], rules=rules, jail={1: 0})
+        == rent
+    )
 
 
 def test_rule_23_rent_is_collected_without_asking() -> None:
@@ -143,10 +167,18 @@ def test_rule_23_rent_is_collected_without_asking() -> None:
 
 def test_rule_24_sales_do_not_change_the_bill() -> None:
     brown = ["Mediterranean Avenue", "Baltic Avenue"]
-    game = land(17, lots={0: brown}, buildings=dict.fromkeys(brown, 4), cash={0: 220}, community_chest=["street_repairs"], anchored=(1, 2))
+    game = land(
+        17,
+        lots={0: brown},
+        buildings=dict.fromkeys(brown, 4),
+        cash={0: 220},
+        community_chest=["street_repairs"],
+        anchored=(1, 2),
+    )
     assert asked(game) == ("debt", 0)
     assert debt(game) == 320  # eight houses of 40
-    act(game, "sell Baltic Avenue")  # evenness then leaves only Mediterranean Avenue, which is not asked
+    # evenness then leaves only Mediterranean Avenue, which is not asked
+    act(game, "sell Baltic Avenue")
     assert levels(game, *brown) == [3, 3]
     assert debt(game) == 320
     act(game, "sell Mediterranean Avenue")

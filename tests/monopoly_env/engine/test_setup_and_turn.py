@@ -13,7 +13,8 @@ from tests.play import act, asked, cash, end_turn, land, owner, table, texts, th
 
 @pytest.mark.parametrize("num_players", range(2, 9))
 def test_rule_01_start(num_players: int) -> None:
-    game = me.new_game(num_players, rules=me.Rules(start_lots=1), seed=5)  # a lot each, so that the first window is asked
+    # a lot each, so that the first window is asked
+    game = me.new_game(num_players, rules=me.Rules(start_lots=1), seed=5)
     assert asked(game) == ("turn", game.first)
     assert cash(game) == [1500] * num_players
     assert game.position.tolist() == [0] * 8
@@ -22,7 +23,9 @@ def test_rule_01_start(num_players: int) -> None:
 
 
 def test_rule_01_decks_are_shuffled_once_from_the_seed() -> None:
-    decks = [me.new_game(2, rules=me.Rules(start_lots=1), seed=seed).deck.tolist() for seed in (1, 1, 2)]
+    decks = [
+        me.new_game(2, rules=me.Rules(start_lots=1), seed=seed).deck.tolist() for seed in (1, 1, 2)
+    ]
     assert decks[0] == decks[1]
     assert decks[0] != decks[2]
     assert decks[0][0] != decks[0][1]
@@ -34,7 +37,9 @@ def test_rule_01_two_to_eight_players(num_players: int) -> None:
         me.new_game(num_players)
 
 
-@pytest.mark.parametrize(("first_player", "seats"), [("fixed", {0}), ("random", {0, 1, 2, 3}), ("throw", {0, 1, 2, 3})])
+@pytest.mark.parametrize(
+    ("first_player", "seats"), [("fixed", {0}), ("random", {0, 1, 2, 3}), ("throw", {0, 1, 2, 3})]
+)
 def test_rule_02_a01_who_starts(first_player: str, seats: set[int]) -> None:
     games = me.new_games(range(200), 4, me.Rules(first_player=first_player))
     assert set(games["first"].tolist()) == seats
@@ -103,8 +108,15 @@ def test_rule_06_no_loans_and_no_buildings_between_players() -> None:
         "buy", "bid", "turn", "jail", "build", "sell", "mortgage", "unmortgage",
         "trade", "trade_ask", "trade_give", "trade_cash", "reply", "choice",
     ]  # fmt: skip
-    goods = {"ask for the Chance jail card", "ask for the Community Chest jail card", "ask: done", "ask: cancel"}
-    assert goods | {f"ask for {name}" for name in board.LOT_NAME[0]} == set(map(actions.describe, _numbers("trade_ask")))
+    goods = {
+        "ask for the Chance jail card",
+        "ask for the Community Chest jail card",
+        "ask: done",
+        "ask: cancel",
+    }
+    assert goods | {f"ask for {name}" for name in board.LOT_NAME[0]} == set(
+        map(actions.describe, _numbers("trade_ask"))
+    )
     notes = (500, 100, 50, 20, 10, 5, 1)
     assert {f"give ${note}" for note in notes} < set(map(actions.describe, _numbers("trade_cash")))
 

@@ -1,4 +1,7 @@
-"""Rule 29: buildings are asked for one at a time. What players could get by declaring a number of them, and what they get so."""
+"""Rule 29: buildings are asked for one at a time.
+
+What players could get by declaring a number of them, and what they get so.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +28,24 @@ Result: TypeAlias = tuple[Levels, tuple[int, ...]]  # and the cash of each seat
 
 
 def one_at_a_time(groups: Groups, cash: tuple[int, ...], houses: int, passes: int) -> set[Result]:
-    """Every result of the windows before a throw, by trying every action that asks, bids, folds, places or goes on."""
+    """Every result of the windows before a throw.
+
+    By trying every action that asks, bids, folds, places or goes on.
+    """
     rules = me.Rules.preset("any_time", houses=houses, window_passes=passes, trade="none")
-    open_games = [me.position(len(groups), rules, lots=dict(enumerate(groups)), cash=cash, throws=[(4, 6)])]
+    open_games = [
+        me.position(len(groups), rules, lots=dict(enumerate(groups)), cash=cash, throws=[(4, 6)])
+    ]
     results, seen = set(), set()
     while open_games:
         game = open_games.pop()
         if game.throws[0]:
-            results.add((tuple(tuple(levels(game, *streets)) for streets in groups), tuple(game.cash[: len(groups)].tolist())))
+            results.add(
+                (
+                    tuple(tuple(levels(game, *streets)) for streets in groups),
+                    tuple(game.cash[: len(groups)].tolist()),
+                )
+            )
             continue
         for action in me.legal_actions(game):
             if actions.describe(action).split()[0] in VERBS:
@@ -44,10 +57,17 @@ def one_at_a_time(groups: Groups, cash: tuple[int, ...], houses: int, passes: in
 
 
 def declared(groups: Groups, cash: tuple[int, ...], houses: int) -> set[Result]:
-    """Every result of declarations: list prices if the supply suffices, otherwise an open auction of each house, with bids in any order."""
+    """Every result of declarations.
+
+    List prices if the supply suffices, otherwise an open auction of each house, with bids in any
+    order.
+    """
     start: Result = tuple((0,) * len(streets) for streets in groups), cash
     prices = [PRICE[streets[0]] for streets in groups]
-    most = [min(MOST_HOUSES * len(streets), money // price) for streets, money, price in zip(groups, cash, prices, strict=True)]
+    most = [
+        min(MOST_HOUSES * len(streets), money // price)
+        for streets, money, price in zip(groups, cash, prices, strict=True)
+    ]
     results = set()
     for wanted in itertools.product(*(range(count + 1) for count in most)):
         if sum(wanted) <= houses:
@@ -66,8 +86,13 @@ def sold_at_list_prices(result: Result, wanted: tuple[int, ...], prices: list[in
     return reached
 
 
-def auctioned(start: Result, wanted: tuple[int, ...], prices: list[int], houses: int) -> set[Result]:
-    """Up to so many houses go to the highest bidders, one by one; nobody gets more than declared."""
+def auctioned(
+    start: Result, wanted: tuple[int, ...], prices: list[int], houses: int
+) -> set[Result]:
+    """Up to so many houses go to the highest bidders, one by one.
+
+    Nobody gets more than declared.
+    """
     reached = {(start, wanted)}
     results = {start}
     for _ in range(houses):
@@ -81,8 +106,13 @@ def auctioned(start: Result, wanted: tuple[int, ...], prices: list[int], houses:
     return results
 
 
-def winning_bids(cash: tuple[int, ...], left: tuple[int, ...], prices: list[int]) -> set[tuple[int, int]]:
-    """The seats and bids that an open auction may end with: the first bid is a list price, the others are raises as in the engine."""
+def winning_bids(
+    cash: tuple[int, ...], left: tuple[int, ...], prices: list[int]
+) -> set[tuple[int, int]]:
+    """The seats and bids that an open auction may end with.
+
+    The first bid is a list price, the others are raises as in the engine.
+    """
     bidders = [seat for seat, count in enumerate(left) if count]
     bids = [(seat, prices[seat]) for seat in bidders if prices[seat] <= cash[seat]]
     found = set(bids)
@@ -90,7 +120,11 @@ def winning_bids(cash: tuple[int, ...], left: tuple[int, ...], prices: list[int]
         leader, bid = bids.pop()
         for seat in bidders:
             least = max(bid + 1, prices[seat])
-            higher = {(seat, least - 1 + step) for step in RAISES if seat != leader and least - 1 + step <= cash[seat]} - found
+            higher = {
+                (seat, least - 1 + step)
+                for step in RAISES
+                if seat != leader and least - 1 + step <= cash[seat]
+            } - found
             found |= higher
             bids += higher
     return found
@@ -101,15 +135,26 @@ def with_house(result: Result, seat: int, price: int) -> set[Result]:
     built, cash = result
     paid = tuple(money - price * (other == seat) for other, money in enumerate(cash))
     return {
-        ((*built[:seat], (*built[seat][:i], level + 1, *built[seat][i + 1 :]), *built[seat + 1 :]), paid)
+        (
+            (
+                *built[:seat],
+                (*built[seat][:i], level + 1, *built[seat][i + 1 :]),
+                *built[seat + 1 :],
+            ),
+            paid,
+        )
         for i, level in enumerate(built[seat])
         if level == min(built[seat]) < MOST_HOUSES
     }
 
 
 def distance(result: Result, others: set[Result]) -> int:
-    """The most dollars by which a player has more or less in the nearest result with the same houses."""
-    return min(max(abs(a - b) for a, b in zip(result[1], cash, strict=True)) for built, cash in others if built == result[0])
+    """The most dollars by which a player is off in the nearest result with the same houses."""
+    return min(
+        max(abs(a - b) for a, b in zip(result[1], cash, strict=True))
+        for built, cash in others
+        if built == result[0]
+    )
 
 
 TABLES: list[tuple[Groups, tuple[int, ...], int]] = [
@@ -124,8 +169,13 @@ TABLES: list[tuple[Groups, tuple[int, ...], int]] = [
 
 
 @pytest.mark.parametrize(("groups", "cash", "houses"), TABLES)
-def test_rule_29_one_building_at_a_time_stands_for_a_declared_number(groups: Any, cash: Any, houses: int) -> None:
-    """Single asks lead to no other result; they give every division of the houses, and each player's cash to the dollar next to it."""
+def test_rule_29_one_building_at_a_time_stands_for_a_declared_number(
+    groups: Any, cash: Any, houses: int
+) -> None:
+    """Single asks lead to no other result.
+
+    They give every division of the houses, and each player's cash to the dollar next to it.
+    """
     wanted = declared(groups, cash, houses)
     for passes in (1, 2):
         got = one_at_a_time(groups, cash, houses, passes)

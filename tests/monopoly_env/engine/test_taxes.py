@@ -17,7 +17,8 @@ def taxed(dollars: int = 1500, **contents: Any) -> Any:
     """Seat 0 comes to Income Tax with four lots, one of them mortgaged, and two hotels."""
     return land(
         4, (1, 3), lots={0: [*BROWN, "Boardwalk", "Reading Railroad"]},
-        buildings=dict.fromkeys(BROWN, 5), mortgaged=["Boardwalk"], cash={0: dollars}, anchored=(1, 2), **contents,
+        buildings=dict.fromkeys(BROWN, 5), mortgaged=["Boardwalk"], cash={0: dollars},
+        anchored=(1, 2), **contents,
     )  # fmt: skip
 
 
@@ -41,7 +42,9 @@ def test_rule_51_a24_income_tax(income_tax: str, dollars: int, tax: int) -> None
     assert cash(game) == [dollars - tax, 1500, 1500]
 
 
-@pytest.mark.parametrize(("answer", "tax"), [("pay $200", 200), ("pay 10% of total worth", (WORTH + 1505) // 10)])
+@pytest.mark.parametrize(
+    ("answer", "tax"), [("pay $200", 200), ("pay 10% of total worth", (WORTH + 1505) // 10)]
+)
 @pytest.mark.parametrize("rules", ["classic", me.Rules(income_tax="choice")])
 def test_rule_51_a24_the_choice_before_counting(rules: Any, answer: str, tax: int) -> None:
     game = taxed(1505, rules=rules)
@@ -51,7 +54,10 @@ def test_rule_51_a24_the_choice_before_counting(rules: Any, answer: str, tax: in
     assert cash(game) == [1505 - tax, 1500, 1500]
 
 
-@pytest.mark.parametrize(("rules", "tax"), [("official", 100), ("classic", 75), ("uk", 100), (me.Rules(luxury_tax=30), 30)])
+@pytest.mark.parametrize(
+    ("rules", "tax"),
+    [("official", 100), ("classic", 75), ("uk", 100), (me.Rules(luxury_tax=30), 30)],
+)
 def test_rule_52_luxury_tax(rules: Any, tax: int) -> None:
     assert cash(land(38, rules=rules)) == [1500 - tax, 1500, 1500]
 
@@ -79,9 +85,16 @@ def test_rule_53_a25_the_pot_takes_taxes_and_fines(pot: str, start: int) -> None
 
 @pytest.mark.parametrize(
     ("square", "contents", "paid"),
-    [(4, {}, 200), (38, {}, 100), (7, {"chance": ["speeding"]}, 15), (17, {"community_chest": ["hospital"]}, 100)],
+    [
+        (4, {}, 200),
+        (38, {}, 100),
+        (7, {"chance": ["speeding"]}, 15),
+        (17, {"community_chest": ["hospital"]}, 100),
+    ],
 )
-def test_rule_53_a25_what_goes_into_the_pot(square: int, contents: dict[str, Any], paid: int) -> None:
+def test_rule_53_a25_what_goes_into_the_pot(
+    square: int, contents: dict[str, Any], paid: int
+) -> None:
     game = land(square, (1, 2), rules=me.Rules(free_parking_pot="fines"), **contents)
     assert game.pot == paid
     assert game.cash[0] == 1500 - paid
@@ -96,18 +109,36 @@ def test_rule_53_a25_what_goes_into_the_pot(square: int, contents: dict[str, Any
         (22, {"chance": ["general_repairs"]}, "uk", 25, 100),
     ],
 )
-def test_rule_54_repairs(square: int, contents: dict[str, Any], rules: str, house: int, hotel: int) -> None:
+def test_rule_54_repairs(
+    square: int, contents: dict[str, Any], rules: str, house: int, hotel: int
+) -> None:
     game = land(
-        square, lots={0: [0, 1, 20, 21], 1: [2, 3, 4]}, buildings={0: 3, 1: 2, 20: 5, 21: 4, 2: 4, 3: 4, 4: 4}, rules=rules, **contents
+        square,
+        lots={0: [0, 1, 20, 21], 1: [2, 3, 4]},
+        buildings={0: 3, 1: 2, 20: 5, 21: 4, 2: 4, 3: 4, 4: 4},
+        rules=rules,
+        **contents,
     )
     assert cash(game) == [1500 - 9 * house - hotel, 1500, 1500]  # a hotel counts once
 
 
 def test_rule_54_nothing_to_repair() -> None:
-    assert cash(land(7, chance=["general_repairs"], lots={1: DARK_BLUE}, buildings=dict.fromkeys(DARK_BLUE, 1))) == [1500] * 3
+    assert (
+        cash(
+            land(
+                7,
+                chance=["general_repairs"],
+                lots={1: DARK_BLUE},
+                buildings=dict.fromkeys(DARK_BLUE, 1),
+            )
+        )
+        == [1500] * 3
+    )
 
 
-@pytest.mark.parametrize(("answer", "money"), [("pay the fine", 1490), ("draw a Chance card", 1650)])
+@pytest.mark.parametrize(
+    ("answer", "money"), [("pay the fine", 1490), ("draw a Chance card", 1650)]
+)
 def test_s10_fine_or_chance(answer: str, money: int) -> None:
     game = land(17, rules="uk", community_chest=["fine_or_chance"], chance=["building_loan"])
     assert asked(game) == ("fine_or_chance", 0)
@@ -118,12 +149,27 @@ def test_s10_fine_or_chance(answer: str, money: int) -> None:
 
 
 def test_s10_the_fine_may_be_raised() -> None:
-    game = land(17, rules="uk", community_chest=["fine_or_chance"], chance=["dividend"], cash={0: 3}, lots={0: [22, 23]}, anchored=(1, 2))
+    game = land(
+        17,
+        rules="uk",
+        community_chest=["fine_or_chance"],
+        chance=["dividend"],
+        cash={0: 3},
+        lots={0: [22, 23]},
+        anchored=(1, 2),
+    )
     assert texts(game) == {"pay the fine", "draw a Chance card"}
     act(game, "pay the fine")
     assert (asked(game), debt(game)) == (("debt", 0), 10)
 
 
 def test_s10_who_can_neither_pay_nor_raise_the_fine_draws() -> None:
-    game = land(17, rules="uk", community_chest=["fine_or_chance"], chance=["dividend"], cash={0: 3}, anchored=(1, 2))
+    game = land(
+        17,
+        rules="uk",
+        community_chest=["fine_or_chance"],
+        chance=["dividend"],
+        cash={0: 3},
+        anchored=(1, 2),
+    )
     assert game.cash[0] == 53

@@ -7,7 +7,20 @@ from typing import Any
 import pytest
 
 import monopoly_env as me
-from tests.play import act, asked, cash, compose, end_turn, land, legal, mortgaged, offer, owner, table, texts
+from tests.play import (
+    act,
+    asked,
+    cash,
+    compose,
+    end_turn,
+    land,
+    legal,
+    mortgaged,
+    offer,
+    owner,
+    table,
+    texts,
+)
 
 CARDS = ["the Chance jail card", "the Community Chest jail card"]
 
@@ -23,7 +36,11 @@ def test_rule_40_lots_and_cash() -> None:
     assert asked(game) == ("reply", 1)
     assert texts(game) >= {"accept", "reject"}
     act(game, "accept")
-    assert [owner(game, name) for name in ("Boardwalk", "Reading Railroad", "Water Works")] == [1, 0, 0]
+    assert [owner(game, name) for name in ("Boardwalk", "Reading Railroad", "Water Works")] == [
+        1,
+        0,
+        0,
+    ]
     assert cash(game) == [1786, 1214, 1500]
     assert asked(game) == ("turn", 0)
 
@@ -66,11 +83,18 @@ def test_rule_40_s07_jail_cards_are_separate_picks() -> None:
 
 def test_rule_40_goods_that_cannot_be_asked_for() -> None:
     game = table(
-        lots={0: ["Boardwalk", "Park Place"], 1: ["Mediterranean Avenue", "Baltic Avenue", "Short Line"]},
+        lots={
+            0: ["Boardwalk", "Park Place"],
+            1: ["Mediterranean Avenue", "Baltic Avenue", "Short Line"],
+        },
         buildings={"Boardwalk": 1, "Baltic Avenue": 1},
     )
     act(game, "trade with player +1")
-    assert legal(game, "ask for") & {"Mediterranean Avenue", "Baltic Avenue", "Boardwalk", "the Chance jail card"} == set()
+    assert (
+        legal(game, "ask for")
+        & {"Mediterranean Avenue", "Baltic Avenue", "Boardwalk", "the Chance jail card"}
+        == set()
+    )
     assert "Short Line" in legal(game, "ask for")
     act(game, "ask for Short Line", "ask: done")
     assert legal(game, "give") & {"Park Place", "Boardwalk", "Short Line"} == set()
@@ -134,13 +158,25 @@ def test_rule_41_a19_one_for_one_and_cash() -> None:
 
 @pytest.mark.parametrize(("allowed", "partners"), [(False, set()), (True, {"+1", "+2"})])
 def test_rule_42_a20_trading_in_debt(allowed: bool, partners: set[str]) -> None:
-    game = land(4, cash={0: 50}, lots={0: ["Short Line", "Reading Railroad"]}, rules=me.Rules(debt_trade=allowed), anchored=(1, 2))
+    game = land(
+        4,
+        cash={0: 50},
+        lots={0: ["Short Line", "Reading Railroad"]},
+        rules=me.Rules(debt_trade=allowed),
+        anchored=(1, 2),
+    )
     assert asked(game) == ("debt", 0)
     assert legal(game, "trade with player") == partners
 
 
 def test_rule_42_a20_a_trade_may_pay_the_debt() -> None:
-    game = land(4, cash={0: 50}, lots={0: ["Short Line", "Reading Railroad"]}, rules=me.Rules(debt_trade=True), anchored=(1, 2))
+    game = land(
+        4,
+        cash={0: 50},
+        lots={0: ["Short Line", "Reading Railroad"]},
+        rules=me.Rules(debt_trade=True),
+        anchored=(1, 2),
+    )
     offer(game, 1, give=["Short Line"], cash=-300)
     act(game, "accept")
     assert asked(game) == ("turn", 0)
@@ -157,7 +193,14 @@ def test_s05_every_step_can_be_cancelled() -> None:
         ["ask for Water Works", "ask: done", "give: done", "give $5"],
     ):
         act(game, "trade with player +1", *steps)
-        act(game, {"trade_ask": "ask: cancel", "trade_give": "give: cancel", "trade_cash": "cash: cancel"}[asked(game)[0]])
+        act(
+            game,
+            {
+                "trade_ask": "ask: cancel",
+                "trade_give": "give: cancel",
+                "trade_cash": "cash: cancel",
+            }[asked(game)[0]],
+        )
         assert asked(game) == ("turn", 0)
     assert cash(game) == [1500] * 3
 
@@ -165,7 +208,15 @@ def test_s05_every_step_can_be_cancelled() -> None:
 def test_s05_picks_come_in_rising_order() -> None:
     game = act(pair(), "trade with player +1", "ask for Water Works")
     assert "ask for Reading Railroad" not in texts(game)
-    game = act(pair(), "trade with player +1", "ask for Reading Railroad", "ask for Water Works", "ask: done", "give: done", "give $50")
+    game = act(
+        pair(),
+        "trade with player +1",
+        "ask for Reading Railroad",
+        "ask for Water Works",
+        "ask: done",
+        "give: done",
+        "give $50",
+    )
     assert legal(game, "give") == {"$50", "$20", "$10", "$5", "$1"}
 
 

@@ -57,7 +57,9 @@ BLIND = CompiledPolicy("blind", by_memory)
 FIRST = CompiledPolicy("first legal", first_legal)
 
 
-def played_in_python(seed: int, policies: list[CompiledPolicy], asked: list[tuple[int, int]] | None = None) -> list[int]:
+def played_in_python(
+    seed: int, policies: list[CompiledPolicy], asked: list[tuple[int, int]] | None = None
+) -> list[int]:
     """The actions of a game; the turns and decisions of seat 0 are written to `asked`."""
     game, memory = me.new_game(len(policies), seed=seed), np.zeros((len(policies), 1, MEMORY))
     batch, watched, chosen = core.batch_of(game), 0, []
@@ -76,9 +78,14 @@ def test_the_arena_and_a_loop_in_python_call_it_alike() -> None:
     results = arena.play([WATCHES, BLIND], games=4, seed=3, turn_limit=TURNS // 2, record=4)
     by_name = {"watches": WATCHES, "blind": BLIND}
     for replay in results.replays:
-        assert list(replay.actions) == played_in_python(replay.seed, [by_name[name] for name in replay.names])
+        assert list(replay.actions) == played_in_python(
+            replay.seed, [by_name[name] for name in replay.names]
+        )
     blind = arena.play([BLIND, BLIND], games=4, seed=3, turn_limit=TURNS // 2, record=4)
-    assert any(list(one.actions) != list(two.actions) for one, two in zip(results.replays, blind.replays, strict=True))
+    assert any(
+        list(one.actions) != list(two.actions)
+        for one, two in zip(results.replays, blind.replays, strict=True)
+    )
 
 
 def test_the_vector_calls_it_at_the_turns_of_the_learner_too() -> None:
@@ -115,7 +122,14 @@ def test_an_environment_of_pettingzoo_can_let_it_watch() -> None:
 
 
 def test_it_may_not_draw() -> None:
-    options: dict[str, Any] = {"rules": ["official"], "num_players": [2], "games": 2, "turn_limit": 10, "saved": False, "pickled": False}
+    options: dict[str, Any] = {
+        "rules": ["official"],
+        "num_players": [2],
+        "games": 2,
+        "turn_limit": 10,
+        "saved": False,
+        "pickled": False,
+    }
     check_policy(WATCHES, **options)
     with pytest.raises(CheckError, match="changed 'policy_draws' of a game"):
         check_policy(CompiledPolicy("draws", by_memory, watch=draw), **options)
@@ -126,7 +140,9 @@ def short(game: Any) -> None:
 
 
 def test_wrong_kernels_are_refused() -> None:
-    with pytest.raises(me.ConfigurationError, match=r"watch=.* must be decorated with agents\.watch_kernel"):
+    with pytest.raises(
+        me.ConfigurationError, match=r"watch=.* must be decorated with agents\.watch_kernel"
+    ):
         CompiledPolicy("x", by_memory, watch=by_memory)  # type: ignore[arg-type]
     with pytest.raises(me.ConfigurationError, match=r"must take \(game, seat, params, memory\)"):
         agents.watch_kernel(short)  # type: ignore[arg-type]

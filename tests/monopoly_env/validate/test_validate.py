@@ -1,4 +1,7 @@
-"""`python -m monopoly_env.validate`: landing odds, the fuzzer, its bookkeeper and the invariants; each must also find what is wrong."""
+"""`python -m monopoly_env.validate`: landing odds, the fuzzer, its bookkeeper and the invariants.
+
+Each must also find what is wrong.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +32,22 @@ THROWS = 800 * landing.GAMES
 @pytest.fixture(scope="module")
 def measured() -> dict[str, landing.Landing]:
     """Landing odds of the US board for every behaviour in jail."""
-    return {jail: landing.measure("us", jail, THROWS, seed=1, threads=2) for jail in ("leave", "stay", "stay_reroll")}
+    return {
+        jail: landing.measure("us", jail, THROWS, seed=1, threads=2)
+        for jail in ("leave", "stay", "stay_reroll")
+    }
 
 
-# --- landing --------------------------------------------------------------------------------------------------------------
+# --- landing
 
 
 def test_leaving_at_once_agrees_with_the_exact_odds(measured: dict[str, landing.Landing]) -> None:
-    """Row by row within 5.6 standard deviations of a binomial share: of 41 rows one strays by chance in 10^-6 of all seeds.
+    """Row by row within 5.6 standard deviations of a binomial share.
 
-    Successive throws of a token are correlated negatively (it cannot come back at once), so a binomial is the wide side.
+    Of 41 rows one strays by chance in 10^-6 of all seeds.
+
+    Successive throws of a token are correlated negatively (it cannot come back at once), so a
+    binomial is the wide side.
     """
     found = measured["leave"]
     assert found.exact is not None
@@ -51,9 +60,14 @@ def test_leaving_at_once_agrees_with_the_exact_odds(measured: dict[str, landing.
 
 
 @pytest.mark.parametrize("jail", ["stay", "stay_reroll"])
-def test_staying_agrees_with_the_published_share_of_in_jail(measured: dict[str, landing.Landing], jail: str) -> None:
-    """A stay rests in jail N = 1, 2 or 3 times (5/6 each time), so the variance is at most E[N^2] / E[N] = 2.75 times that of
-    independent throws; 5 such standard deviations are passed by chance in 6 of 10^7 seeds."""
+def test_staying_agrees_with_the_published_share_of_in_jail(
+    measured: dict[str, landing.Landing], jail: str
+) -> None:
+    """A stay rests in jail N = 1, 2 or 3 times (5/6 each time).
+
+    So the variance is at most E[N^2] / E[N] = 2.75 times that of independent throws; 5 such
+    standard deviations are passed by chance in 6 of 10^7 seeds.
+    """
     found = measured[jail]
     published = landing.IN_JAIL_PUBLISHED["us", jail] / 100
     allowed = 5 * 100 * math.sqrt(2.75 * published / found.throws)
@@ -62,7 +76,9 @@ def test_staying_agrees_with_the_published_share_of_in_jail(measured: dict[str, 
 
 
 def test_staying_differs_from_leaving(measured: dict[str, landing.Landing]) -> None:
-    assert measured["stay"].percent[landing.IN_JAIL] > 2 * measured["leave"].percent[landing.IN_JAIL]
+    assert (
+        measured["stay"].percent[landing.IN_JAIL] > 2 * measured["leave"].percent[landing.IN_JAIL]
+    )
     assert measured["stay"].percent.tolist() != measured["stay_reroll"].percent.tolist()
 
 
@@ -77,13 +93,20 @@ def test_every_table_is_a_distribution(measured: dict[str, landing.Landing]) -> 
 
 def test_odds_depend_on_the_seed_and_not_on_threads() -> None:
     one = landing.measure("uk", "stay", 20_000, seed=4, threads=1)
-    assert landing.measure("uk", "stay", 20_000, seed=4, threads=3).percent.tolist() == one.percent.tolist()
-    assert landing.measure("uk", "stay", 20_000, seed=90, threads=1).percent.tolist() != one.percent.tolist()
+    assert (
+        landing.measure("uk", "stay", 20_000, seed=4, threads=3).percent.tolist()
+        == one.percent.tolist()
+    )
+    assert (
+        landing.measure("uk", "stay", 20_000, seed=90, threads=1).percent.tolist()
+        != one.percent.tolist()
+    )
 
 
 def test_boards_differ_where_their_decks_do() -> None:
     us, uk = (landing.measure(name, "leave", 100_000, seed=2).percent for name in ("us", "uk"))
-    assert us[5] > uk[5] + 0.5  # three cards lead to Reading Railroad, two of them also to other railroads
+    # three cards lead to Reading Railroad, two of them also to other railroads
+    assert us[5] > uk[5] + 0.5
     assert uk[1] > us[1] + 0.2  # a UK card leads back to Old Kent Road
 
 
@@ -93,7 +116,8 @@ def test_what_is_not_known_is_not_compared() -> None:
 
 
 @pytest.mark.parametrize(
-    ("throws", "counted"), [(1, landing.GAMES), (landing.GAMES, landing.GAMES), (landing.GAMES + 1, 2 * landing.GAMES)]
+    ("throws", "counted"),
+    [(1, landing.GAMES), (landing.GAMES, landing.GAMES), (landing.GAMES + 1, 2 * landing.GAMES)],
 )
 def test_throws_are_rounded_up(throws: int, counted: int) -> None:
     assert landing.measure(throws=throws).throws == counted
@@ -122,7 +146,7 @@ def test_a_wrong_table_differs(measured: dict[str, landing.Landing]) -> None:
     assert alone.difference > alone.tolerance
 
 
-# --- the command ----------------------------------------------------------------------------------------------------------
+# --- the command
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -131,17 +155,28 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return command.main()
 
 
-def test_what_moved_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_moved_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert call(monkeypatch, "published", "--only", "three_agents") == 2
     assert "python -m studies.published" in capsys.readouterr().err
 
 
-def test_landing_prints_json_and_writes_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_landing_prints_json_and_writes_csv(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     target = tmp_path / "new" / "odds.csv"
-    arguments = f"landing --board us --jail leave --throws {20 * landing.GAMES} --threads 1 --json --csv".split()
+    arguments = (
+        f"landing --board us --jail leave --throws {20 * landing.GAMES} --threads 1 --json --csv"
+    ).split()
     assert call(monkeypatch, *arguments, str(target)) == 0
     told = json.loads(capsys.readouterr().out)
-    assert (told["board"], told["jail"], told["throws"], told["agrees"]) == ("us", "leave", 20 * landing.GAMES, True)
+    assert (told["board"], told["jail"], told["throws"], told["agrees"]) == (
+        "us",
+        "leave",
+        20 * landing.GAMES,
+        True,
+    )
     assert 0 < told["difference"] <= told["tolerance"]
     rows = list(csv.DictReader(io.StringIO(target.read_text())))
     assert list(rows[0]) == ["index", "percent"]
@@ -150,7 +185,9 @@ def test_landing_prints_json_and_writes_csv(tmp_path: Path, monkeypatch: pytest.
     assert sum(told["percent"]) == pytest.approx(100, abs=1e-4)
 
 
-def test_landing_prints_a_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_landing_prints_a_table(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert call(monkeypatch, "landing", "--throws", "20000") == 0
     shown = capsys.readouterr().out
     assert "largest difference from the exact odds" in shown
@@ -161,9 +198,13 @@ def test_landing_prints_a_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert "published In Jail" in capsys.readouterr().out
 
 
-def test_landing_fails_where_the_engine_disagrees(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_landing_fails_where_the_engine_disagrees(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     true = landing.measure("us", "leave", 20_000)
-    monkeypatch.setattr(landing, "measure", lambda *_: dataclasses.replace(true, percent=np.roll(true.percent, 1)))
+    monkeypatch.setattr(
+        landing, "measure", lambda *_: dataclasses.replace(true, percent=np.roll(true.percent, 1))
+    )
     assert call(monkeypatch, "landing") == 1
     assert "DISAGREES" in capsys.readouterr().out
     assert call(monkeypatch, "landing", "--json") == 1
@@ -176,7 +217,10 @@ def test_landing_fails_where_the_engine_disagrees(monkeypatch: pytest.MonkeyPatc
         (["landing", "--throws", "0"], "--throws 0 must be a whole number from 1"),
         (["landing", "--throws", "1", "--seed", "-1"], "--seed -1"),
         (["landing", "--throws", "1", "--threads", "0"], "threads"),
-        (["landing", "--throws", "1", "--csv", "/dev/null/odds.csv"], "Cannot write '/dev/null/odds.csv'"),
+        (
+            ["landing", "--throws", "1", "--csv", "/dev/null/odds.csv"],
+            "Cannot write '/dev/null/odds.csv'",
+        ),
         (["fuzz", "--games", "0"], "games"),
         (["fuzz", "--games", "4", "--threads", "0"], "threads"),
         (["fuzz", "--games", "4", "--seed", "-1"], "seed"),
@@ -184,7 +228,10 @@ def test_landing_fails_where_the_engine_disagrees(monkeypatch: pytest.MonkeyPatc
     ],
 )
 def test_wrong_arguments_of_the_command(
-    arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert call(monkeypatch, *arguments) == 2
     shown = capsys.readouterr().err
@@ -192,14 +239,21 @@ def test_wrong_arguments_of_the_command(
     assert shown.strip().splitlines()[-1].startswith("error: ")
 
 
-def test_fuzz_prints_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(monkeypatch, "fuzz", "--games", "70", "--seed", "5", "--max-decisions", "50", "--json") == 0
+def test_fuzz_prints_json(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        call(monkeypatch, "fuzz", "--games", "70", "--seed", "5", "--max-decisions", "50", "--json")
+        == 0
+    )
     told = json.loads(capsys.readouterr().out)
     assert (told["games"], told["refused"], told["failures"]) == (70, 210, [])
     assert told["decisions"] > 1000
 
 
-def test_fuzz_plays_one_case_again(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fuzz_plays_one_case_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert call(monkeypatch, "fuzz", "--seed", "5", "--case", "31") == 0
     shown = capsys.readouterr().out
     assert shown.startswith(me.to_text(fuzz.case(5, 31)))
@@ -207,15 +261,20 @@ def test_fuzz_plays_one_case_again(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert "0 violations" in shown
 
 
-def test_fuzz_says_how_a_failing_case_is_played_again(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fuzz_says_how_a_failing_case_is_played_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     plant(monkeypatch, 3, lambda game: break_field(game, "cash", 0, -1_000_000))
     assert call(monkeypatch, "fuzz", "--games", "5", "--seed", "2") == 1
     shown = capsys.readouterr().out
     assert "1 violations" in shown
-    assert "case 3: a player's cash is negative. To repeat: python -m monopoly_env.validate fuzz --seed 2 --case 3" in shown
+    assert (
+        "case 3: a player's cash is negative. To repeat: python -m monopoly_env.validate fuzz"
+        " --seed 2 --case 3" in shown
+    )
 
 
-# --- the fuzzer -----------------------------------------------------------------------------------------------------------
+# --- the fuzzer
 
 
 def test_the_fuzzer_finds_nothing() -> None:
@@ -229,15 +288,24 @@ def test_the_fuzzer_finds_nothing() -> None:
 
 def test_cases_depend_on_seed_and_number_alone() -> None:
     whole = list(fuzz.run(130, seed=3, most=60))[-1]
-    parts = [list(fuzz.run(count, seed=3, most=60, threads=2, first=first))[-1] for first, count in ((0, 50), (50, 80))]
+    parts = [
+        list(fuzz.run(count, seed=3, most=60, threads=2, first=first))[-1]
+        for first, count in ((0, 50), (50, 80))
+    ]
     assert whole.decisions == sum(part.decisions for part in parts)
     assert whole.finished == sum(part.finished for part in parts)
     assert fuzz.case(3, 7).tobytes() == fuzz.case(3, 7).tobytes()
-    assert len({fuzz.case(3, number).tobytes() for number in range(20)} | {fuzz.case(4, 7).tobytes()}) == 21
+    assert (
+        len({fuzz.case(3, number).tobytes() for number in range(20)} | {fuzz.case(4, 7).tobytes()})
+        == 21
+    )
 
 
 def test_cases_cover_the_options() -> None:
-    """Every value of every named option, both sides of every switch, every number of players, new games and positions."""
+    """Every value of every named option, both sides of every switch, every number of players.
+
+    New games and positions, too.
+    """
     games = [fuzz.case(1, number) for number in range(200)]
     rules = [me.Rules.from_record(game.rules) for game in games]
     for option in dataclasses.fields(me.Rules):
@@ -285,13 +353,19 @@ def break_field(game: Any, field: str, *path: Any) -> None:
         (("num_refused", -1), "a seat, lot, die or counter is out of range"),
     ],
 )
-def test_the_fuzzer_finds_a_damaged_game(damage: tuple[Any, ...], what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fuzzer_finds_a_damaged_game(
+    damage: tuple[Any, ...], what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plant(monkeypatch, 9, lambda game: break_field(game, *damage))
     assert fuzz.play_cases(7, range(8, 12), 200).failures == [(9, what)]
 
 
-@pytest.mark.parametrize(("creditor", "failures"), [(1, []), (BANK, []), (5, [(0, "money appeared or vanished")])])
-def test_the_fuzzer_finds_money_that_vanishes(creditor: int, failures: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("creditor", "failures"), [(1, []), (BANK, []), (5, [(0, "money appeared or vanished")])]
+)
+def test_the_fuzzer_finds_money_that_vanishes(
+    creditor: int, failures: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A debt to a seat that nobody sits in: the debtor pays, and none of the players gets it."""
     game = position(2, lots={0: ["Boardwalk"], 1: ["Park Place"]})
     game.agenda[:2] = (agenda.END_TURN, 0, 0, 0), (agenda.CHARGE, 0, 60, creditor)
@@ -302,7 +376,9 @@ def test_the_fuzzer_finds_money_that_vanishes(creditor: int, failures: list[Any]
 
 def test_the_fuzzer_notices_an_illegal_action_that_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core, "step", lambda game, action: game)
-    with pytest.raises(AssertionError, match=r"case 5 of seed 1: illegal action .* was not refused cleanly"):
+    with pytest.raises(
+        AssertionError, match=r"case 5 of seed 1: illegal action .* was not refused cleanly"
+    ):
         fuzz.play_cases(1, range(5, 6), 1)
 
 
@@ -316,13 +392,17 @@ def test_the_fuzzer_notices_a_refusal_that_leaves_a_trace(monkeypatch: pytest.Mo
         fuzz.play_cases(1, range(1), 1)
 
 
-# --- invariants -----------------------------------------------------------------------------------------------------------
+# --- invariants
 
 
 def sound() -> Any:
-    """A game with something of everything: buildings, a mortgage, a jailed player, a held card, a player who has left."""
+    """A game with something of everything.
+
+    Buildings, a mortgage, a jailed player, a held card, a player who has left.
+    """
     return position(
-        4, lots={0: [0, 1, 22], 1: [2, 3, 4], 2: [21]}, buildings={0: 5, 1: 4, 2: 1}, mortgaged=[22], jail={1: 1},
+        4, lots={0: [0, 1, 22], 1: [2, 3, 4], 2: [21]}, buildings={0: 5, 1: 4, 2: 1},
+        mortgaged=[22], jail={1: 1},
         jail_cards={2: ["chance"]}, bankrupt=[3], seed=1,
     )  # fmt: skip
 
@@ -344,19 +424,29 @@ BREAKS: dict[str, Callable[[Any], None]] = {
     "the engine reported a fault": lambda game: break_field(game, "fault", 1),
     "a lot has two owners": lambda game: break_field(game, "lots", 2, 1),
     "a player who left the game owns something": lambda game: break_field(game, "lots", 3, 1 << 25),
-    "a lot of the bank is mortgaged": lambda game: break_field(game, "mortgaged", 1 << 22 | 1 << 20),
-    "a group is mortgaged and built at once": lambda game: break_field(game, "mortgaged", 1 << 22 | 1 << 3),
-    "a building stands on a group that nobody owns whole": lambda game: break_field(game, "level", 21, 1),
+    "a lot of the bank is mortgaged": lambda game: break_field(
+        game, "mortgaged", 1 << 22 | 1 << 20
+    ),
+    "a group is mortgaged and built at once": lambda game: break_field(
+        game, "mortgaged", 1 << 22 | 1 << 3
+    ),
+    "a building stands on a group that nobody owns whole": lambda game: break_field(
+        game, "level", 21, 1
+    ),
     "a group is built unevenly": lambda game: break_field(game, "level", 1, 3),
     "houses are not conserved": lambda game: break_field(game, "houses", int(game.houses) + 1),
     "hotels are not conserved": lambda game: break_field(game, "hotels", int(game.hotels) - 1),
     "a player's cash is negative": lambda game: break_field(game, "cash", 0, -1),
     "a jail card is in two places": lambda game: break_field(game, "jail_cards", 0, 1),
-    "a deck does not hold its cards once each": lambda game: break_field(game, "deck", 1, 0, int(game.deck[1, 1])),
+    "a deck does not hold its cards once each": lambda game: break_field(
+        game, "deck", 1, 0, int(game.deck[1, 1])
+    ),
     "a jailed player is not on the jail square": lambda game: break_field(game, "position", 1, 11),
     "a decision has no legal action": lambda game: break_field(game, "legal", slice(None), 0),
     "a player who left the game is asked": lambda game: ask(game, 3),
-    "the game is over but a player has no place": lambda game: break_field(game, "decision", agenda.OVER),
+    "the game is over but a player has no place": lambda game: break_field(
+        game, "decision", agenda.OVER
+    ),
     "an absent seat has belongings": lambda game: break_field(game, "cash", 6, 1),
     "a seat, lot, die or counter is out of range": lambda game: break_field(game, "turn", 4),
     "the agenda holds an impossible task": lambda game: break_field(game, "agenda", 0, 0, 99),
@@ -418,7 +508,9 @@ def test_a_broken_record_is_named(what: str) -> None:
         (("depth", 0), "impossible task"),
     ],
 )
-def test_every_number_that_leads_out_of_a_table_is_found(damage: tuple[Any, ...], what: str) -> None:
+def test_every_number_that_leads_out_of_a_table_is_found(
+    damage: tuple[Any, ...], what: str
+) -> None:
     game = sound()
     break_field(game, *damage)
     with pytest.raises(me.EngineError, match=what):
@@ -452,24 +544,38 @@ def test_a_pass_of_windows_that_the_rules_do_not_allow_is_found(at: int, number:
 
 
 def test_quirks_alone_may_take_cash_below_zero() -> None:
-    game = position(2, me.Rules.preset("ocnaru", ocnaru_quirks=True), positions=[2, 0], throws=[(1, 2)])
+    game = position(
+        2, me.Rules.preset("ocnaru", ocnaru_quirks=True), positions=[2, 0], throws=[(1, 2)]
+    )
     game.cash[0] = -5
     me.check(core.settle(game))
 
 
 def test_houses_may_run_short_where_they_are_found_anyway() -> None:
     for breakdown, sound_then in (("unlimited", True), ("vector", False)):
-        game = position(2, me.Rules(hotel_breakdown=breakdown, houses=2), lots={0: [0, 1]}, buildings={0: 1, 1: 1}, positions=[10, 10])
+        game = position(
+            2,
+            me.Rules(hotel_breakdown=breakdown, houses=2),
+            lots={0: [0, 1]},
+            buildings={0: 1, 1: 1},
+            positions=[10, 10],
+        )
         game.level[:2], game.houses = 2, -2
         assert (invariants.violation(game) == 0) is sound_then
 
 
-# --- the bookkeeper -------------------------------------------------------------------------------------------------------
+# --- the bookkeeper
 
 
 def task(name: str, seat: int = 0, first: int = 0, second: int = 0, **options: Any) -> Any:
     """A game with a task on top of its agenda."""
-    game = position(3, me.Rules(**options), lots={0: [0, 1, 21, 22], 1: [2, 3, 4]}, cash=[500, 400, 300], positions=[10, 10, 10])
+    game = position(
+        3,
+        me.Rules(**options),
+        lots={0: [0, 1, 21, 22], 1: [2, 3, 4]},
+        cash=[500, 400, 300],
+        positions=[10, 10, 10],
+    )
     game.agenda[int(game.depth)] = agenda.TASK_NAMES.index(name), seat, first, second
     game.depth += 1
     return game
@@ -524,8 +630,12 @@ TASKS: list[tuple[Any, dict[str, int], bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("what", "moved", "is_sound"), TASKS, ids=[f"{t[0][0]} {t[1]}" for t in TASKS])
-def test_money_that_a_task_moves(what: tuple[Any, ...], moved: dict[str, int], is_sound: bool) -> None:
+@pytest.mark.parametrize(
+    ("what", "moved", "is_sound"), TASKS, ids=[f"{t[0][0]} {t[1]}" for t in TASKS]
+)
+def test_money_that_a_task_moves(
+    what: tuple[Any, ...], moved: dict[str, int], is_sound: bool
+) -> None:
     before = task(*what)
     assert bool(ledger.task_flow_is_sound(before, flow(before, **moved))) is is_sound
 
@@ -556,7 +666,8 @@ def test_a_ruined_player_takes_no_money_along() -> None:
         assert not ledger.task_flow_is_sound(before, after)
 
 
-# Prices are those of the board: Park Place 350, Boardwalk 400, its mortgage 200 and 20 to lift it, houses of the light blues 50.
+# Prices are those of the board: Park Place 350, Boardwalk 400, its mortgage 200 and 20 to lift it,
+# houses of the light blues 50.
 ANSWERS: list[tuple[tuple[Any, ...], str, dict[str, int], bool]] = [
     (("buy", 2, 20), "buy", {"_2": -350}, True),
     (("buy", 2, 20), "buy", {"_2": -349}, False),
@@ -578,8 +689,12 @@ ANSWERS: list[tuple[tuple[Any, ...], str, dict[str, int], bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("question", "answer", "moved", "is_sound"), ANSWERS, ids=[f"{a[1]} {a[2]}" for a in ANSWERS])
-def test_money_that_an_answer_moves(question: tuple[Any, ...], answer: str, moved: dict[str, int], is_sound: bool) -> None:
+@pytest.mark.parametrize(
+    ("question", "answer", "moved", "is_sound"), ANSWERS, ids=[f"{a[1]} {a[2]}" for a in ANSWERS]
+)
+def test_money_that_an_answer_moves(
+    question: tuple[Any, ...], answer: str, moved: dict[str, int], is_sound: bool
+) -> None:
     before = task(*question)
     action = actions.parse(answer)
     assert answer_is_sound(before, flow(before, **moved), action) is is_sound
@@ -587,10 +702,17 @@ def test_money_that_an_answer_moves(question: tuple[Any, ...], answer: str, move
 
 def answer_is_sound(before: Any, after: Any, action: int) -> bool:
     head = int(actions.HEAD_OF[action])
-    return bool(ledger.answer_flow_is_sound(before, after, action, head, actions.HEADS[actions.HEAD_NAMES[head]].start))
+    return bool(
+        ledger.answer_flow_is_sound(
+            before, after, action, head, actions.HEADS[actions.HEAD_NAMES[head]].start
+        )
+    )
 
 
-@pytest.mark.parametrize(("built", "paid", "is_sound"), [(1, -50, True), (1, -49, False), (0, 0, True), (0, -50, False), (1, 0, False)])
+@pytest.mark.parametrize(
+    ("built", "paid", "is_sound"),
+    [(1, -50, True), (1, -49, False), (0, 0, True), (0, -50, False), (1, 0, False)],
+)
 def test_money_for_a_building(built: int, paid: int, is_sound: bool) -> None:
     before = task("turn", 1)
     after = flow(before, _1=paid)
@@ -598,7 +720,10 @@ def test_money_for_a_building(built: int, paid: int, is_sound: bool) -> None:
     assert answer_is_sound(before, after, actions.parse("build Oriental Avenue")) is is_sound
 
 
-@pytest.mark.parametrize(("left", "paid", "is_sound"), [(1, 25, True), (1, 50, False), (2, 25, False), (0, 50, True), (0, 25, False)])
+@pytest.mark.parametrize(
+    ("left", "paid", "is_sound"),
+    [(1, 25, True), (1, 50, False), (2, 25, False), (0, 50, True), (0, 25, False)],
+)
 def test_money_for_a_sale(left: int, paid: int, is_sound: bool) -> None:
     before = task("turn", 1)
     before.level[2:5] = 2

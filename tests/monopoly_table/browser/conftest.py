@@ -1,4 +1,7 @@
-"""A server of its own and a real browser. Without a chromium on the PATH these tests are skipped."""
+"""A server of its own and a real browser.
+
+Without a chromium on the PATH these tests are skipped.
+"""
 
 import re
 import shutil
@@ -14,7 +17,8 @@ from tests.monopoly_table.browser.driver import PATIENCE, Server
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 HERE = Path(__file__).parent
@@ -29,8 +33,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     data = tmp_path_factory.mktemp("table")
-    command = [sys.executable, "-u", "-m", "monopoly_table", "--no-browser", "--port", "0", "--data", str(data)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+    command = [
+        sys.executable,
+        "-u",
+        "-m",
+        "monopoly_table",
+        "--no-browser",
+        "--port",
+        "0",
+        "--data",
+        str(data),
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
         assert process.stdout is not None
         said = []
         for line in process.stdout:
@@ -46,11 +62,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         process.terminate()
 
 
-@pytest.fixture(scope="module")  # its event loop runs as long as it does, and other tests need their own
+# its event loop runs as long as it does, and other tests need their own
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     if not CHROMIUM:
         pytest.skip("THE PAGE IS NOT TESTED: no chromium on the PATH.")
-    playwright = pytest.importorskip("playwright.sync_api", reason="THE PAGE IS NOT TESTED: pip install playwright")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="THE PAGE IS NOT TESTED: pip install playwright"
+    )
     with playwright.sync_playwright() as running:
         chromium = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield chromium
@@ -67,7 +86,8 @@ def page(browser: Any) -> Iterator[Any]:
     page.on("pageerror", lambda error: errors.append(str(error)))
 
     def said(message: Any) -> None:
-        if message.type == "error" and "Failed to load resource" not in message.text:  # a refusal is a sentence in the page
+        # a refusal is a sentence in the page
+        if message.type == "error" and "Failed to load resource" not in message.text:
             errors.append(message.text)
 
     page.on("console", said)

@@ -1,4 +1,7 @@
-"""A person at the table, as a browser sees one: waits for the own question and answers it by clicks or keys."""
+"""A person at the table, as a browser sees one.
+
+Waits for the own question and answers it by clicks or keys.
+"""
 
 from __future__ import annotations
 
@@ -39,20 +42,34 @@ class Server:
         raise TimeoutError("The server is still compiling.")
 
     def link(self, **parts: Any) -> str:
-        return self.origin + "/#" + "&".join(f"{name}={value}" for name, value in {"token": self.token, **parts}.items())
+        return (
+            self.origin
+            + "/#"
+            + "&".join(f"{name}={value}" for name, value in {"token": self.token, **parts}.items())
+        )
 
     def game(self, **setup: Any) -> str:
         """Begin a game: a person against `expert`, without waits."""
         seats = [{"kind": "person", "name": "Ann"}, {"kind": "policy", "policy": "expert"}]
         rules = {"preset": "short", "options": {}}
-        body = {"rules": rules, "seats": seats, "seed": 1, "speed": 0, "paused": False, "turn_limit": 8} | setup
+        body = {
+            "rules": rules,
+            "seats": seats,
+            "seed": 1,
+            "speed": 0,
+            "paused": False,
+            "turn_limit": 8,
+        } | setup
         if "position" in setup:
             del body["rules"]
         return str(self.ask("POST", "/games", body)["game"])
 
 
 def expect(what: Any) -> Any:
-    """Playwright's assertions, which wait: a page is right once it has drawn, not the moment that a key was sent."""
+    """Playwright's assertions, which wait.
+
+    A page is right once it has drawn, not the moment that a key was sent.
+    """
     from playwright.sync_api import expect
 
     expect.set_options(timeout=PATIENCE)
@@ -63,7 +80,9 @@ def moved(page: Any, act: Callable[[], None]) -> None:
     """Act, and wait until the table shows another position."""
     before = page.locator("main.table").get_attribute("data-version")
     act()
-    page.wait_for_function("before => document.querySelector('main.table').dataset.version !== before", arg=before)
+    page.wait_for_function(
+        "before => document.querySelector('main.table').dataset.version !== before", arg=before
+    )
 
 
 def wait_for_own_question(page: Any) -> bool:
@@ -73,7 +92,10 @@ def wait_for_own_question(page: Any) -> bool:
 
 
 def click_on(page: Any) -> None:
-    """Answer by a click: out of auctions, no to offers, else the first answer; in debt the first lot."""
+    """Answer by a click: out of auctions, no to offers, else the first answer.
+
+    In debt the first lot.
+    """
     dock = page.locator(".dock")
     if dock.locator(".auction").count():
         button = dock.get_by_role("button", name="Leave the auction")

@@ -1,4 +1,7 @@
-"""What serves everybody: no serious violation found by axe, a phone's width, a small first page, errors in words."""
+"""What serves everybody.
+
+No serious violation found by axe, a phone's width, a small first page, errors in words.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,9 @@ def test_axe_finds_nothing_serious(server: Server, page: Any, scheme: str) -> No
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious_in_a_replay_file(page: Any, tmp_path: Path, scheme: str) -> None:
-    (replay,) = arena.play(["algorithmic", "random"], games=1, rules=me.Rules(max_turns=6), record=1).replays
+    (replay,) = arena.play(
+        ["algorithmic", "random"], games=1, rules=me.Rules(max_turns=6), record=1
+    ).replays
     page.emulate_media(color_scheme=scheme)
     page.goto(replays.save_html(replay, tmp_path / "replay.html").as_uri())
     page.wait_for_selector("svg")

@@ -29,7 +29,9 @@ def wait_for_frame(page: Any, wanted: int) -> None:
     page.wait_for_selector(f"main.replay[data-frame='{wanted}']")
 
 
-def test_a_dropped_replay_is_stepped_through(server: Server, page: Any, finished: str, tmp_path: Path) -> None:
+def test_a_dropped_replay_is_stepped_through(
+    server: Server, page: Any, finished: str, tmp_path: Path
+) -> None:
     page.goto(server.link(game=finished))
     page.wait_for_selector(OVER)
     page.get_by_role("tab", name="Table").click()
@@ -48,7 +50,9 @@ def test_a_dropped_replay_is_stepped_through(server: Server, page: Any, finished
     page.keyboard.press("ArrowLeft")
     wait_for_frame(page, 1)
     page.keyboard.press("End")
-    page.wait_for_function("() => document.querySelector('.question h2').textContent.includes('won')")
+    page.wait_for_function(
+        "() => document.querySelector('.question h2').textContent.includes('won')"
+    )
     last = frame(page)
     page.get_by_label("Decision", exact=True).fill("3")
     wait_for_frame(page, 3)
@@ -67,7 +71,10 @@ def test_a_moment_and_a_whole_game_are_analysed(server: Server, page: Any, finis
     assert abs(total - 100) < 0.2
     assert "expert" in page.locator(".analysis .fine").inner_text()
     first = page.locator(".analysis .fine").inner_text()
-    page.wait_for_function("first => document.querySelector('.analysis .fine').textContent !== first", arg=first)  # refined
+    # refined
+    page.wait_for_function(
+        "first => document.querySelector('.analysis .fine').textContent !== first", arg=first
+    )
     page.get_by_role("tab", name="Whole game").click()
     page.locator("[data-curve]").click()
     page.wait_for_selector(".curve polyline")

@@ -4,17 +4,38 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.monopoly_table.browser.driver import OVER, OWN, Server, click_on, expect, moved, type_on, wait_for_own_question
+from tests.monopoly_table.browser.driver import (
+    OVER,
+    OWN,
+    Server,
+    click_on,
+    expect,
+    moved,
+    type_on,
+    wait_for_own_question,
+)
 
 TWO_PEOPLE = [{"kind": "person", "name": "Ann"}, {"kind": "person", "name": "Bob"}]
 
 
 def stand(**other: Any) -> dict[str, Any]:
-    return {"cash": 1500, "square": 0, "jail": None, "jail_cards": [], "lots": [], "bankrupt": False} | other
+    return {
+        "cash": 1500,
+        "square": 0,
+        "jail": None,
+        "jail_cards": [],
+        "lots": [],
+        "bankrupt": False,
+    } | other
 
 
 def position(*players: dict[str, Any], **other: Any) -> dict[str, Any]:
-    return {"rules": {"preset": "official", "options": {}}, "seed": 3, "turn": 0, "players": list(players)} | other
+    return {
+        "rules": {"preset": "official", "options": {}},
+        "seed": 3,
+        "turn": 0,
+        "players": list(players),
+    } | other
 
 
 def test_a_whole_game_by_clicks_against_expert(server: Server, page: Any) -> None:
@@ -110,7 +131,9 @@ def test_building_on_the_board(server: Server, page: Any) -> None:
 
 def test_bankruptcy_ends_the_game(server: Server, page: Any) -> None:
     ruin = position(
-        stand(cash=20, square=30, lots=[0]), stand(lots=[26, 27], cash=3000), buildings=[{"lot": 20, "level": 5}, {"lot": 21, "level": 5}]
+        stand(cash=20, square=30, lots=[0]),
+        stand(lots=[26, 27], cash=3000),
+        buildings=[{"lot": 20, "level": 5}, {"lot": 21, "level": 5}],
     )
     ruin["players"][1]["lots"] = [20, 21]
     ruin["players"][0]["square"] = 36

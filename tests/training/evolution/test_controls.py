@@ -1,4 +1,7 @@
-"""What ESP is compared with: each on as many networks, each repeats, and mating of whole networks is as a plain loop has it."""
+"""What ESP is compared with.
+
+Each on as many networks, each repeats, and mating of whole networks is as a plain loop has it.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +40,20 @@ def test_controls_climb_and_repeat_on_as_many_networks(algorithm: Algorithm) -> 
     assert bests[-1] > bests[0]
     assert bests[-1] == pytest.approx(hill(states[-1].best.reshape(1, -1), 0)[0])
     esp_states = list(esp.evolve(hill, sub_populations=3, genes=2, recipe=RECIPE, generations=20))
-    assert abs(states[-1].evaluations - esp_states[-1].evaluations) <= 20  # challenges of rivals, which begin later after a burst
+    # challenges of rivals, which begin later after a burst
+    assert abs(states[-1].evaluations - esp_states[-1].evaluations) <= 20
     again = run(algorithm, 20)
     assert again[-1].population.tobytes() == states[-1].population.tobytes()
     assert run(algorithm, 1, seed=1)[0].best_fitness != states[0].best_fitness
-    competing = Control.of(algorithm, 3, 2, dataclasses.replace(RECIPE, children="compete", challenge=0), 0)
+    competing = Control.of(
+        algorithm, 3, 2, dataclasses.replace(RECIPE, children="compete", challenge=0), 0
+    )
     played = competing.advance(competing.begin(3, 2), hill).state.evaluations
-    assert played == esp.networks_of(dataclasses.replace(RECIPE, children="compete")) > esp.networks_of(RECIPE)
+    assert (
+        played
+        == esp.networks_of(dataclasses.replace(RECIPE, children="compete"))
+        > esp.networks_of(RECIPE)
+    )
     if algorithm == "cmaes":
         assert bests[-1] > -0.01
         np.testing.assert_allclose(states[-1].population.ravel(), 1, atol=0.3)
@@ -61,7 +71,10 @@ def test_the_plain_algorithm_crosses_whole_networks() -> None:
     assert after[:20].tolist() == before[order[:20]].tolist()
     parents = before[order[:10]]
     for child in after[20:]:  # one point divides the genes of one parent from those of another
-        sources = [{n for n, parent in enumerate(parents) if parent[gene] == child[gene]} for gene in range(6)]
+        sources = [
+            {n for n, parent in enumerate(parents) if parent[gene] == child[gene]}
+            for gene in range(6)
+        ]
         assert all(len(source) == 1 for source in sources)
         assert sum(sources[gene] != sources[gene + 1] for gene in range(5)) <= 1
 

@@ -1,4 +1,7 @@
-"""ESP: its operators against loops from the definitions, credit on a fitness that tells neurons apart, and runs that repeat."""
+"""ESP: its operators against loops from the definitions, credit, and runs that repeat.
+
+Credit is tested on a fitness that tells neurons apart.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +33,13 @@ def squares(rows: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
 def test_balanced_draws_use_every_neuron_equally_often() -> None:
     picks = esp.draw(7, 3, Recipe(trials=4), draws())
     assert picks.shape == (28, 3)
-    assert all(sorted(picks[7 * trial : 7 * trial + 7, s].tolist()) == list(range(7)) for trial in range(4) for s in range(3))
-    assert len({tuple(row) for row in picks.tolist()}) > 20  # the sub-populations are shuffled apart
+    assert all(
+        sorted(picks[7 * trial : 7 * trial + 7, s].tolist()) == list(range(7))
+        for trial in range(4)
+        for s in range(3)
+    )
+    # the sub-populations are shuffled apart
+    assert len({tuple(row) for row in picks.tolist()}) > 20
     random = esp.draw(7, 3, Recipe(trials=4, draws="random"), draws())
     assert random.shape == (28, 3)
     assert len(set(np.bincount(random[:, 0]).tolist())) > 1
@@ -42,7 +50,9 @@ def test_networks_and_credit_are_those_of_plain_loops() -> None:
     picks = draws(1).integers(0, 5, (12, 3))
     networks = esp.assemble(population, picks)
     for row, network in zip(picks, networks, strict=True):
-        assert network.tolist() == [gene for s, neuron in enumerate(row) for gene in population[s, neuron]]
+        assert network.tolist() == [
+            gene for s, neuron in enumerate(row) for gene in population[s, neuron]
+        ]
     fitness = draws(2).normal(size=12)
     scores = esp.credit(fitness, picks, 5)
     for s in range(3):
@@ -78,7 +88,10 @@ def test_children_are_two_complements_of_a_parent_and_a_mate(mate: str) -> None:
                 assert other < max(rank, 1) or rank == 0 or mate == "any"
                 assert first.tolist() == [*parents[s, rank, :point], *parents[s, other, point:]]
                 if point < 6:
-                    assert second.tolist() == [*parents[s, other, :point], *parents[s, rank, point:]]
+                    assert second.tolist() == [
+                        *parents[s, other, :point],
+                        *parents[s, rank, point:],
+                    ]
     assert len(mates) == (5 + 1 + 2 + 3 + 4 if mate == "better" else 25)
 
 
@@ -90,7 +103,8 @@ def test_mutation_moves_one_weight_of_as_many_neurons_as_it_should() -> None:
     assert counts.mean() == pytest.approx(0.4, abs=0.04)
     sizes = np.abs(changed[changed != 0])
     assert sizes.max() <= esp.LONGEST_STEP
-    assert (sizes <= 0.3).mean() == pytest.approx(0.5, abs=0.06)  # half of a Cauchy distribution lies within its scale
+    # half of a Cauchy distribution lies within its scale
+    assert (sizes <= 0.3).mean() == pytest.approx(0.5, abs=0.06)
     assert not esp.mutate(population, 0.0, 0.3, draws()).any()
 
 
@@ -99,7 +113,10 @@ def test_mutation_and_bursts_are_those_of_plain_loops(sizes: list[int] | None) -
     population, generator = draws(1).normal(size=(3, 50, 6)), draws(2)
     given = None if sizes is None else np.array(sizes)
     where = generator.integers(0, 6 if given is None else given[:, None, None], (3, 50, 1))[:, :, 0]
-    chosen, steps = generator.random((3, 50)) < 0.4, far_steps_again(0.3 * generator.standard_cauchy((3, 50)), 0.3, generator)
+    chosen, steps = (
+        generator.random((3, 50)) < 0.4,
+        far_steps_again(0.3 * generator.standard_cauchy((3, 50)), 0.3, generator),
+    )
     expected = population.copy()
     for s in range(3):
         for neuron in range(50):
@@ -113,10 +130,14 @@ def test_mutation_and_bursts_are_those_of_plain_loops(sizes: list[int] | None) -
         for s in range(3):
             for neuron in range(50):
                 by = np.zeros(6) if spares and neuron == 0 else steps[s, neuron]
-                assert around[s, neuron].tolist() == [gene + moved for gene, moved in zip(population[s, 0], by, strict=True)]
+                assert around[s, neuron].tolist() == [
+                    gene + moved for gene, moved in zip(population[s, 0], by, strict=True)
+                ]
 
 
-def far_steps_again(steps: NDArray[np.float64], scale: float, generator: np.random.Generator) -> NDArray[np.float64]:
+def far_steps_again(
+    steps: NDArray[np.float64], scale: float, generator: np.random.Generator
+) -> NDArray[np.float64]:
     """Draw those that are too long again, one after another, until none is."""
     flat = steps.ravel()
     while far := [n for n in range(len(flat)) if abs(flat[n]) > esp.LONGEST_STEP]:
@@ -158,7 +179,11 @@ def test_a_unit_that_nobody_sees_changes_nothing_and_can_go_again(recurrent: boo
     assert grown.shape == (4, neurons.genes + recurrent)
     assert esp.without(grown, 3, neurons.states).tolist() == network.tolist()
     seen = esp.with_one_more(network, neurons.states, 1.0)
-    others = np.array([[gene == 147 + 3 for gene in range(seen.shape[1])]] * 3) if recurrent else np.zeros_like(seen[:3], bool)
+    others = (
+        np.array([[gene == 147 + 3 for gene in range(seen.shape[1])]] * 3)
+        if recurrent
+        else np.zeros_like(seen[:3], bool)
+    )
     assert ((seen != grown)[:3] == others).all()
     assert (seen[3] == 0).all()
     assert (seen[:3][others] == 1).all()
@@ -172,7 +197,10 @@ def test_a_unit_that_nobody_sees_changes_nothing_and_can_go_again(recurrent: boo
     wider, out = neurons.of_length(grown.size), []
     for form, genes in ((neurons, network), (wider, grown)):
         seen = np.eye(147, dtype=np.float32)[5]
-        state, found = np.zeros(max(form.architecture.units, 1), np.float32), np.zeros(49, np.float32)
+        state, found = (
+            np.zeros(max(form.architecture.units, 1), np.float32),
+            np.zeros(49, np.float32),
+        )
         for _ in range(3):
             step(form.pack(genes.reshape(1, -1))[0], seen, state, 0, found)
         out.append(found)
@@ -184,7 +212,15 @@ def test_lesion_takes_units_that_are_not_needed_and_adds_where_all_are(states: i
     recipe = Recipe(neurons=8, stagnation=2, lesion=0.9)
 
     def sizes(fitness: esp.Fitness) -> list[int]:
-        found = esp.evolve(fitness, sub_populations=3, genes=4, recipe=recipe, generations=12, seed=1, states=states)
+        found = esp.evolve(
+            fitness,
+            sub_populations=3,
+            genes=4,
+            recipe=recipe,
+            generations=12,
+            seed=1,
+            states=states,
+        )
         return [len(state.best) for state in found]
 
     assert sizes(lambda rows, seed: np.ones(len(rows))) == [3] * 5 + [2] * 3 + [1] * 3 + [
@@ -193,7 +229,13 @@ def test_lesion_takes_units_that_are_not_needed_and_adds_where_all_are(states: i
     assert sizes(lambda rows, seed: np.full(len(rows), float(rows.shape[1])))[-1] > 3
     limited = esp.begin(3, 4, recipe, 1)
     for _ in range(12):
-        limited = esp.advance(limited, lambda rows, seed: np.full(len(rows), float(rows.shape[1])), recipe, 1, most_units=3).state
+        limited = esp.advance(
+            limited,
+            lambda rows, seed: np.full(len(rows), float(rows.shape[1])),
+            recipe,
+            1,
+            most_units=3,
+        ).state
     assert (len(limited.best), len(limited.population), limited.bursts) == (3, 3, 4)
     asked: list[int] = []
 
@@ -204,26 +246,42 @@ def test_lesion_takes_units_that_are_not_needed_and_adds_where_all_are(states: i
 
     judged = dataclasses.replace(recipe, lesion_evaluations=4, challenge=0)
     list(esp.evolve(count, sub_populations=3, genes=4, recipe=judged, generations=6, seed=1))
-    assert asked == [12] * 4 + [8] * 12  # one phase in vain: the whole network, then without each of its three units
+    # one phase in vain: the whole network, then without each of its three units
+    assert asked == [12] * 4 + [8] * 12
     steady = esp.evolve(
-        lambda rows, seed: np.ones(len(rows)), sub_populations=3, genes=4, recipe=Recipe(neurons=8, stagnation=2), generations=8
+        lambda rows, seed: np.ones(len(rows)),
+        sub_populations=3,
+        genes=4,
+        recipe=Recipe(neurons=8, stagnation=2),
+        generations=8,
     )
     assert {len(state.best) for state in steady} == {3}
 
 
 def test_a_phase_is_in_vain_if_it_finds_no_best_or_comes_no_higher_than_the_one_before() -> None:
-    """Fitness by generation: the second phase finds no best network, but comes higher than the first one did at its end."""
+    """Fitness by generation.
+
+    The second phase finds no best network, but comes higher than the first one did at its end.
+    """
 
     def sizes(vain: Literal["best", "phase"], heights: list[float]) -> list[int]:
         generation = iter(heights)
-        recipe = Recipe(neurons=8, stagnation=2, lesion=0.5, lesion_evaluations=1, challenge=0, vain=vain)
+        recipe = Recipe(
+            neurons=8, stagnation=2, lesion=0.5, lesion_evaluations=1, challenge=0, vain=vain
+        )
 
         def fitness(rows: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
             return np.full(len(rows), next(generation) if len(rows) > 1 else 1.0)
 
-        return [len(state.best) for state in esp.evolve(fitness, sub_populations=3, genes=2, recipe=recipe, generations=len(heights))]
+        return [
+            len(state.best)
+            for state in esp.evolve(
+                fitness, sub_populations=3, genes=2, recipe=recipe, generations=len(heights)
+            )
+        ]
 
-    rising = [5.0, 5, 5, 3, 3, 3, 4, 4, 4]  # phases come to 5, 3 and 4: the third is higher than the second, and no best
+    # phases come to 5, 3 and 4: the third is higher than the second, and no best
+    rising = [5.0, 5, 5, 3, 3, 3, 4, 4, 4]
     assert sizes("best", rising) == [3, 3, 3, 3, 3, 2, 2, 2, 1]
     assert sizes("phase", rising) == [3, 3, 3, 3, 3, 2, 2, 2, 2]
 
@@ -235,22 +293,32 @@ def test_breeding_keeps_the_better_half_and_one_neuron_is_a_fixed_point() -> Non
     assert following[:, :4].tolist() == ordered[:, :4].tolist()
     genes = {float(gene) for gene in ordered[:, :2].ravel()}
     assert {float(gene) for gene in following[:, 4:].ravel()} <= genes
-    competing = esp.breed(ordered, Recipe(neurons=8, mutation_rate=0.0, children="compete"), draws())
+    competing = esp.breed(
+        ordered, Recipe(neurons=8, mutation_rate=0.0, children="compete"), draws()
+    )
     assert competing.shape == (2, 12, 3)
     assert competing[:, :8].tolist() == ordered.tolist()
     alone = Recipe(neurons=1, mutation_rate=0.0, stagnation=0)
     state = esp.begin(2, 3, alone, 0)
-    assert esp.advance(state, squares, alone, 0).state.population.tolist() == state.population.tolist()
+    assert (
+        esp.advance(state, squares, alone, 0).state.population.tolist() == state.population.tolist()
+    )
 
 
 @pytest.mark.parametrize("name", ESP)
 def test_every_program_finds_the_top_of_a_smooth_hill_and_repeats(name: str) -> None:
     recipe = dataclasses.replace(ESP[name], neurons=20)
-    states = list(esp.evolve(squares, sub_populations=3, genes=4, recipe=recipe, generations=60, seed=3))
+    states = list(
+        esp.evolve(squares, sub_populations=3, genes=4, recipe=recipe, generations=60, seed=3)
+    )
     assert states[-1].best_fitness > -5 > states[0].best_fitness
     assert states[-1].best_fitness == pytest.approx(squares(states[-1].best.reshape(1, -1), 0)[0])
-    assert [state.best_fitness for state in states] == sorted(state.best_fitness for state in states)
-    again = list(esp.evolve(squares, sub_populations=3, genes=4, recipe=recipe, generations=60, seed=3))
+    assert [state.best_fitness for state in states] == sorted(
+        state.best_fitness for state in states
+    )
+    again = list(
+        esp.evolve(squares, sub_populations=3, genes=4, recipe=recipe, generations=60, seed=3)
+    )
     assert again[-1].population.tobytes() == states[-1].population.tobytes()
     sizes = 200 if name != "esp/3.0" else 300  # the children of 3.0 are evaluated beside the others
     challenged = states[2].evaluations - states[1].evaluations - sizes
@@ -259,21 +327,46 @@ def test_every_program_finds_the_top_of_a_smooth_hill_and_repeats(name: str) -> 
 
 def test_stagnation_ends_in_a_burst_around_the_best() -> None:
     recipe = Recipe(neurons=8, stagnation=3, challenge=0)
-    flat = list(esp.evolve(lambda rows, seed: np.zeros(len(rows)), sub_populations=2, genes=3, recipe=recipe, generations=8, seed=0))
+    flat = list(
+        esp.evolve(
+            lambda rows, seed: np.zeros(len(rows)),
+            sub_populations=2,
+            genes=3,
+            recipe=recipe,
+            generations=8,
+            seed=0,
+        )
+    )
     assert [state.bursts for state in flat] == [0, 0, 0, 1, 1, 1, 1, 2]
     assert flat[3].population[:, 0].tolist() == flat[3].best.tolist()
 
 
 def test_a_lucky_network_is_not_believed() -> None:
     def luck(rows: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-        """Noise a hundred times as wide as what counts, the same for every row of a seed but for the generation's champion."""
+        """Noise a hundred times as wide as what counts.
+
+        It is the same for every row of a seed but for the generation's champion.
+        """
         noise = np.random.default_rng(seed).normal(0, 100, len(rows)) if len(rows) > 3 else 0.0
         return squares(rows, seed) + noise
 
-    careful = list(esp.evolve(luck, sub_populations=2, genes=2, recipe=Recipe(neurons=8), generations=20, seed=0))
+    careful = list(
+        esp.evolve(
+            luck, sub_populations=2, genes=2, recipe=Recipe(neurons=8), generations=20, seed=0
+        )
+    )
     believed = [float(squares(state.best.reshape(1, -1), 0)[0]) for state in careful]
     assert believed == sorted(believed)
-    careless = list(esp.evolve(luck, sub_populations=2, genes=2, recipe=Recipe(neurons=8, challenge=0), generations=20, seed=0))
+    careless = list(
+        esp.evolve(
+            luck,
+            sub_populations=2,
+            genes=2,
+            recipe=Recipe(neurons=8, challenge=0),
+            generations=20,
+            seed=0,
+        )
+    )
     trusted = [float(squares(state.best.reshape(1, -1), 0)[0]) for state in careless]
     assert trusted != sorted(trusted)
 
@@ -289,7 +382,11 @@ def test_genes_are_the_weights_of_a_hidden_unit(recurrent: bool, bias: bool) -> 
         arrays = network.unpack(packed)
         into, out = ("cell.weight_ih", "0.weight") if recurrent else ("0.weight", "1.weight")
         for unit, mine in enumerate(rows):
-            parts = [arrays[into][unit], arrays["cell.weight_hh"][unit] if recurrent else [], arrays[out][:, unit]]
+            parts = [
+                arrays[into][unit],
+                arrays["cell.weight_hh"][unit] if recurrent else [],
+                arrays[out][:, unit],
+            ]
             parts.append([arrays["cell.bias_ih" if recurrent else "0.bias"][unit]] if bias else [])
             assert mine.tolist() == np.concatenate(parts).tolist()
         assert not arrays["0.bias" if recurrent else "1.bias"].any()
@@ -316,7 +413,10 @@ def test_impossible_recipes_are_refused(changes: dict[str, object], message: str
         esp.begin(2, 3, dataclasses.replace(Recipe(), **changes), 0)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("sizes", "message"), [((0, 3, 0), "sub_populations=0"), ((2, 2.5, 0), "genes=2.5"), ((2, 3, -1), "seed=-1")])
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [((0, 3, 0), "sub_populations=0"), ((2, 2.5, 0), "genes=2.5"), ((2, 3, -1), "seed=-1")],
+)
 def test_impossible_sizes_are_refused(sizes: tuple[int, int, int], message: str) -> None:
     sub_populations, genes, seed = sizes
     with pytest.raises(ConfigurationError, match=f"{message} must be a whole number"):
@@ -338,4 +438,12 @@ def test_other_networks_and_a_fitness_that_is_no_number_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="one hidden layer"):
         Neurons(Architecture(4, (3, 3), (("out", 2),)))
     with pytest.raises(ConfigurationError, match="finite number for each of 400"):
-        next(esp.evolve(lambda rows, seed: rows[:, 0] * np.nan, sub_populations=1, genes=1, recipe=Recipe(), generations=1))
+        next(
+            esp.evolve(
+                lambda rows, seed: rows[:, 0] * np.nan,
+                sub_populations=1,
+                genes=1,
+                recipe=Recipe(),
+                generations=1,
+            )
+        )

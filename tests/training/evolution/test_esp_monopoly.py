@@ -1,4 +1,7 @@
-"""ESP in Monopoly: several networks as one array of neurons, runs that repeat to the bit, clear refusals."""
+"""ESP in Monopoly: several networks as one array, runs that repeat to the bit, clear refusals.
+
+The array is one of neurons.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ from training.evolve import main
 from training.run import checkpoints
 
 TINY = dataclasses.replace(
-    ESP_MONOPOLY, network="attentive", hidden=2, neurons=4, trials=1, parents=0.25, candidate_games=8, final_games=8, tables="two",
+    ESP_MONOPOLY, network="attentive", hidden=2, neurons=4, trials=1, parents=0.25,
+    candidate_games=8, final_games=8, tables="two",
     generations=3, challenge=1, stagnation=2, threads=1, seed=3,
 )  # fmt: skip
 
@@ -63,7 +67,9 @@ def test_genes_that_a_neuron_has_not_never_change() -> None:
     assert ((changed != population).sum(axis=2) == 1).all()
     points = set()
     for _ in range(50):
-        children = esp.recombine(np.stack([np.zeros((2, 5)), np.ones((2, 5))], axis=1), "any", generator, sizes)
+        children = esp.recombine(
+            np.stack([np.zeros((2, 5)), np.ones((2, 5))], axis=1), "any", generator, sizes
+        )
         points |= {int(child[:3].sum()) for child in children[1] if 0 < child.sum() < 5}
         assert all(child[3] == child[4] for child in children[1])
     assert points == {1, 2}
@@ -86,16 +92,24 @@ def test_a_fitness_that_knows_the_best_player_finds_it() -> None:
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_run_that_was_stopped_ends_like_one_that_was_not(algorithm: Algorithm, tmp_path: Path) -> None:
+def test_a_run_that_was_stopped_ends_like_one_that_was_not(
+    algorithm: Algorithm, tmp_path: Path
+) -> None:
     tiny = dataclasses.replace(TINY, algorithm=algorithm)
-    whole, cut = dataclasses.replace(tiny, out=tmp_path / "whole"), dataclasses.replace(tiny, out=tmp_path / "cut", threads=2)
+    whole, cut = (
+        dataclasses.replace(tiny, out=tmp_path / "whole"),
+        dataclasses.replace(tiny, out=tmp_path / "cut", threads=2),
+    )
     results = execute(whole, quietly())
     execute(dataclasses.replace(cut, generations=1), quietly())
     resumed = execute(dataclasses.replace(cut, resume=True), quietly())
     assert resumed | {"agent": ""} == results | {"agent": ""}
     assert (whole.out / "curves.csv").read_text() == (cut.out / "curves.csv").read_text()
     first, second = (checkpoints.read_last(options.out / "checkpoints") for options in (whole, cut))
-    assert all(np.array_equal(array, second[0]["search"][part]) for part, array in first[0]["search"].items())
+    assert all(
+        np.array_equal(array, second[0]["search"][part])
+        for part, array in first[0]["search"].items()
+    )
     player = agents.load(whole.out / BEST)
     assert isinstance(player, EspPlayer)
     assert player.form == "attentive"
@@ -151,7 +165,10 @@ def test_the_command_says_what_it_found(tmp_path: Path, capsys: pytest.CaptureFi
     [
         ({"network": "recurent"}, "Unknown --network 'recurent'. Did you mean 'recurrent'"),
         ({"tables": "tow"}, "Unknown --tables 'tow'. Did you mean 'two'"),
-        ({"networks": ("cash", "wroth")}, "Unknown part of genetic/esp: 'wroth'. Did you mean 'worth'"),
+        (
+            {"networks": ("cash", "wroth")},
+            "Unknown part of genetic/esp: 'wroth'. Did you mean 'worth'",
+        ),
         ({"networks": ("cash", "cash")}, "each once, of worth, building"),
         ({"networks": ()}, "needs one question or more"),
         ({"candidate_games": 10}, "10 games do not split evenly"),

@@ -15,7 +15,17 @@ from training.evolution.run import execute
 from training.evolution.schrum import SCHRUM
 from training.run import checkpoints
 
-SMALL = dataclasses.replace(SCHRUM, experiment="hall", hidden=3, neurons=8, trials=2, matches=2, generations=6, threads=1, seed=3)
+SMALL = dataclasses.replace(
+    SCHRUM,
+    experiment="hall",
+    hidden=3,
+    neurons=8,
+    trials=2,
+    matches=2,
+    generations=6,
+    threads=1,
+    seed=3,
+)
 
 
 def test_members_are_drawn_by_the_seed_and_all_of_them_sometimes() -> None:
@@ -26,7 +36,16 @@ def test_members_are_drawn_by_the_seed_and_all_of_them_sometimes() -> None:
     names = [[player.name for (player,) in experiment.tests] for experiment in drawn]
     assert names[0] == names[1] != names[2]
     assert drawn[0].games == search.experiment.games == 20
-    assert len({player.name for seed in range(20) for (player,) in hall.tests(search.experiment, seed).tests}) == FOUNDERS
+    assert (
+        len(
+            {
+                player.name
+                for seed in range(20)
+                for (player,) in hall.tests(search.experiment, seed).tests
+            }
+        )
+        == FOUNDERS
+    )
 
 
 def test_every_network_that_was_best_enters_once(tmp_path: Path) -> None:
@@ -46,7 +65,9 @@ def test_members_play_as_they_did_when_they_were_best() -> None:
     assert all(player.watches for (player,) in search.hall.tests(search.experiment, 1).tests)
 
 
-@pytest.mark.parametrize("shape", [(0, 588), (FOUNDERS - 1, 588), (FOUNDERS, 587), (FOUNDERS, 3, 196)])
+@pytest.mark.parametrize(
+    "shape", [(0, 588), (FOUNDERS - 1, 588), (FOUNDERS, 587), (FOUNDERS, 3, 196)]
+)
 def test_members_of_another_form_are_refused(shape: tuple[int, ...]) -> None:
     hall = SMALL.search().hall
     assert hall is not None

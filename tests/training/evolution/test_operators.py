@@ -1,4 +1,7 @@
-"""Operators of the genetic algorithms do what they say. Where chance decides, a bound says how often a right one would fail."""
+"""Operators of the genetic algorithms do what they say.
+
+Where chance decides, a bound says how often a right one would fail.
+"""
 
 from __future__ import annotations
 
@@ -68,8 +71,11 @@ def test_roulette_never_falls_off_the_end() -> None:
 
 def test_a_tournament_keeps_the_better_of_two() -> None:
     count = 20_000
-    drawn = np.bincount(operators.tournament(np.array([1.0, 4.0, 2.0, 3.0]), count, draws()), minlength=4)
-    for row, rank in enumerate((0, 3, 1, 2)):  # the best of two draws out of four has rank r or less with ((r + 1) / 4)^2
+    drawn = np.bincount(
+        operators.tournament(np.array([1.0, 4.0, 2.0, 3.0]), count, draws()), minlength=4
+    )
+    # the best of two draws out of four has rank r or less with ((r + 1) / 4)^2
+    for row, rank in enumerate((0, 3, 1, 2)):
         assert_as_likely(drawn[row], count, ((rank + 1) ** 2 - rank**2) / 16)
 
 
@@ -106,7 +112,10 @@ def test_one_point_exchanges_the_tails_of_each_string(seed: int, of_bits: bool) 
         for part in parts:
             string = [code[part].tolist() for code in (mother, father, left, right)]
             cuts = range(1, max(len(string[0]), 2))
-            pairs = [(string[0][:cut] + string[1][cut:], string[1][:cut] + string[0][cut:]) for cut in cuts]
+            pairs = [
+                (string[0][:cut] + string[1][cut:], string[1][:cut] + string[0][cut:])
+                for cut in cuts
+            ]
             assert (string[2], string[3]) in pairs
 
 
@@ -133,11 +142,17 @@ def test_the_legacy_crossover_mixes_the_upper_part_by_exclusive_or() -> None:
     one, two = operators.legacy_sga(first, second, parts, draws())
     uncut = 0
     for part in parts:
-        for mother, father, left, right in zip(first[:, part], second[:, part], one[:, part], two[:, part], strict=True):
+        for mother, father, left, right in zip(
+            first[:, part], second[:, part], one[:, part], two[:, part], strict=True
+        ):
             place, cuts = np.arange(len(mother)), np.arange(len(mother) + 1)[:, None]
             upper = np.where(place > cuts, mother ^ father, 0)
-            fits = (left == np.where(place < cuts, mother, np.where(place == cuts, father, upper))).all(axis=1)
-            fits &= (right == np.where(place < cuts, father, np.where(place == cuts, mother, upper))).all(axis=1)
+            fits = (
+                left == np.where(place < cuts, mother, np.where(place == cuts, father, upper))
+            ).all(axis=1)
+            fits &= (
+                right == np.where(place < cuts, father, np.where(place == cuts, mother, upper))
+            ).all(axis=1)
             assert fits.any()
             uncut += len(mother) == 96 and bool(fits[96])
     assert_as_likely(uncut, 300, (256 - 96) / 256)  # cuts beyond the short string leave it whole
@@ -147,7 +162,8 @@ def test_the_legacy_crossover_wears_the_upper_bits_of_a_uniform_population_away(
     alike = np.ones((400, 240), np.uint8)
     one, two = operators.legacy_sga(alike, alike, (slice(0, 240),), draws())
     assert one.tolist() == two.tolist()
-    assert one[:, -1].mean() < 0.2  # all cuts but 17 of 256 zero the last bit: fails with a chance below 1e-9
+    # all cuts but 17 of 256 zero the last bit: fails with a chance below 1e-9
+    assert one[:, -1].mean() < 0.2
     assert binom.sf(79, 400, 17 / 256) < FALSE_ALARM
     right, _ = operators.one_point(alike, alike, (slice(0, 240),), draws())
     assert right.all()
@@ -178,7 +194,9 @@ def test_mutations_strike_each_gene_alike_and_stay_in_range(name: str) -> None:
     if name != "flip":
         assert ((changed >= low) & (changed <= high)).all()
     for rate, share in ((0.0, 0), (1.0, 1)):
-        assert (MUTATIONS[name](population, rate, 0.1, (low, high), draws()) != population).mean() == pytest.approx(share, abs=0.2)
+        assert (
+            MUTATIONS[name](population, rate, 0.1, (low, high), draws()) != population
+        ).mean() == pytest.approx(share, abs=0.2)
 
 
 def test_flips_are_flips() -> None:
@@ -187,11 +205,14 @@ def test_flips_are_flips() -> None:
     assert (changed + population == 1).all()
 
 
-@pytest.mark.parametrize(("mutation", "deviation"), [(operators.gauss, 0.1), (operators.offset, 0.1 / np.sqrt(3))])
+@pytest.mark.parametrize(
+    ("mutation", "deviation"), [(operators.gauss, 0.1), (operators.offset, 0.1 / np.sqrt(3))]
+)
 def test_how_far_genes_move(mutation: Callable[..., np.ndarray], deviation: float) -> None:  # type: ignore[type-arg]
     population = np.full((400, 50), 5.0)
     moved = mutation(population, 1.0, 0.1, (np.zeros(50), np.full(50, 10.0)), draws()) - 5.0
-    assert moved.std() == pytest.approx(10 * deviation, rel=0.05)  # 20,000 draws: ten standard errors and more
+    # 20,000 draws: ten standard errors and more
+    assert moved.std() == pytest.approx(10 * deviation, rel=0.05)
     assert abs(moved.mean()) < 10 * 10 * deviation / np.sqrt(20_000)
     if mutation is operators.offset:
         assert np.abs(moved).max() <= 1.0

@@ -17,7 +17,10 @@ NEURONS = Neurons(NETWORK, bias=True)
 
 
 def slope_of(state: NDArray[np.float64], force: float) -> NDArray[np.float64]:
-    """The same motion from another form of the equations: masses times accelerations are forces and torques, three at once."""
+    """The same motion from another form of the equations.
+
+    Masses times accelerations are forces and torques, three at once.
+    """
     _, speed, *turning = state
     angles, turns = np.array(turning[::2]), np.array(turning[1::2])
     masses, halves = np.array(poles.MASSES), np.array(poles.HALVES)
@@ -25,7 +28,11 @@ def slope_of(state: NDArray[np.float64], force: float) -> NDArray[np.float64]:
     inertia[0, 0] = poles.CART + masses.sum()
     inertia[0, 1:] = inertia[1:, 0] = masses * halves * np.cos(angles)
     inertia[[1, 2], [1, 2]] = 4 / 3 * masses * halves**2
-    pushed = force - poles.CART_FRICTION * np.sign(speed) + (masses * halves * turns**2 * np.sin(angles)).sum()
+    pushed = (
+        force
+        - poles.CART_FRICTION * np.sign(speed)
+        + (masses * halves * turns**2 * np.sin(angles)).sum()
+    )
     torques = -poles.GRAVITY * masses * halves * np.sin(angles) - poles.HINGE_FRICTION * turns
     faster = np.linalg.solve(inertia, np.array([pushed, *torques]))
     return np.array([speed, faster[0], turns[0], faster[1], turns[1], faster[2]])
@@ -35,7 +42,9 @@ def moved(state: NDArray[np.float64], force: float) -> NDArray[np.float64]:
     first = slope_of(state, force)
     second = slope_of(state + 0.005 * first, force)
     third = slope_of(state + 0.005 * second, force)
-    return state + 0.01 / 6 * (first + 2 * second + 2 * third + slope_of(state + 0.01 * third, force))
+    return state + 0.01 / 6 * (
+        first + 2 * second + 2 * third + slope_of(state + 0.01 * third, force)
+    )
 
 
 def lasts(genes: NDArray[np.float64], steps: int) -> int:

@@ -1,4 +1,8 @@
-"""Schrum's experiments: runs that repeat to the bit however they were cut, networks that play what was measured, clear refusals."""
+"""Schrum's experiments.
+
+Runs that repeat to the bit however they were cut, networks that play what was measured, clear
+refusals.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,8 @@ from training.evolve import main
 from training.run import checkpoints
 
 TINY = dataclasses.replace(
-    SCHRUM, experiment="better", network="attentive", hidden=3, neurons=8, trials=2, matches=1, final_matches=2, generations=4,
+    SCHRUM, experiment="better", network="attentive", hidden=3, neurons=8, trials=2, matches=1,
+    final_matches=2, generations=4,
     stagnation=2, challenge=1, threads=1, seed=5,
 )  # fmt: skip
 
@@ -36,7 +41,9 @@ def quietly() -> Console:
 def test_presets_are_the_recipes() -> None:
     for options, name in ((SCHRUM, "schrum"), (ESP29, "esp/2.9"), (ESP30, "esp/3.0")):
         options.check()
-        assert {field.name: getattr(options, field.name) for field in dataclasses.fields(ESP[name])} == dataclasses.asdict(ESP[name])
+        assert {
+            field.name: getattr(options, field.name) for field in dataclasses.fields(ESP[name])
+        } == dataclasses.asdict(ESP[name])
     assert (SCHRUM.length, dataclasses.replace(SCHRUM, experiment="pairs").length) == (2000, 900)
     assert SCHRUM.neurons_of.genes == 196
     assert dataclasses.replace(SCHRUM, network="recurrent").neurons_of.genes == 206
@@ -56,26 +63,42 @@ def test_presets_are_the_recipes() -> None:
     ],
     ids=["schrum", "esp/3.0", "lesion", "genetic", "cmaes", "hall", "window"],
 )
-def test_a_run_that_was_stopped_ends_like_one_that_was_not(changes: dict[str, Any], tmp_path: Path) -> None:
+def test_a_run_that_was_stopped_ends_like_one_that_was_not(
+    changes: dict[str, Any], tmp_path: Path
+) -> None:
     begun = dataclasses.replace(TINY, **changes)
-    whole, cut = dataclasses.replace(begun, out=tmp_path / "whole"), dataclasses.replace(begun, out=tmp_path / "cut", threads=2)
+    whole, cut = (
+        dataclasses.replace(begun, out=tmp_path / "whole"),
+        dataclasses.replace(begun, out=tmp_path / "cut", threads=2),
+    )
     results = execute(whole, quietly())
     execute(dataclasses.replace(cut, generations=2), quietly())
     resumed = execute(dataclasses.replace(cut, resume=True), quietly())
     assert resumed | {"agent": ""} == results | {"agent": ""}
     assert (whole.out / "curves.csv").read_text() == (cut.out / "curves.csv").read_text()
     first, second = (checkpoints.read_last(options.out / "checkpoints") for options in (whole, cut))
-    assert all(np.array_equal(array, second[0]["search"][part]) for part, array in first[0]["search"].items())
+    assert all(
+        np.array_equal(array, second[0]["search"][part])
+        for part, array in first[0]["search"].items()
+    )
     assert all(first[1][part] == second[1][part] for part in ("stale", "bursts", "evaluations"))
-    assert results["bursts"] == first[1]["bursts"] == int(checkpoints.read_last(cut.out / "checkpoints")[1]["rows"][-1]["bursts"])
+    assert (
+        results["bursts"]
+        == first[1]["bursts"]
+        == int(checkpoints.read_last(cut.out / "checkpoints")[1]["rows"][-1]["bursts"])
+    )
     with pytest.raises(ConfigurationError, match="begun with other settings: hidden is 4, was 3"):
         execute(dataclasses.replace(cut, resume=True, hidden=4), quietly())
     player, tests = schrum.load(whole.out / "network.npz"), begun.games_of(begun.final_matches)
-    seed = int(np.random.SeedSequence((begun.seed, schrum._FINAL, begun.length)).generate_state(1)[0])
+    seed = int(
+        np.random.SeedSequence((begun.seed, schrum._FINAL, begun.length)).generate_state(1)[0]
+    )
     again = evaluate(player.params[None], player, tests, seed)
     assert again.wins[0].tolist() == [test["wins_by_seat"] for test in results["tests"]]
     matches = np.repeat(np.arange(begun.final_matches), again.won.shape[3])
-    assert [(test["low"], test["high"]) for test in results["tests"]] == [clustered(won.ravel(), matches) for won in again.won[0]]
+    assert [(test["low"], test["high"]) for test in results["tests"]] == [
+        clustered(won.ravel(), matches) for won in again.won[0]
+    ]
 
 
 def test_a_specialist_plays_from_its_seat_only() -> None:
@@ -102,23 +125,61 @@ def test_rivals_of_a_challenge_play_the_same_games_whether_a_generation_does_or_
 
     monkeypatch.setattr(schrum.PenteSearch, "evaluate", listen)
     execute(dataclasses.replace(TINY, paired=False, generations=2, out=tmp_path / "run"), quietly())
-    assert asked == [(16, False), (1, True), (16, False), (3, True), (1, True)]  # the last is the end
+    # the last is the end
+    assert asked == [(16, False), (1, True), (16, False), (3, True), (1, True)]
 
 
-def test_the_command_evolves_and_the_saved_network_plays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_evolves_and_the_saved_network_plays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = tmp_path / "run"
-    words = ["--preset", "schrum", "--experiment", "two", "--network", "feed_forward", "--hidden", "3", "--neurons", "8", "--trials", "1"]
-    words += ["--matches", "1", "--final-matches", "3", "--generations", "2", "--threads", "1", "--out", str(folder)]
+    words = [
+        "--preset",
+        "schrum",
+        "--experiment",
+        "two",
+        "--network",
+        "feed_forward",
+        "--hidden",
+        "3",
+        "--neurons",
+        "8",
+        "--trials",
+        "1",
+    ]
+    words += [
+        "--matches",
+        "1",
+        "--final-matches",
+        "3",
+        "--generations",
+        "2",
+        "--threads",
+        "1",
+        "--out",
+        str(folder),
+    ]
     assert main([*words, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told == json.loads((folder / "evaluation.json").read_text())
-    assert [test["opponents"] for test in told["tests"]] == ["random", "blocker", "capturer", "simple", "better"]
-    assert all(test["games"] == 6 and sum(test["wins_by_seat"]) == round(6 * test["win_rate"]) for test in told["tests"])
+    assert [test["opponents"] for test in told["tests"]] == [
+        "random",
+        "blocker",
+        "capturer",
+        "simple",
+        "better",
+    ]
+    assert all(
+        test["games"] == 6 and sum(test["wins_by_seat"]) == round(6 * test["win_rate"])
+        for test in told["tests"]
+    )
     player = schrum.load(folder / "network.npz")
     assert not player.watches
     search = dataclasses.replace(SCHRUM, hidden=3, neurons=8).search()
     search.step = 2
-    again = evaluate(player.params[None], player, SCHRUM.games_of(3), search.game_seed(schrum._FINAL))
+    again = evaluate(
+        player.params[None], player, SCHRUM.games_of(3), search.game_seed(schrum._FINAL)
+    )
     assert again.wins[0].tolist() == [test["wins_by_seat"] for test in told["tests"]]
     assert main(words) == 2
     assert "holds a run" in capsys.readouterr().err
@@ -136,7 +197,11 @@ def test_the_command_evolves_and_the_saved_network_plays(tmp_path: Path, capsys:
     assert play.main(["--players", str(folder), "better"]) == 2
     assert "is a folder" in capsys.readouterr().err
     arrays = checkpoints.read_arrays(folder / "network.npz")
-    wrong: dict[str, Any] = {"weights": arrays["weights"] * np.nan, "hidden": np.array(3.9), "size": np.array(3)}
+    wrong: dict[str, Any] = {
+        "weights": arrays["weights"] * np.nan,
+        "hidden": np.array(3.9),
+        "size": np.array(3),
+    }
     for name, value in wrong.items():
         checkpoints.write_arrays(folder / "network.npz", arrays | {name: value})
         with pytest.raises(FormatError, match=r"network\.npz"):
@@ -145,7 +210,9 @@ def test_the_command_evolves_and_the_saved_network_plays(tmp_path: Path, capsys:
     with pytest.raises(FormatError, match=r"no 'hidden' in it\): expected network\.npz of a run"):
         schrum.load(folder / "network.npz")
     (folder / "network.npz").write_bytes(b"no network")
-    with pytest.raises(FormatError, match=r"network\.npz' can't be read \(ValueError: it is no npz file"):
+    with pytest.raises(
+        FormatError, match=r"network\.npz' can't be read \(ValueError: it is no npz file"
+    ):
         schrum.load(folder / "network.npz")
 
 

@@ -1,4 +1,7 @@
-"""Streams of experiences: against the same games in plain Python, and the same whatever the threads and blocks."""
+"""Streams of experiences.
+
+Against the same games in plain Python, and the same whatever the threads and blocks.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,9 @@ from training.experience.masks import unpack
 from training.experience.recording import Experiences, write_halves
 from training.experience.streams import seatings, stream
 
-PAIRS = list(itertools.combinations_with_replacement(("strategic", "random", "strategic/late_game"), 2))
+PAIRS = list(
+    itertools.combinations_with_replacement(("strategic", "random", "strategic/late_game"), 2)
+)
 THREE = [("fp/a", "random", "landlord/balanced")]
 
 
@@ -43,18 +48,27 @@ def assert_same(found: Experiences, expected: Experiences) -> None:
         np.testing.assert_array_equal(column, other, err_msg=name)
 
 
-# --- against plain Python -----------------------------------------------------------------------------------------------
+# --- against plain Python
 
 
 def net_worth(game: Any, seat: int) -> int:
     """Cash, printed prices of the lots, purchase prices of the own buildings."""
     lots = [lot for lot in range(board.NUM_LOTS) if int(game.lots[seat]) >> lot & 1]
-    buildings = sum(int(game.level[lot]) * int(board.HOUSE_PRICE[0, lot]) for lot in lots if lot < board.NUM_STREETS)
+    buildings = sum(
+        int(game.level[lot]) * int(board.HOUSE_PRICE[0, lot])
+        for lot in lots
+        if lot < board.NUM_STREETS
+    )
     return int(game.cash[seat]) + sum(int(board.PRICE[0, lot]) for lot in lots) + buildings
 
 
-def played(tables: Sequence[Sequence[str]], number: int, rules: str, encoding: str, seed: int) -> Iterator[dict[str, Any]]:
-    """The decisions of a game of a stream, played by `step` and `act`; what its end brings is filled in afterwards."""
+def played(
+    tables: Sequence[Sequence[str]], number: int, rules: str, encoding: str, seed: int
+) -> Iterator[dict[str, Any]]:
+    """The decisions of a game of a stream, played by `step` and `act`.
+
+    What its end brings is filled in afterwards.
+    """
     table = tables[number % len(tables)]
     orders = list(dict.fromkeys(itertools.permutations(table)))
     names, seats = seatings(tables)
@@ -66,7 +80,9 @@ def played(tables: Sequence[Sequence[str]], number: int, rules: str, encoding: s
     rows = []
     while not core.is_over(game):
         seat = int(game.player)
-        decisions = Decisions(core.batch_of(game), memory[seat : seat + 1], key=np.zeros(1, np.uint64))
+        decisions = Decisions(
+            core.batch_of(game), memory[seat : seat + 1], key=np.zeros(1, np.uint64)
+        )
         row = {
             "observation": encodings.observe(game, encoding).astype(np.float16),
             "choices": core.action_mask(game),
@@ -88,18 +104,32 @@ def played(tables: Sequence[Sequence[str]], number: int, rules: str, encoding: s
 
 @pytest.mark.parametrize(
     ("tables", "games", "rules", "encoding"),
-    [(PAIRS[:3], 3, "ocnaru", "ocnaru100"), (PAIRS[:1], 1, "official", "standard"), (THREE, 1, "official", "standard")],
+    [
+        (PAIRS[:3], 3, "ocnaru", "ocnaru100"),
+        (PAIRS[:1], 1, "official", "standard"),
+        (THREE, 1, "official", "standard"),
+    ],
 )
-def test_a_stream_is_what_plain_python_sees(tables: Any, games: int, rules: str, encoding: str) -> None:
+def test_a_stream_is_what_plain_python_sees(
+    tables: Any, games: int, rules: str, encoding: str
+) -> None:
     found = everything(tables, games, rules=rules, encoding=encoding, seed=3, threads=2)
-    expected = [row for number in range(games) for row in played(tables, number, rules, encoding, 3)]
+    expected = [
+        row for number in range(games) for row in played(tables, number, rules, encoding, 3)
+    ]
     assert found.size == len(expected) > 100
     assert (unpack(found.choices).sum(1) >= 2).all()
     np.testing.assert_array_equal(unpack(found.choices), [row["choices"] for row in expected])
     for name in ("observation", "action", "decision", "player", "game", "outcome", "worth"):
-        np.testing.assert_array_equal(getattr(found, name), np.array([row[name] for row in expected], getattr(found, name).dtype))
+        np.testing.assert_array_equal(
+            getattr(found, name),
+            np.array([row[name] for row in expected], getattr(found, name).dtype),
+        )
     won = np.array([row["final_worth"] is not None for row in expected])
-    np.testing.assert_array_equal(found.final_worth[won], [row["final_worth"] for row in expected if row["final_worth"] is not None])
+    np.testing.assert_array_equal(
+        found.final_worth[won],
+        [row["final_worth"] for row in expected if row["final_worth"] is not None],
+    )
     assert (found.final_worth[~won] < 0).all()  # all games ended by bankruptcy
     assert 0 < won.sum() < len(won)
 
@@ -121,13 +151,21 @@ def test_a_game_that_is_cut_off_is_decided_by_worth() -> None:
 def test_other_outcomes() -> None:
     by_rank = everything(THREE, 2, rules="official", encoding="standard", reward="rank")
     assert set(by_rank.outcome.tolist()) == {1.0, 0.0, -1.0}
-    by_worth = everything(PAIRS, 2, rules="ocnaru", encoding="ocnaru100", turn_limit=15, reward="net_worth")
+    by_worth = everything(
+        PAIRS, 2, rules="ocnaru", encoding="ocnaru100", turn_limit=15, reward="net_worth"
+    )
     assert (np.abs(by_worth.outcome) < 1).all()
-    sums = [sum(by_worth.outcome[(by_worth.game == game) & (by_worth.player == seat)][0] for seat in (0, 1)) for game in (0, 1)]
+    sums = [
+        sum(
+            by_worth.outcome[(by_worth.game == game) & (by_worth.player == seat)][0]
+            for seat in (0, 1)
+        )
+        for game in (0, 1)
+    ]
     assert sums == pytest.approx([0, 0], abs=1e-6)
 
 
-# --- debts --------------------------------------------------------------------------------------------------------------
+# --- debts
 
 
 def short_after(game: Any, action: str) -> list[int]:
@@ -138,7 +176,10 @@ def short_after(game: Any, action: str) -> list[int]:
 
 
 def test_a_bankrupt_is_worth_his_cash_less_the_rent() -> None:
-    lots: dict[int, list[int | str]] = {0: ["Oriental Avenue"], 1: ["Mediterranean Avenue", "Baltic Avenue"]}
+    lots: dict[int, list[int | str]] = {
+        0: ["Oriental Avenue"],
+        1: ["Mediterranean Avenue", "Baltic Avenue"],
+    }
     built: dict[int | str, int] = {"Mediterranean Avenue": 4, "Baltic Avenue": 5}
     game = me.position(2, cash={0: 10}, lots=lots, buildings=built, throws=[(1, 2)])
     assert short_after(game, "go on") == [10 - 450, 0]
@@ -146,7 +187,10 @@ def test_a_bankrupt_is_worth_his_cash_less_the_rent() -> None:
 
 
 def test_a_bankrupt_who_gives_up_is_worth_his_cash_less_the_debt() -> None:
-    lots: dict[int, list[int | str]] = {0: ["Oriental Avenue"], 1: ["Mediterranean Avenue", "Baltic Avenue"]}
+    lots: dict[int, list[int | str]] = {
+        0: ["Oriental Avenue"],
+        1: ["Mediterranean Avenue", "Baltic Avenue"],
+    }
     built: dict[int | str, int] = {"Mediterranean Avenue": 4, "Baltic Avenue": 5}
     rules = me.Rules(liquidation="one_request")
     game = me.position(2, rules, cash={0: 430}, lots=lots, buildings=built, throws=[(1, 2)])
@@ -156,25 +200,42 @@ def test_a_bankrupt_who_gives_up_is_worth_his_cash_less_the_debt() -> None:
 
 
 @pytest.mark.parametrize(("multi_creditor", "due"), [("seat_order", 50), ("bank", 100)])
-def test_a_bankrupt_by_a_card_is_worth_his_cash_less_all_that_it_asks(multi_creditor: str, due: int) -> None:
+def test_a_bankrupt_by_a_card_is_worth_his_cash_less_all_that_it_asks(
+    multi_creditor: str, due: int
+) -> None:
     rules = me.Rules(multi_creditor=multi_creditor)
-    game = me.position(3, rules, cash={0: 20}, lots={0: ["Oriental Avenue"]}, mortgaged=["Oriental Avenue"], jail_cards={0: ["chance"]},
-                       positions={0: 4}, throws=[(1, 2)], chance=["chairman"])  # fmt: skip
+    game = me.position(
+        3,
+        rules,
+        cash={0: 20},
+        lots={0: ["Oriental Avenue"]},
+        mortgaged=["Oriental Avenue"],
+        jail_cards={0: ["chance"]},
+        positions={0: 4},
+        throws=[(1, 2)],
+        chance=["chairman"],
+    )
     while actions.DECISION_NAMES[game.decision] != "turn" or game.player != 0:
         core.step(game, int(core.legal_actions(game)[-1]))
     assert short_after(game, "go on")[0] == 20 - due
     assert game.place[0] == 3
 
 
-# --- the same whatever the way ------------------------------------------------------------------------------------------
+# --- the same whatever the way
 
 
-@pytest.mark.parametrize(("tables", "encoding"), [(PAIRS, "ocnaru100"), ([("fp/a", *["fp/b"] * 4), ("fp/b",) * 5], "standard")])
+@pytest.mark.parametrize(
+    ("tables", "encoding"),
+    [(PAIRS, "ocnaru100"), ([("fp/a", *["fp/b"] * 4), ("fp/b",) * 5], "standard")],
+)
 def test_threads_and_blocks_change_nothing(tables: Any, encoding: str) -> None:
     options = {"rules": "ocnaru", "encoding": encoding, "seed": 9, "turn_limit": 10}
     whole = everything(tables, 40, threads=1, **options)
     assert_same(everything(tables, 40, threads=4, block=7, **options), whole)
-    first, second = everything(tables, 21, threads=3, block=3, **options), everything(tables, 40, threads=1, first=21, block=50, **options)
+    first, second = (
+        everything(tables, 21, threads=3, block=3, **options),
+        everything(tables, 40, threads=1, first=21, block=50, **options),
+    )
     assert_same(Experiences.joined([first, second]), whole)
     other = everything(tables, 40, **(options | {"seed": 8}))
     assert other.size != whole.size or (other.action != whole.action).any()
@@ -190,21 +251,37 @@ def test_a_full_page_is_no_seam(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_plain_python_streams_the_same() -> None:
     program = (
-        "import hashlib; from training.experience.streams import *;"
-        "parts = stream([('strategic', 'random')], 2, rules='ocnaru', encoding='ocnaru100', turn_limit=8, threads=1);"
-        "print(hashlib.sha256(b''.join(column.tobytes() for column in next(parts))).hexdigest())"
+        "import hashlib; from training.experience.streams import *;parts = stream([('strategic',"
+        " 'random')], 2, rules='ocnaru', encoding='ocnaru100', turn_limit=8,"
+        " threads=1);print(hashlib.sha256(b''.join(column.tobytes() for column in"
+        " next(parts))).hexdigest())"
     )
     plain = subprocess.run(
-        [sys.executable, "-c", program], env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    compiled = everything([("strategic", "random")], 2, rules="ocnaru", encoding="ocnaru100", turn_limit=8, threads=1)
+    compiled = everything(
+        [("strategic", "random")], 2, rules="ocnaru", encoding="ocnaru100", turn_limit=8, threads=1
+    )
     assert compiled.size > 50
-    assert plain.stdout.strip() == hashlib.sha256(b"".join(column.tobytes() for column in compiled)).hexdigest()
+    assert (
+        plain.stdout.strip()
+        == hashlib.sha256(b"".join(column.tobytes() for column in compiled)).hexdigest()
+    )
 
 
 def test_blocks_are_whole_games_in_their_order() -> None:
-    blocks = list(stream(PAIRS, 11, rules="ocnaru", encoding="ocnaru100", heads=("jail",), block=4, threads=3))
-    assert [sorted(set(block.game.tolist())) for block in blocks] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10]]
+    blocks = list(
+        stream(PAIRS, 11, rules="ocnaru", encoding="ocnaru100", heads=("jail",), block=4, threads=3)
+    )
+    assert [sorted(set(block.game.tolist())) for block in blocks] == [
+        [0, 1, 2, 3],
+        [4, 5, 6, 7],
+        [8, 9, 10],
+    ]
     game = np.concatenate([block.game for block in blocks])
     assert (np.diff(game) >= 0).all()
 
@@ -232,7 +309,7 @@ def test_every_order_of_seats_comes_in_turn() -> None:
     assert sorted(seats.argmax(1).tolist()) == [0, 1, 2, 3, 4]
 
 
-# --- numbers ------------------------------------------------------------------------------------------------------------
+# --- numbers
 
 
 def test_halves_are_rounded_as_numpy_does() -> None:
@@ -252,13 +329,15 @@ def test_halves_are_rounded_as_numpy_does() -> None:
         1 + 2.0**-11,
         1 + 3 * 2.0**-11,
     ]
-    row = np.array([*values[np.abs(values) < 65_000], *edges, *(-edge for edge in edges)], np.float32)
+    row = np.array(
+        [*values[np.abs(values) < 65_000], *edges, *(-edge for edge in edges)], np.float32
+    )
     halves = np.zeros(len(row), np.uint16)
     write_halves(row, row.view(np.int32), halves)
     np.testing.assert_array_equal(halves, row.astype(np.float16).view(np.uint16))
 
 
-# --- leaving, and what goes wrong ---------------------------------------------------------------------------------------
+# --- leaving, and what goes wrong
 
 
 def at_work() -> list[str]:
@@ -284,9 +363,15 @@ def cheat(game, mask, params, memory):  # type: ignore[no-untyped-def] # noqa: A
 
 def test_a_policy_that_breaks_the_rules_is_named() -> None:
     rules = me.Rules(auction="none", start_cash=1_000_000, trade="none")
-    for action, reason in ((actions.parse("accept"), r"'accept'.* is illegal at the decision"), (205, "0 to 204"), (-1, "0 to 204")):
+    for action, reason in (
+        (actions.parse("accept"), r"'accept'.* is illegal at the decision"),
+        (205, "0 to 204"),
+        (-1, "0 to 204"),
+    ):
         policy = agents.CompiledPolicy("cheat", cheat, [action, 60])
-        with pytest.raises(IllegalActionError, match=rf"Policy 'cheat' in the game of seed \d+: .*{reason}"):
+        with pytest.raises(
+            IllegalActionError, match=rf"Policy 'cheat' in the game of seed \d+: .*{reason}"
+        ):
             everything([(policy, "random")], 40, rules=rules, encoding="ocnaru100", block=4)
         assert not at_work()
     with pytest.raises(IllegalActionError, match=NEVER_ENDS):
@@ -307,14 +392,22 @@ def test_a_mask_is_written_for_those_that_read_it() -> None:
         ([("strategic",)], {}, "the same number of players, 2 to 8, not 1"),
         ([("strategic", "random"), ("random",) * 3], {}, "not 2 and 3"),
         ([("strategc", "random")], {}, "Did you mean 'strategic'"),
-        ([(ActorPolicy(("buy",), (4,), parent="random"), "random")], {}, "Policy 'actor' is not compiled"),
+        (
+            [(ActorPolicy(("buy",), (4,), parent="random"), "random")],
+            {},
+            "Policy 'actor' is not compiled",
+        ),
         (PAIRS, {"heads": ("byu",)}, "Unknown head 'byu'. Did you mean 'buy'"),
         (PAIRS, {"heads": "buy"}, "heads='buy' must name heads"),
         (PAIRS, {"heads": ()}, r"heads=\(\) must name heads"),
         (PAIRS, {"encoding": "ocnaru"}, "Unknown encoding 'ocnaru'"),
         (THREE, {"encoding": "ocnaru100"}, "for 2 players"),
         (THREE, {"encoding": encodings.make("standard", 2)}, "no room for 3 players"),
-        (PAIRS, {"reward": "win_shaped"}, "Reward 'win_shaped' is paid at every step.*Valid: win, rank, net_worth"),
+        (
+            PAIRS,
+            {"reward": "win_shaped"},
+            "Reward 'win_shaped' is paid at every step.*Valid: win, rank, net_worth",
+        ),
         (PAIRS, {"games": 0}, "games=0 must be a whole number from 1"),
         (PAIRS, {"seed": -1}, "seed=-1 must be a whole number from 0"),
         (PAIRS, {"block": 0}, "block=0 must be a whole number from 1"),
@@ -323,7 +416,9 @@ def test_a_mask_is_written_for_those_that_read_it() -> None:
         (PAIRS, {"turn_limit": 2.5}, "turn_limit=2.5 must be a whole number"),
     ],
 )
-def test_wrong_arguments_are_refused_before_anything_is_played(tables: Any, changes: dict[str, Any], reason: str) -> None:
+def test_wrong_arguments_are_refused_before_anything_is_played(
+    tables: Any, changes: dict[str, Any], reason: str
+) -> None:
     options = {"games": 10, "rules": "ocnaru", "encoding": "standard"} | changes
     with pytest.raises(ConfigurationError, match=reason):
         stream(tables, **options)

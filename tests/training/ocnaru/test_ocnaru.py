@@ -1,4 +1,8 @@
-"""The thesis's learner: its player decision by decision, its games against a slow oracle, its learning, and runs that can be resumed."""
+"""The thesis's learner.
+
+Its player decision by decision, its games against a slow oracle, its learning, and runs that can be
+resumed.
+"""
 
 from __future__ import annotations
 
@@ -46,10 +50,21 @@ from training.run.session import DivergenceError
 pytestmark = pytest.mark.usefixtures("one_thread")
 RULES = Rules.preset("ocnaru")
 WINDOW, BUY, JAIL = (DECISION_NAMES.index(name) for name in ("turn", "buy", "jail"))
-PHASES = {"downgrade": "sell", "mortgage": "mortgage", "unmortgage": "unmortgage", "upgrade": "build"}
+PHASES = {
+    "downgrade": "sell",
+    "mortgage": "mortgage",
+    "unmortgage": "unmortgage",
+    "upgrade": "build",
+}
 CPU = torch.device("cpu")
 SMALL = OcnaruOptions(
-    budget=0.0024, heads=("fine", "card"), expert_games=400_000, panel_games=8, final_games=20, final_panel=("ocnaru/random",), threads=2
+    budget=0.0024,
+    heads=("fine", "card"),
+    expert_games=400_000,
+    panel_games=8,
+    final_games=20,
+    final_panel=("ocnaru/random",),
+    threads=2,
 )
 
 
@@ -57,7 +72,12 @@ def player(heads: tuple[str, ...] = NAMES, seed: int = 0, **settings: Any) -> Oc
     """A player of random numbers."""
     policy = OcnaruNetworks(heads, **settings)
     generator = np.random.default_rng(seed)
-    policy.set_arrays({key: generator.normal(size=array.shape).astype(np.float32) * 0.2 for key, array in policy.arrays().items()})
+    policy.set_arrays(
+        {
+            key: generator.normal(size=array.shape).astype(np.float32) * 0.2
+            for key, array in policy.arrays().items()
+        }
+    )
     return policy
 
 
@@ -66,12 +86,18 @@ def slow_values(policy: OcnaruNetworks, head: str, game: Any) -> NDArray[np.floa
     signal = encodings.observe(game, "ocnaru100").astype(np.float64)
     for layer in range(len(HIDDEN) + 1):
         signal = np.maximum(signal, 0) if layer else signal
-        signal = policy.arrays()[f"{head}.{layer}.weight"] @ signal + policy.arrays()[f"{head}.{layer}.bias"]
+        signal = (
+            policy.arrays()[f"{head}.{layer}.weight"] @ signal
+            + policy.arrays()[f"{head}.{layer}.bias"]
+        )
     return signal
 
 
 def decisions_of(policy: CompiledPolicy, opponent: str, seeds: range) -> Iterator[tuple[Any, int]]:
-    """The decisions of a policy in seat 0, as (record before, action), one game after another; what a rescue left to do is left out."""
+    """The decisions of a policy in seat 0, as (record before, action), one game after another.
+
+    What a rescue left to do is left out.
+    """
     other = agents.make(opponent)
     for seed in seeds:
         game, memory = me.new_game(2, RULES, seed), np.zeros((2, MEMORY))
@@ -88,7 +114,7 @@ def decisions_of(policy: CompiledPolicy, opponent: str, seeds: range) -> Iterato
             me.step(game, action)
 
 
-# --- the player -----------------------------------------------------------------------------------------------------------
+# --- the player
 
 
 @pytest.mark.parametrize("parent", ["strategic", "strategic/late_game"])
@@ -129,18 +155,26 @@ def expected_picks(policy: OcnaruNetworks, head: str, game: Any) -> set[int]:
     """The outputs that a network should act on, by the rule of the table."""
     values = slow_values(policy, head, game)
     part = HEADS[PHASES[head]].slice
-    open_ = {output_of(head, action) for action in me.legal_actions(game) if part.start <= action < part.stop}
+    open_ = {
+        output_of(head, action)
+        for action in me.legal_actions(game)
+        if part.start <= action < part.stop
+    }
     if NETWORKS[head].size == 8:
         return {max(open_, key=lambda output: values[output])}
     mean = np.mean([values[output] for output in open_])
-    good = sorted((output for output in open_ if values[output] > mean), key=lambda output: -values[output])
+    good = sorted(
+        (output for output in open_ if values[output] > mean), key=lambda output: -values[output]
+    )
     return set(good[: 3 if head == "mortgage" else 2])
 
 
 @pytest.mark.parametrize("head", list(PHASES))
 def test_networks_of_a_window_pick_by_their_rule(head: str) -> None:
     policy, part, windows = player((head,), seed=3), HEADS[PHASES[head]].slice, 0
-    before: tuple[Any, set[int], set[int]] | None = None  # stamp of the window, expected picks, picks so far
+    before: tuple[Any, set[int], set[int]] | None = (
+        None  # stamp of the window, expected picks, picks so far
+    )
     for game, action in decisions_of(policy, "strategic", range(25)):
         stamp = (int(game.seed[0]), int(game.turns), int(game.throws[0]))
         if game.decision != WINDOW or not part.start <= action < part.stop:
@@ -155,7 +189,8 @@ def test_networks_of_a_window_pick_by_their_rule(head: str) -> None:
 
 
 def test_gated_networks_act_only_where_the_parent_would() -> None:
-    # The parent sells and mortgages with 150 dollars or less in hand, and lifts mortgages from 500 on.
+    # The parent sells and mortgages with 150 dollars or less in hand, and lifts mortgages from 500
+    # on.
     def cash_at(gated: tuple[str, ...], head: str) -> list[int]:
         part = HEADS[PHASES[head]].slice
         policy = player((head,), gated=gated)
@@ -172,7 +207,9 @@ def test_gated_networks_act_only_where_the_parent_would() -> None:
 def test_trades_debts_and_larger_tables_are_the_parents() -> None:
     policy, parent = player(), agents.make("strategic")
     results = arena.play([policy, *["strategic/cautious"] * 3], 24, "official", 3)
-    assert (results.place == arena.play([parent, *["strategic/cautious"] * 3], 24, "official", 3).place).all()
+    assert (
+        results.place == arena.play([parent, *["strategic/cautious"] * 3], 24, "official", 3).place
+    ).all()
 
 
 @pytest.mark.parametrize("rules", ["official", "classic", "short", "mukhar"])
@@ -193,7 +230,12 @@ print(json.dumps([results.place.tolist(), results.turns.tolist()]))
 def test_a_saved_player_plays_the_same_games_in_a_new_process(tmp_path: Path) -> None:
     policy = player(("buy", "mortgage"), gated=("mortgage",), parent="strategic/cautious")
     policy.save(tmp_path / "player.safetensors")
-    told = subprocess.run([sys.executable, "-c", PLAY, str(tmp_path / "player.safetensors")], capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        [sys.executable, "-c", PLAY, str(tmp_path / "player.safetensors")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     results = arena.play([policy, "strategic"], 20, "ocnaru", 9)
     assert json.loads(told.stdout) == [results.place.tolist(), results.turns.tolist()]
 
@@ -223,11 +265,12 @@ def test_wrong_players_are_refused() -> None:
         policy.set_arrays({})
 
 
-# --- own games ------------------------------------------------------------------------------------------------------------
+# --- own games
 
 
 def play(
-    policy: OcnaruNetworks, head: str, games: int, share: float = 0.5, *, threads: int = 2, first: int = 0,
+    policy: OcnaruNetworks, head: str, games: int, share: float = 0.5, *, threads: int = 2,
+    first: int = 0,
     opponents: Sequence[PolicyLike] = ("strategic", "strategic/cautious"), rules: Rules = RULES,
 ) -> Played:  # fmt: skip
     own = OwnGames([compiled(policy) for policy in resolve_all(opponents)], rules, 7, threads)
@@ -244,8 +287,11 @@ def test_an_opponent_that_never_ends_its_turn_is_named() -> None:
 
 
 def test_an_opponent_that_breaks_the_rules_is_named() -> None:
-    wrong = CompiledPolicy("seeing", seeing().kernel, reads_mask=False)  # it then finds an empty mask
-    with pytest.raises(me.IllegalActionError, match=r"Policy 'seeing' in the game of seed \d+: action -1 must be"):
+    # it then finds an empty mask
+    wrong = CompiledPolicy("seeing", seeing().kernel, reads_mask=False)
+    with pytest.raises(
+        me.IllegalActionError, match=r"Policy 'seeing' in the game of seed \d+: action -1 must be"
+    ):
         play(player(("buy",)), "buy", 2, opponents=[wrong])
 
 
@@ -255,8 +301,13 @@ def test_a_mask_is_written_for_opponents_that_read_it() -> None:
         assert len(play(player(("buy",)), "buy", 2, opponents=[opponent]).moves.choice)
 
 
-def slow_moves(policy: OcnaruNetworks, head: str, number: int, share: float) -> Iterator[tuple[Any, ...]]:
-    """The decisions of a network in a game of its own, step by step: what it saw, its choice, and its quantities before and after."""
+def slow_moves(
+    policy: OcnaruNetworks, head: str, number: int, share: float
+) -> Iterator[tuple[Any, ...]]:
+    """The decisions of a network in a game of its own, step by step.
+
+    What it saw, its choice, and its quantities before and after.
+    """
     game, seat = me.new_game(2, RULES, (7 << 32) + number), number % 2
     other = agents.make(("strategic", "strategic/cautious")[number // 2 % 2])
     memory = np.zeros((2, MEMORY))
@@ -299,7 +350,9 @@ def test_own_games_are_noted_as_they_are_played(head: str) -> None:
         for row, (seen, action, before, after, worth) in zip(rows, slow, strict=True):
             assert (moves.observation[row] == seen).all()
             assert moves.before[row].tolist() == [column[0] for column in before]
-            assert moves.after[row].tolist() == [column[0] for column in after._replace(worth=np.array([worth]))]
+            assert moves.after[row].tolist() == [
+                column[0] for column in after._replace(worth=np.array([worth]))
+            ]
             assert moves.open[row] >> int(moves.choice[row]) & 1
             if head in PHASES:
                 assert moves.choice[row] == output_of(head, action)
@@ -307,7 +360,11 @@ def test_own_games_are_noted_as_they_are_played(head: str) -> None:
 
 def test_own_games_do_not_depend_on_threads_or_blocks() -> None:
     policy = player(("buy",))
-    together, first, second = play(policy, "buy", 12, threads=2), play(policy, "buy", 5, threads=1), play(policy, "buy", 7, first=5)
+    together, first, second = (
+        play(policy, "buy", 12, threads=2),
+        play(policy, "buy", 5, threads=1),
+        play(policy, "buy", 7, first=5),
+    )
     for column, part, rest in zip(together.moves, first.moves, second.moves, strict=True):
         assert (column == np.concatenate([part, rest])).all()
 
@@ -315,7 +372,8 @@ def test_own_games_do_not_depend_on_threads_or_blocks() -> None:
 def test_chance_decides_as_often_as_told() -> None:
     policy = player(("buy",))
     always = [bias for bias in policy.arrays() if bias == "buy.3.bias"]
-    policy.set_arrays(policy.arrays() | {always[0]: np.array([-1000.0, 1000.0], np.float32)})  # buys
+    # buys
+    policy.set_arrays(policy.arrays() | {always[0]: np.array([-1000.0, 1000.0], np.float32)})
     for share in (0.0, 0.4, 1.0):
         declined = (play(policy, "buy", 150, share).moves.choice == 0).mean()
         assert declined == pytest.approx(share / 2, abs=0.04)
@@ -325,23 +383,33 @@ def test_what_the_parent_would_have_done_is_noted() -> None:
     moves = play(player(("downgrade",)), "downgrade", 60, 0.0).moves
     assert set(moves.other.tolist()) <= {-1, 0, 1}
     buys = OcnaruNetworks(("buy",))
-    buys.set_arrays({key: np.zeros_like(array) for key, array in buys.arrays().items()} | {"buy.3.bias": np.array([0, 1], np.float32)})
+    buys.set_arrays(
+        {key: np.zeros_like(array) for key, array in buys.arrays().items()}
+        | {"buy.3.bias": np.array([0, 1], np.float32)}
+    )
     noted = play(buys, "buy", 20, 0.0).moves
-    poor = noted.before[:, rewards.CASH] - noted.after[:, rewards.CASH] > noted.before[:, rewards.CASH] - 150
-    assert (noted.other == poor).all()  # strategic declines only what would leave less than its reserve
+    poor = (
+        noted.before[:, rewards.CASH] - noted.after[:, rewards.CASH]
+        > noted.before[:, rewards.CASH] - 150
+    )
+    # strategic declines only what would leave less than its reserve
+    assert (noted.other == poor).all()
 
 
 def test_rewards_of_own_games_end_with_how_they_ended() -> None:
     played = play(player(("buy",)), "buy", 30)
     plain = rewards.reward(
-        "buy", rewards.Quantities.of_rows(played.moves.before), rewards.Quantities.of_rows(played.moves.after),
+        "buy", rewards.Quantities.of_rows(played.moves.before),
+        rewards.Quantities.of_rows(played.moves.after),
         np.ones(len(played.moves.game), np.bool_),
     )  # fmt: skip
     extra = played.rewards("buy", "thesis") - plain
     last = played.last()
     assert (extra[~last] == 0).all()
     games = played.moves.game[last]
-    assert extra[last] == pytest.approx(np.where(played.won[games], 1.0, np.where(played.bankrupt[games], -1.0, 0.0)))
+    assert extra[last] == pytest.approx(
+        np.where(played.won[games], 1.0, np.where(played.bankrupt[games], -1.0, 0.0))
+    )
     assert played.won.any()
     assert played.bankrupt.any()
 
@@ -354,19 +422,22 @@ def test_worth_may_be_looked_at_when_the_network_is_next_asked() -> None:
         following = row + 1 < len(moves.game) and moves.game[row + 1] == number
         worth = moves.before[row + 1, rewards.WORTH] if following else ends[number]
         end = 0.0 if following else float(played.won[number]) - float(played.bankrupt[number])
-        assert brought[row] == pytest.approx(np.clip((worth - moves.before[row, rewards.WORTH]) / 200, -1, 1) + end)
+        assert brought[row] == pytest.approx(
+            np.clip((worth - moves.before[row, rewards.WORTH]) / 200, -1, 1) + end
+        )
 
 
 @pytest.mark.parametrize("head", ["buy", "downgrade"])
 def test_with_a_stale_previous_state_every_reward_is_0(head: str) -> None:
-    # As measured in the published program: 534 rewards of buying and 45 of selling in 25 games, all 0.
+    # As measured in the published program: 534 rewards of buying and 45 of selling in 25 games, all
+    # 0.
     played = play(player((head,)), head, 25)
     assert len(played.moves.game) > 20
     assert (played.rewards(head, "program", stale=True) == 0).all()
     assert (played.rewards(head, "program") != 0).any()
 
 
-# --- learning -------------------------------------------------------------------------------------------------------------
+# --- learning
 
 
 def test_transitions_lead_to_the_next_decision_of_the_same_game() -> None:
@@ -430,14 +501,19 @@ def test_the_loss_is_hubers_of_a_target_among_open_outputs() -> None:
     for row in range(16):
         goal = float(batch["reward"][row])
         if not batch["last"][row]:
-            goal += 0.9 * max(float(value) for value, closed in zip(target[row], batch["closed"][row], strict=True) if not closed)
+            goal += 0.9 * max(
+                float(value)
+                for value, closed in zip(target[row], batch["closed"][row], strict=True)
+                if not closed
+            )
         error = abs(float(online[row, batch["choice"][row]]) - goal)
         losses.append(error**2 / 2 if error <= 1 else error - 0.5)
     assert float(learner.update(batch)[0]) == pytest.approx(np.mean(losses), rel=1e-4)
 
 
 def test_a_small_problem_is_solved() -> None:
-    # A chain of two decisions: output 1 pays only if the next decision is then answered by output 0.
+    # A chain of two decisions: output 1 pays only if the next decision is then answered by output
+    # 0.
     torch.manual_seed(0)
     learner, memory = HeadLearner("fine", CPU, 1e-3, 0.99), Memory(4, 2, CPU)
     states = torch.eye(2, 100)
@@ -471,12 +547,24 @@ def test_epsilon_falls_to_its_end_and_the_last_quarter_is_exploitation() -> None
     assert epsilon(settings, "buy", 15_000) == 0.0
 
 
-# --- experts --------------------------------------------------------------------------------------------------------------
+# --- experts
 
 
 def watched(games: int) -> Experiences:
     tables = [("strategic", "strategic/cautious")]
-    return Experiences.joined(list(stream(tables, games, rules=RULES, encoding="ocnaru100", heads=experts.HEADS, seed=1, block=64)))
+    return Experiences.joined(
+        list(
+            stream(
+                tables,
+                games,
+                rules=RULES,
+                encoding="ocnaru100",
+                heads=experts.HEADS,
+                seed=1,
+                block=64,
+            )
+        )
+    )
 
 
 def blank(count: int) -> Experiences:
@@ -486,9 +574,15 @@ def blank(count: int) -> Experiences:
 
 def test_outcomes() -> None:
     final = np.array([9000, -400, -3000, 700, 0, 4000], np.float32)
-    ended = blank(6)._replace(outcome=np.array([1, -1, -1, -1, 0, -1], np.float32), final_worth=final)
-    assert experts.outcomes("buy", ended) == pytest.approx([1.0, -0.7, -1.0, 700 / 3000 - 0.5, -0.5, 0.5])
-    assert experts.outcomes("fine", ended) == pytest.approx([0.4, -0.4, -0.4, 700 / 3000 - 0.5, -0.5, 0.5])
+    ended = blank(6)._replace(
+        outcome=np.array([1, -1, -1, -1, 0, -1], np.float32), final_worth=final
+    )
+    assert experts.outcomes("buy", ended) == pytest.approx(
+        [1.0, -0.7, -1.0, 700 / 3000 - 0.5, -0.5, 0.5]
+    )
+    assert experts.outcomes("fine", ended) == pytest.approx(
+        [0.4, -0.4, -0.4, 700 / 3000 - 0.5, -0.5, 0.5]
+    )
 
 
 @pytest.mark.parametrize("head", NAMES)
@@ -517,11 +611,15 @@ def test_the_decisions_of_experts_are_those_that_the_network_would_be_asked(head
 @pytest.mark.parametrize("variant", rewards.VARIANTS)
 def test_bonuses_are_the_annex_with_a_worth_that_stays(head: str, variant: rewards.Variant) -> None:
     moves = play(player((head,)), head, 60).moves
-    before, after = rewards.Quantities.of_rows(moves.before), rewards.Quantities.of_rows(moves.after)
+    before, after = (
+        rewards.Quantities.of_rows(moves.before),
+        rewards.Quantities.of_rows(moves.after),
+    )
     acted = moves.choice == 1 if head == "card" else np.ones(len(moves.choice), np.bool_)
     expected = rewards.reward(head, before, after._replace(worth=before.worth), acted, variant)
     experiences = blank(len(acted))._replace(
-        observation=moves.observation.astype(np.float16), worth=moves.before[:, [rewards.WORTH, rewards.CASH]].astype(np.float32)
+        observation=moves.observation.astype(np.float16),
+        worth=moves.before[:, [rewards.WORTH, rewards.CASH]].astype(np.float32),
     )
     told = experts.bonuses(head, experiences, moves.choice, RULES, variant)
     if head == "card" and variant == "program":  # in jail the features know another danger
@@ -534,7 +632,11 @@ def test_a_pool_is_learned_when_it_is_full(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(experts, "POOL", 50)
     learner, pool = HeadLearner("fine", CPU, 1e-3, 0.99), experts.Pool("fine", 0, 20)
     generator = np.random.default_rng(0)
-    seen, choice, goal = generator.random((130, 100)).astype(np.float16), generator.integers(2, size=130), np.ones(130, np.float32)
+    seen, choice, goal = (
+        generator.random((130, 100)).astype(np.float16),
+        generator.integers(2, size=130),
+        np.ones(130, np.float32),
+    )
     told = pool.add(seen, choice, goal, learner)
     assert pool.filled == 30
     assert len(told) == 2 * 3 * experts.PASSES["fine"]
@@ -542,7 +644,7 @@ def test_a_pool_is_learned_when_it_is_full(monkeypatch: pytest.MonkeyPatch) -> N
     assert (pool.observation[:30] == seen[100:]).all()
 
 
-# --- runs -----------------------------------------------------------------------------------------------------------------
+# --- runs
 
 
 def quiet() -> Console:
@@ -550,14 +652,19 @@ def quiet() -> Console:
 
 
 def test_a_run_trains_and_measures_and_its_agent_can_be_loaded(tmp_path: Path) -> None:
-    results = execute(dataclasses.replace(SMALL, out=tmp_path / "run", heads=NAMES, budget=1e-5), quiet())
+    results = execute(
+        dataclasses.replace(SMALL, out=tmp_path / "run", heads=NAMES, budget=1e-5), quiet()
+    )
     policy = agents.load(results["agent"])
     assert isinstance(policy, OcnaruNetworks)
     assert policy.heads == NAMES
     assert policy.rules == RULES.changed()
     assert results["opponents"][0]["games"] == 20
     assert set(results["time"]) >= {"engine", "training", "evaluation", "checkpoints"}
-    assert json.loads((tmp_path / "run" / "evaluation.json").read_text())["opponents"] == results["opponents"]
+    assert (
+        json.loads((tmp_path / "run" / "evaluation.json").read_text())["opponents"]
+        == results["opponents"]
+    )
     assert {path.name for path in (tmp_path / "run" / "curves").iterdir()} == {"experts", *NAMES}
     assert len(checkpoints.paths(tmp_path / "run" / "checkpoints")) == checkpoints.KEPT
 
@@ -566,7 +673,9 @@ class KilledError(Exception):
     """Stands for SIGKILL."""
 
 
-def test_a_killed_run_ends_in_the_same_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_run_ends_in_the_same_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(train, "_CHECKPOINT_COST", 1)  # after every block
     execute(dataclasses.replace(SMALL, out=tmp_path / "whole"), quiet())
     calls = 0
@@ -583,17 +692,24 @@ def test_a_killed_run_ends_in_the_same_numbers(tmp_path: Path, monkeypatch: pyte
     stopped = 0
     while True:
         try:
-            execute(dataclasses.replace(SMALL, out=tmp_path / "parts", resume=stopped > 0, threads=1), quiet())
+            execute(
+                dataclasses.replace(SMALL, out=tmp_path / "parts", resume=stopped > 0, threads=1),
+                quiet(),
+            )
             break
         except KilledError:
             stopped += 1
     assert stopped == 3
-    whole, parts = (agents.load(tmp_path / name / "agent.safetensors") for name in ("whole", "parts"))
+    whole, parts = (
+        agents.load(tmp_path / name / "agent.safetensors") for name in ("whole", "parts")
+    )
     for key, array in whole.arrays().items():
         assert (array == parts.arrays()[key]).all(), key
 
 
-def test_losses_that_are_not_finite_stop_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_losses_that_are_not_finite_stop_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(experts, "outcomes", lambda head, seen: np.full(len(seen.action), np.inf))
     with pytest.raises(DivergenceError, match=r"loss of network .* in phase 1.*--learning-rate"):
         execute(dataclasses.replace(SMALL, out=tmp_path), quiet())
@@ -619,11 +735,19 @@ def test_wrong_settings_are_refused(changes: dict[str, Any], message: str) -> No
 
 def test_every_setting_is_explained_and_shapes_or_does_not_shape_the_result() -> None:
     names = {field.name for field in dataclasses.fields(OcnaruOptions)}
-    assert names - set(options.settings(OcnaruOptions())) == {"out", "resume", "overwrite", "json", "threads"}
+    assert names - set(options.settings(OcnaruOptions())) == {
+        "out",
+        "resume",
+        "overwrite",
+        "json",
+        "threads",
+    }
 
 
 def test_a_run_of_other_settings_is_not_resumed(tmp_path: Path) -> None:
-    small = dataclasses.replace(SMALL, out=tmp_path / "run", heads=("card",), budget=1e-5, expert_games=0)
+    small = dataclasses.replace(
+        SMALL, out=tmp_path / "run", heads=("card",), budget=1e-5, expert_games=0
+    )
     execute(small, quiet())
     with pytest.raises(ConfigurationError, match="variant is 'program', was 'thesis'"):
         execute(dataclasses.replace(small, variant="program", resume=True), quiet())
@@ -633,36 +757,51 @@ def test_trainer_learns_nothing_from_games_without_decisions() -> None:
     settings = dataclasses.replace(SMALL, heads=("card",), expert_games=0)
     trainer = OcnaruTrainer(settings, check(settings))
     trainer.begin_stage(1)
-    nothing = Played(range(2), Moves.zeros(0), np.zeros(2, np.bool_), np.zeros(2, np.bool_), np.zeros(2))
+    nothing = Played(
+        range(2), Moves.zeros(0), np.zeros(2, np.bool_), np.zeros(2, np.bool_), np.zeros(2)
+    )
     assert len(nothing.rewards("card", "thesis")) == 0
     columns = train.transitions(trainer.learners["card"], nothing, np.zeros(0))
     assert len(columns["reward"]) == 0
 
 
-# --- the report -----------------------------------------------------------------------------------------------------------
+# --- the report
 
 
 def test_an_opponent_with_stale_values_buys_nothing_and_loses() -> None:
     results = arena.play([report.stale("strategic"), "strategic"], 100, RULES, 3)
     rows = {row["name"]: row for row in results.rows()}
     assert rows["strategic, stale"]["decisions_buy"] > 20
-    assert sum(rows["strategic, stale"][key] for key in rows["strategic"] if key.startswith("purchases_")) == 0
+    assert (
+        sum(
+            rows["strategic, stale"][key]
+            for key in rows["strategic"]
+            if key.startswith("purchases_")
+        )
+        == 0
+    )
     assert rows["strategic"]["win_rate"] > 0.9
     with pytest.raises(ConfigurationError, match="not 'ocnaru/random'"):
         report.stale("ocnaru/random")
 
 
-def test_the_report_puts_published_figures_beside_measured_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_puts_published_figures_beside_measured_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file, page = tmp_path / "agent.safetensors", tmp_path / "page.md"
     player(("buy", "upgrade")).save(file)
     player(("buy",)).save(tmp_path / train.AFTER_EXPERTS)
     assert report.main([str(file), "--games", "8", "--robin-games", "2", "--out", str(page)]) == 0
     text = page.read_text()
     assert text == capsys.readouterr().out.rstrip("\n") + "\n"
-    lines = {line.split(" | ")[0].strip("| "): line for line in text.splitlines() if line.startswith("|")}
+    lines = {
+        line.split(" | ")[0].strip("| "): line for line in text.splitlines() if line.startswith("|")
+    }
     assert "| 0.89 | 62 of 300 / 103 of 300 |" in text
     assert "299 of 300 / 288 of 300" in text
-    assert {"buy alone", "upgrade alone", "all", "all, upgrade gated", "all, after phase 1"} <= set(lines)
+    assert {"buy alone", "upgrade alone", "all", "all, upgrade gated", "all, after phase 1"} <= set(
+        lines
+    )
     assert all(f"`{name}`" in lines for name in NAMES)
     assert report.main([str(file), "--games", "8", "--robin-games", "2", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -670,7 +809,9 @@ def test_the_report_puts_published_figures_beside_measured_ones(tmp_path: Path, 
     assert len(told["robin"]) == 13
 
 
-def test_the_report_refuses_other_players(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_refuses_other_players(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     agents.make("strategic").save(tmp_path / "other.safetensors")
     assert report.main([str(tmp_path / "other.safetensors")]) == 2
     assert "not one that --preset ocnaru has trained" in capsys.readouterr().err

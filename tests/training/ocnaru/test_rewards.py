@@ -1,4 +1,7 @@
-"""The rewards of annex A, term by term against values worked out by hand, and how their quantities are read from games."""
+"""The rewards of annex A, term by term against values worked out by hand.
+
+And how their quantities are read from games.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,14 @@ import pytest
 import monopoly_env as me
 from monopoly_env.errors import ConfigurationError
 from training.ocnaru import rewards
-from training.ocnaru.rewards import NUM_QUANTITIES, REWARDS, Quantities, reward, terminal, worth_gained
+from training.ocnaru.rewards import (
+    NUM_QUANTITIES,
+    REWARDS,
+    Quantities,
+    reward,
+    terminal,
+    worth_gained,
+)
 
 BASE = {"worth": 2000.0, "cash": 1000.0}
 
@@ -21,12 +31,25 @@ def quantities(**values: float) -> Quantities:
     return Quantities(*(np.array([float(given.get(name, 0.0))]) for name in Quantities._fields))
 
 
-def paid(head: str, before: dict[str, float], after: dict[str, float], acted: bool = True, variant: Any = "thesis") -> float:
+def paid(
+    head: str,
+    before: dict[str, float],
+    after: dict[str, float],
+    acted: bool = True,
+    variant: Any = "thesis",
+) -> float:
     """The reward of a decision; what is not said of after is as before."""
-    return float(reward(head, quantities(**before), quantities(**(before | after)), np.array([acted]), variant)[0])
+    return float(
+        reward(
+            head, quantities(**before), quantities(**(before | after)), np.array([acted]), variant
+        )[0]
+    )
 
 
-@pytest.mark.parametrize(("gained", "expected"), [(0, 0.0), (50, 0.25), (-120, -0.6), (200, 1.0), (700, 1.0), (-5000, -1.0)])
+@pytest.mark.parametrize(
+    ("gained", "expected"),
+    [(0, 0.0), (50, 0.25), (-120, -0.6), (200, 1.0), (700, 1.0), (-5000, -1.0)],
+)
 def test_worth_counts_by_200_dollars_and_is_cut_off(gained: float, expected: float) -> None:
     assert worth_gained(quantities(), quantities(worth=2000 + gained))[0] == pytest.approx(expected)
 
@@ -45,8 +68,20 @@ CASES: list[tuple[str, dict[str, float], dict[str, float], bool, float]] = [
     ("downgrade", {"cash": 200}, {"cash": 500}, True, 0.15 + 0.2),
     ("downgrade", {"cash": 499}, {"cash": 549}, True, 0.15 + 0.1),
     ("downgrade", {"cash": 500}, {"cash": 550}, True, -0.1 + 0.1),
-    ("downgrade", {"cash": 100, "eyed_levels": 3}, {"cash": 150, "eyed_levels": 2}, True, 0.3 + 0.1 - 0.1),
-    ("downgrade", {"cash": 100, "dear_levels": 3}, {"cash": 150, "dear_levels": 2}, True, 0.3 + 0.1),
+    (
+        "downgrade",
+        {"cash": 100, "eyed_levels": 3},
+        {"cash": 150, "eyed_levels": 2},
+        True,
+        0.3 + 0.1 - 0.1,
+    ),
+    (
+        "downgrade",
+        {"cash": 100, "dear_levels": 3},
+        {"cash": 150, "dear_levels": 2},
+        True,
+        0.3 + 0.1,
+    ),
     ("downgrade", {"cash": 100}, {"worth": 2050}, False, 0.2),
     ("fine", {"cash": 501}, {}, True, 0.1),
     ("fine", {"cash": 500}, {}, True, -0.1),
@@ -79,31 +114,55 @@ CASES: list[tuple[str, dict[str, float], dict[str, float], bool, float]] = [
 
 
 @pytest.mark.parametrize(("head", "before", "changed", "acted", "expected"), CASES)
-def test_the_annex(head: str, before: dict[str, float], changed: dict[str, float], acted: bool, expected: float) -> None:
+def test_the_annex(
+    head: str, before: dict[str, float], changed: dict[str, float], acted: bool, expected: float
+) -> None:
     assert paid(head, before, changed, acted) == pytest.approx(expected)
 
 
-# Terms of the program that the annex has otherwise or not at all: head, before, what changes, acted, its reward.
+# Terms of the program that the annex has otherwise or not at all: head, before, what changes,
+# acted, its reward.
 PROGRAM: list[tuple[str, dict[str, float], dict[str, float], bool, float]] = [
-    ("upgrade", {"cash": 150}, {"cash": 150, "houses": 1}, True, 0.15),  # illiquid, but no more than before
+    # illiquid, but no more than before
+    ("upgrade", {"cash": 150}, {"cash": 150, "houses": 1}, True, 0.15),
     ("upgrade", {"cash": 199}, {"cash": 150, "houses": 1}, True, 0.15 - 0.2),
     ("downgrade", {"cash": 400}, {"cash": 500}, True, 0.15),  # 100 dollars are not counted
     ("downgrade", {"cash": 400}, {"cash": 501}, True, 0.15 + 0.2),
-    ("downgrade", {"cash": 600, "dear_levels": 2}, {"cash": 700, "dear_levels": 1}, True, -0.1 - 0.08),
+    (
+        "downgrade",
+        {"cash": 600, "dear_levels": 2},
+        {"cash": 700, "dear_levels": 1},
+        True,
+        -0.1 - 0.08,
+    ),
     ("downgrade", {"cash": 250}, {"cash": 350}, True, 0.15 + 0.2),  # liquidity from 0.125
     ("fine", {"cash": 600, "flat_danger": 0.7}, {}, False, 0.1),
     ("fine", {"cash": 600, "danger": 0.7}, {}, False, 0.0),
     ("card", {"cards": 1}, {"worth": 2010}, True, 0.05 - 0.05 + 0.1),
     ("card", {"cards": 2, "flat_danger": 0.7}, {}, False, 0.1),
-    ("unmortgage", {"cash": 600, "railroads": 0}, {"railroads": 1, "cash": 560}, True, 0.2 + 0.08 + 0.1),
-    ("unmortgage", {"cash": 600, "utilities": 0}, {"utilities": 1, "cash": 560}, True, 0.2 + 0.05 + 0.1),
+    (
+        "unmortgage",
+        {"cash": 600, "railroads": 0},
+        {"railroads": 1, "cash": 560},
+        True,
+        0.2 + 0.08 + 0.1,
+    ),
+    (
+        "unmortgage",
+        {"cash": 600, "utilities": 0},
+        {"utilities": 1, "cash": 560},
+        True,
+        0.2 + 0.05 + 0.1,
+    ),
     ("unmortgage", {"cash": 600}, {"cash": 350}, True, 0.2 - 0.08),
     ("unmortgage", {"cash": 600}, {"cash": 199}, True, 0.2 - 0.15 - 0.2),
 ]
 
 
 @pytest.mark.parametrize(("head", "before", "changed", "acted", "expected"), PROGRAM)
-def test_the_program(head: str, before: dict[str, float], changed: dict[str, float], acted: bool, expected: float) -> None:
+def test_the_program(
+    head: str, before: dict[str, float], changed: dict[str, float], acted: bool, expected: float
+) -> None:
     assert paid(head, before, changed, acted, "program") == pytest.approx(expected)
 
 
@@ -121,7 +180,14 @@ def test_rewards_are_computed_row_by_row() -> None:
         for variant in rewards.VARIANTS:
             together = reward(head, before, after, acted, variant)
             alone = [
-                reward(head, Quantities.of_rows(rows[0, [i]]), Quantities.of_rows(rows[1, [i]]), acted[[i]], variant)[0] for i in range(50)
+                reward(
+                    head,
+                    Quantities.of_rows(rows[0, [i]]),
+                    Quantities.of_rows(rows[1, [i]]),
+                    acted[[i]],
+                    variant,
+                )[0]
+                for i in range(50)
             ]
             assert together.tolist() == alone
 
@@ -134,19 +200,25 @@ def test_unknown_names_are_refused() -> None:
         reward("buy", row, row, np.array([True]), "theses")  # type: ignore[arg-type]
 
 
-# --- reading --------------------------------------------------------------------------------------------------------------
+# --- reading
 
 
 def at(**position: Any) -> dict[str, float]:
     """The quantities of seat 0."""
     games = np.array([me.position(2, "official", **position)])
-    return {name: float(column[0]) for name, column in rewards.read(games, np.array([0]))._asdict().items()}
+    return {
+        name: float(column[0])
+        for name, column in rewards.read(games, np.array([0]))._asdict().items()
+    }
 
 
 def test_worth_counts_mortgaged_lots_at_half_and_own_buildings_only() -> None:
     seen = at(
         cash=[500, 500],
-        lots={0: ["Mediterranean Avenue", "Baltic Avenue", "Boardwalk"], 1: ["Oriental Avenue", "Vermont Avenue", "Connecticut Avenue"]},
+        lots={
+            0: ["Mediterranean Avenue", "Baltic Avenue", "Boardwalk"],
+            1: ["Oriental Avenue", "Vermont Avenue", "Connecticut Avenue"],
+        },
         mortgaged=["Boardwalk"],
         buildings={"Mediterranean Avenue": 2, "Baltic Avenue": 1, "Oriental Avenue": 1},
     )
@@ -159,7 +231,11 @@ def test_groups_and_levels() -> None:
     red = ["Kentucky Avenue", "Indiana Avenue", "Illinois Avenue"]
     blue = ["Park Place", "Boardwalk"]
     brown = ["Mediterranean Avenue", "Baltic Avenue"]
-    seen = at(lots={0: red + blue + brown}, mortgaged=["Baltic Avenue"], buildings=dict.fromkeys(red, 3) | dict.fromkeys(blue, 5))
+    seen = at(
+        lots={0: red + blue + brown},
+        mortgaged=["Baltic Avenue"],
+        buildings=dict.fromkeys(red, 3) | dict.fromkeys(blue, 5),
+    )
     assert (seen["monopolies"], seen["whole"]) == (3, 2)
     assert (seen["houses"], seen["hotels"]) == (3 + 4, 1)
     assert (seen["eyed_levels"], seen["dear_levels"]) == (3, 5)
@@ -167,18 +243,34 @@ def test_groups_and_levels() -> None:
 
 
 def test_income_is_that_of_lots_without_a_mortgage() -> None:
-    lots = ["Reading Railroad", "Short Line", "Electric Company", "Water Works", "Boardwalk", "Virginia Avenue"]
+    lots = [
+        "Reading Railroad",
+        "Short Line",
+        "Electric Company",
+        "Water Works",
+        "Boardwalk",
+        "Virginia Avenue",
+    ]
     seen = at(lots={0: lots}, mortgaged=["Water Works", "Virginia Avenue"])
     assert seen["income"] == pytest.approx(0.08 * 50 * 2 + 1.75 + 0.1 * 50)
-    assert (seen["railroads"], seen["utilities"], seen["dear_lots"], seen["eyed_lots"]) == (2, 1, 1, 0)
+    assert (seen["railroads"], seen["utilities"], seen["dear_lots"], seen["eyed_lots"]) == (
+        2,
+        1,
+        1,
+        0,
+    )
 
 
 def test_danger_by_the_dice_and_by_flat_rents() -> None:
-    # From jail (10): Virginia Avenue 4 on, Pennsylvania Railroad 5 on, Electric Company 2 on and mortgaged.
+    # From jail (10): Virginia Avenue 4 on, Pennsylvania Railroad 5 on, Electric Company 2 on and
+    # mortgaged.
     seen = at(
         positions=[10, 0],
         cash=[40, 1500],
-        lots={0: ["Boardwalk"], 1: ["Virginia Avenue", "Pennsylvania Railroad", "Electric Company"]},
+        lots={
+            0: ["Boardwalk"],
+            1: ["Virginia Avenue", "Pennsylvania Railroad", "Electric Company"],
+        },
         mortgaged=["Electric Company"],
     )
     assert seen["danger"] == pytest.approx(3 / 36 * 12 / 40 + 4 / 36 * 25 / 40)
@@ -193,6 +285,8 @@ def test_danger_by_the_dice_and_by_flat_rents() -> None:
 
 
 def test_cards_and_liquidity() -> None:
-    seen = at(jail_cards={0: ["chance", "community_chest"]}, lots={0: ["Boardwalk"]}, cash=[400, 1500])
+    seen = at(
+        jail_cards={0: ["chance", "community_chest"]}, lots={0: ["Boardwalk"]}, cash=[400, 1500]
+    )
     assert seen["cards"] == 2
     assert quantities(worth=800, cash=400).liquidity[0] == 0.5

@@ -1,4 +1,7 @@
-"""Checkpoints: a missing or damaged one is refused; a run that is killed at any moment leaves a whole one."""
+"""Checkpoints: a missing or damaged one is refused.
+
+A run that is killed at any moment leaves a whole one.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,11 @@ def test_who_is_killed_while_a_step_is_written_anew_leaves_the_old_or_the_new_on
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", until(moment, os.replace))
         patch.setattr(shutil, "rmtree", until(moment, shutil.rmtree))
-        if moment < 4:  # aside is cleared, the old one goes aside, the new one takes its place, the old one is deleted
+        if (
+            moment < 4
+            # aside is cleared, the old one goes aside, the new one takes its place, the old one is
+            # deleted
+        ):
             with pytest.raises(KeyboardInterrupt):
                 checkpoints.write(tmp_path, 0, {"part": {"a": np.arange(6)}}, {"stage": 1})
         else:

@@ -35,7 +35,12 @@ with alone(Path(sys.argv[1])):
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
     """Another process is at work in a folder, and is killed."""
-    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
@@ -45,16 +50,24 @@ def held(folder: Path) -> Iterator[None]:
         holder.communicate()
 
 
-def test_a_folder_that_another_process_is_at_work_in_is_refused_until_that_is_killed(tmp_path: Path) -> None:
+def test_a_folder_that_another_process_is_at_work_in_is_refused_until_that_is_killed(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "run"
-    with held(folder), pytest.raises(ConfigurationError, match="Another process is at work in"), alone(folder):
+    with (
+        held(folder),
+        pytest.raises(ConfigurationError, match="Another process is at work in"),
+        alone(folder),
+    ):
         pass
     with alone(folder), alone(folder):
         pass
     assert not folder.exists()
 
 
-def test_what_another_process_writes_is_not_removed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_another_process_writes_is_not_removed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = tmp_path / "data"
     words = ["--games", "2", "--format", "npz", "--out", str(folder)]
     assert main(words) == 0
@@ -67,7 +80,9 @@ def test_what_another_process_writes_is_not_removed(tmp_path: Path, capsys: pyte
     assert main([*words, "--overwrite"]) == 0
 
 
-def test_without_a_place_for_locks_runs_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_place_for_locks_runs_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("MONOPOLY_ENV_CACHE", str(tmp_path / "file"))
     assert cache_root() == tmp_path / "file"
@@ -81,7 +96,9 @@ def test_only_a_run_is_ever_replaced(tmp_path: Path) -> None:
     run.agent.write_text("weights")
     with pytest.raises(ConfigurationError, match="holds a run: continue it with --resume"):
         Run.open(run.folder, {"a": 1}, resume=False, overwrite=False)
-    with pytest.raises(ConfigurationError, match=r"begun with other settings: a is 2, was 1; b is 3, was None"):
+    with pytest.raises(
+        ConfigurationError, match=r"begun with other settings: a is 2, was 1; b is 3, was None"
+    ):
         Run.open(run.folder, {"a": 2, "b": 3}, resume=True, overwrite=False)
     with pytest.raises(ConfigurationError, match="choose one"):
         Run.open(run.folder, {"a": 1}, resume=True, overwrite=True)
@@ -104,9 +121,16 @@ def test_a_run_of_another_learner_is_replaced_with_all_its_files(tmp_path: Path)
     folder, files = tmp_path / "run", {"pairs": "of rollouts", "shard-*": "of data"}
     Run.open(folder, {"a": 1}, resume=False, overwrite=False, files=files)
     (folder / "pairs").mkdir()
-    for name in ("pairs/0.npz", "shard-7.npz", ".shard-8.npz.0123", "agent.safetensors", "notes.txt"):
+    for name in (
+        "pairs/0.npz",
+        "shard-7.npz",
+        ".shard-8.npz.0123",
+        "agent.safetensors",
+        "notes.txt",
+    ):
         (folder / name).write_text("content")
-    Run.open(folder, {"a": 1}, resume=True, overwrite=False, files=files)  # what a learner writes is no setting
+    # what a learner writes is no setting
+    Run.open(folder, {"a": 1}, resume=True, overwrite=False, files=files)
     with pytest.raises(ConfigurationError, match="holds another kind of run"):
         Run.open(folder, {"data": 1}, resume=False, overwrite=True, kind="data")
     assert (folder / "agent.safetensors").exists()
@@ -120,7 +144,11 @@ def commands() -> Iterator[tuple[str, RunOptions]]:
     yield "maskable_ppo", TrainingOptions()
     yield "experts", ExpertOptions()
     yield "values", ValueOptions()
-    for name, table in (("dqn", presets.PRESETS), ("evolve", evolve.PRESETS), ("exploit", exploit.LEARNERS)):
+    for name, table in (
+        ("dqn", presets.PRESETS),
+        ("evolve", evolve.PRESETS),
+        ("exploit", exploit.LEARNERS),
+    ):
         yield from ((name, preset.load().options) for preset in table.values())
 
 
@@ -132,7 +160,9 @@ def test_each_command_has_a_folder_of_its_own(tmp_path: Path) -> None:
     ours, theirs = (replace(options(), out=tmp_path) for options in (PPOOptions, TrainingOptions))
     with Session.open(ours, {"a": 1}, Console(quiet=True), "") as session:
         session.run.agent.write_text("weights")
-    refused = pytest.raises(ConfigurationError, match="holds another kind of run, 'ppo' and not 'maskable_ppo'")
+    refused = pytest.raises(
+        ConfigurationError, match="holds another kind of run, 'ppo' and not 'maskable_ppo'"
+    )
     with refused, Session.open(replace(theirs, overwrite=True), {"a": 1}, Console(quiet=True), ""):
         pass
     assert session.run.agent.read_text() == "weights"
@@ -142,7 +172,13 @@ def test_each_command_has_a_folder_of_its_own(tmp_path: Path) -> None:
 
 def test_a_config_that_was_tampered_with_removes_nothing_outside(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    Run.open(folder, {}, resume=False, overwrite=False, files={"../precious": "not ours", "..": "neither"})
+    Run.open(
+        folder,
+        {},
+        resume=False,
+        overwrite=False,
+        files={"../precious": "not ours", "..": "neither"},
+    )
     (tmp_path / "precious").write_text("content")
     Run.open(folder, {}, resume=False, overwrite=True)
     assert (tmp_path / "precious").read_text() == "content"

@@ -1,25 +1,34 @@
-"""`genetic/esp/*`: small networks that correct a scripted parent, evolved neuron by neuron (ESP; Gomez and Miikkulainen 1997).
+"""`genetic/esp/*`: small networks that correct a scripted parent, evolved neuron by neuron.
 
-The parent is `algorithmic`. There are five networks, one for each kind of question, and each says a factor from 0 to 4 by which a number
-of the parent is multiplied; a network that says 0 (a factor of 1), or that is switched off, leaves the parent as it is.
+The method is ESP (Gomez and Miikkulainen 1997).
+
+The parent is `algorithmic`. There are five networks, one for each kind of question, and each says a
+factor from 0 to 4 by which a number of the parent is multiplied; a network that says 0 (a factor of
+1), or that is switched off, leaves the parent as it is.
 
 | network | judges | what it multiplies |
 |---|---|---|
 | `worth` | a lot | its worth: what is bought, how far bids go, which offers are accepted |
-| `building` | a street | the rent that its next building adds, and the cash that may go into it; in debt, what its top building earns |
+| `building` | a street | rent of its next building, and cash for it; in debt, its top one's rent |
 | `mortgage` | a lot | how soon its mortgage is lifted; in debt, how much it is missed |
 | `cash` | the table | the reserves of cash |
-| `jail` | the table | how many lots count as unsold, which decides whether jail is left: a higher factor leaves sooner |
+| `jail` | the table | how many lots count as unsold, which decides whether jail is left |
 
-Every network sees the table in 15 numbers; those that judge a lot see it in 16 or 22 more, and the same network judges all lots. So what is
-learned of orange serves red. Offers are made by the parent, with the reserve that `cash` sets; so are all other decisions.
+`building` multiplies the rent that the next building of the street adds, and the cash that may go
+into it; in debt, what its top building earns. A higher factor of `jail` leaves jail sooner.
 
-`feed_forward` networks have one hidden layer. `recurrent` ones see the state in which they were after their own decision before; where they
-compare several lots, they go on with the state that the chosen one leaves. `attentive` ones look at the table before the first decision
-of everybody's turn, too. The states are zeros when a game begins.
+Every network sees the table in 15 numbers; those that judge a lot see it in 16 or 22 more, and the
+same network judges all lots. So what is learned of orange serves red. Offers are made by the
+parent, with the reserve that `cash` sets; so are all other decisions.
 
-`agents.make("genetic/esp/recurrent", networks=["worth"])` plays with that network alone. `python -m training.evolve --preset esp/monopoly`
-evolves such players; docs/esp.md tells how, docs/results/esp_monopoly.md how strong they are.
+`feed_forward` networks have one hidden layer. `recurrent` ones see the state in which they were
+after their own decision before; where they compare several lots, they go on with the state that the
+chosen one leaves. `attentive` ones look at the table before the first decision of everybody's turn,
+too. The states are zeros when a game begins.
+
+`agents.make("genetic/esp/recurrent", networks=["worth"])` plays with that network alone.
+`python -m training.evolve --preset esp/monopoly` evolves such players; docs/esp.md tells how,
+docs/results/esp_monopoly.md how strong they are.
 """
 
 from agents.networks.esp.policy import FORMS, INPUTS, KIND, QUESTIONS, EspPlayer, architecture, rows

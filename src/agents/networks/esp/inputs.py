@@ -1,4 +1,7 @@
-"""What the networks of `genetic/esp` see: the table in 15 numbers and, where a lot is judged, that lot in 16 or 22. All from 0 to 1.
+"""The inputs of the networks of `genetic/esp`.
+
+They see the table in 15 numbers and, where a lot is judged, that lot in 16 or 22. All are from 0 to
+1.
 
 Each `write_*` fills a row in the order of the names beside it.
 """
@@ -29,21 +32,28 @@ from monopoly_env.game import MAX_PLAYERS, Game
 from monopoly_env.kernels import kernel
 
 TABLE: Final = (
-    "own cash", "cash of the richest rival", "own share of all worth", "highest rent ahead of me", "expected rent of my next turn",
-    "highest rent ahead of the others", "expected rent of their next turns", "lots unsold", "houses in the bank", "hotels in the bank",
+    "own cash", "cash of the richest rival", "own share of all worth", "highest rent ahead of me",
+    "expected rent of my next turn",
+    "highest rent ahead of the others", "expected rent of their next turns", "lots unsold",
+    "houses in the bank", "hotels in the bank",
     "players left", "turn", "in jail", "own complete groups", "complete groups of rivals",
 )  # fmt: skip
 LOT: Final = (
-    *(f"group: {name}" for name in GROUPS), "price", "rent now", "share of the group that is mine", "best rival's share", "nobody's share",
-    "completes my group", "completes a rival's group", "visits of the others in their next turns", "my visits in the next turn",
+    *(f"group: {name}" for name in GROUPS), "price", "rent now", "share of the group that is mine",
+    "best rival's share", "nobody's share",
+    "completes my group", "completes a rival's group", "visits of the others in their next turns",
+    "my visits in the next turn",
     "visits in the long run", "mortgaged", "buildings",
 )  # fmt: skip
 STREET: Final = (
-    *(f"group: {name}" for name in GROUPS[:RAILROADS]), "buildings", "buildings on its group", "price of a house", "rent now",
-    "rent after", "visits of the others in their next turns", "share of the group that is mortgaged", "cash left after",
+    *(f"group: {name}" for name in GROUPS[:RAILROADS]), "buildings", "buildings on its group",
+    "price of a house", "rent now",
+    "rent after", "visits of the others in their next turns",
+    "share of the group that is mortgaged", "cash left after",
 )  # fmt: skip
 DEED: Final = (
-    *(f"group: {name}" for name in GROUPS), "mortgage value", "rent", "share of the group that is mine", "group complete",
+    *(f"group: {name}" for name in GROUPS), "mortgage value", "rent",
+    "share of the group that is mine", "group complete",
     "visits of the others in their next turns", "cost of lifting",
 )  # fmt: skip
 
@@ -74,11 +84,25 @@ def write_table(game: Game, seat: int, out: Any) -> None:
                 richest = max(richest, float(game.cash[other]))
                 theirs += _complete(game, other)
     ahead, behind = _highest_rents(game, seat)
-    out[0], out[1], out[2] = _part(float(game.cash[seat]), _CASH), _part(richest, _CASH), own / max(total, 1.0)
-    out[3], out[4] = _part(ahead, _RENT), _part(money.rents_due(game, seat, money.row_of(game, seat)), _EXPECTED)
+    out[0], out[1], out[2] = (
+        _part(float(game.cash[seat]), _CASH),
+        _part(richest, _CASH),
+        own / max(total, 1.0),
+    )
+    out[3], out[4] = (
+        _part(ahead, _RENT),
+        _part(money.rents_due(game, seat, money.row_of(game, seat)), _EXPECTED),
+    )
     out[5], out[6] = _part(behind, _RENT), _part(money.rents_coming(game, seat), _EXPECTED)
-    out[7], out[8], out[9] = unowned(game) / NUM_LOTS, min(game.houses / _HOUSES, 1.0), min(game.hotels / _HOTELS, 1.0)
-    out[10], out[11] = size(players.solvent_seats(game)) / MAX_PLAYERS, _part(float(game.turns), _TURNS)
+    out[7], out[8], out[9] = (
+        unowned(game) / NUM_LOTS,
+        min(game.houses / _HOUSES, 1.0),
+        min(game.hotels / _HOTELS, 1.0),
+    )
+    out[10], out[11] = (
+        size(players.solvent_seats(game)) / MAX_PLAYERS,
+        _part(float(game.turns), _TURNS),
+    )
     out[12] = 1.0 if game.jail[seat] > 0 else 0.0
     out[13], out[14] = _complete(game, seat) / NUM_GROUPS, theirs / NUM_GROUPS
 
@@ -94,7 +118,7 @@ def _complete(game: Game, seat: int) -> int:
 
 @kernel
 def _highest_rents(game: Game, seat: int) -> tuple[float, float]:
-    """The highest rent that this seat may meet in its next turn, and the highest that another may owe it."""
+    """The highest rent that this seat may meet in its next turn, and that another may owe it."""
     edition, row, ahead, behind = int(game.rules.board), money.row_of(game, seat), 0.0, 0.0
     for owner in range(game.num_players):
         lots = int(game.lots[owner]) & ~int(game.mortgaged)
@@ -134,8 +158,14 @@ def write_lot(game: Game, seat: int, lot: int, out: Any) -> None:
         if other != seat:
             best = max(best, share)
     out[10] = int(PRICE[edition, lot]) / 400
-    out[11] = _part(float(rent.ordinary_rent(game, seat if owner < 0 else owner, lot, AVERAGE_THROW)), _RENT)
-    out[12], out[13], out[14] = _share(game, int(game.lots[seat]), group), best, max(0.0, 1.0 - owned)
+    out[11] = _part(
+        float(rent.ordinary_rent(game, seat if owner < 0 else owner, lot, AVERAGE_THROW)), _RENT
+    )
+    out[12], out[13], out[14] = (
+        _share(game, int(game.lots[seat]), group),
+        best,
+        max(0.0, 1.0 - owned),
+    )
     out[15] = 1.0 if groups.completes(game, seat, lot) else 0.0
     out[16] = 1.0 if groups.blocks(game, seat, lot) else 0.0
     out[17] = min(money.visits(game, seat, lot), 1.0)
@@ -151,7 +181,10 @@ def write_street(game: Game, seat: int, street: int, out: Any) -> None:
     edition, group, level = int(game.rules.board), int(GROUP_OF[street]), int(game.level[street])
     _write_group(group, RAILROADS, out)
     house = int(HOUSE_PRICE[edition, street])
-    out[8], out[9] = level / 5, (building.lowest_level(game, group) + building.highest_level(game, group)) / 10
+    out[8], out[9] = (
+        level / 5,
+        (building.lowest_level(game, group) + building.highest_level(game, group)) / 10,
+    )
     out[10] = min(house / 200, 1.0)
     out[11] = _part(float(rent.ordinary_rent(game, seat, street, AVERAGE_THROW)), _RENT)
     out[12] = _part(float(RENT[edition, street, min(level + 1, 5)]), _RENT)

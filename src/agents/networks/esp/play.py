@@ -1,7 +1,7 @@
 """The kernels of `genetic/esp`: `algorithmic`, with its numbers corrected by networks.
 
-A row begins with the parameters of `algorithmic`. Then comes where in the row each network begins (0: it is switched off), then the
-networks, in the layout of `agents.networks.layout`.
+A row begins with the parameters of `algorithmic`. Then comes where in the row each network begins
+(0: it is switched off), then the networks, in the layout of `agents.networks.layout`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.networks.esp.inputs import DEED, LOT, STREET, TABLE, write_deed, write_lot, write_street, write_table
+from agents.networks.esp.inputs import (
+    DEED,
+    LOT,
+    STREET,
+    TABLE,
+    write_deed,
+    write_lot,
+    write_street,
+    write_table,
+)
 from agents.networks.forward import step
 from agents.networks.layout import AT_UNITS, SIZES
 from agents.players import algorithmic
@@ -19,34 +28,55 @@ from agents.players.algorithmic import AT, SLOT
 from agents.players.vocabulary import groups, habits, offers
 from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.reading import NO_LOT, asked_lot, legal, price
-from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TURN, A_UNMORTGAGE
+from monopoly_env.actions import (
+    A_BUILD,
+    A_BUY,
+    A_JAIL,
+    A_MORTGAGE,
+    A_REPLY,
+    A_SELL,
+    A_TURN,
+    A_UNMORTGAGE,
+)
 from monopoly_env.engine import agenda, building, mortgage
 from monopoly_env.engine.sets import lowest, size
-from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, HOUSE_PRICE, NUM_LOTS, NUM_STREETS, RENT
+from monopoly_env.facts.board import (
+    ALL_LOTS,
+    GROUP_LOTS,
+    GROUP_OF,
+    HOUSE_PRICE,
+    NUM_LOTS,
+    NUM_STREETS,
+    RENT,
+)
 from monopoly_env.game import Game
 from monopoly_env.kernels import borrowed, kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel, watch_kernel
 
 WORTH, BUILDING, MORTGAGING, CASH, JAIL = range(5)  # the networks
 COUNT: Final = 5
-FIRST: Final = len(AT)  # in the row: where the networks begin; the numbers before are those of `algorithmic`
+# In the row: where the networks begin; the numbers before are those of `algorithmic`
+FIRST: Final = len(AT)
 NETWORKS: Final = FIRST + COUNT
 MOST_UNITS: Final = 11  # of a recurrent network: all five must fit into memory
 STATE: Final = memory_slots(start=SLOT.end, states=COUNT * MOST_UNITS).states
 _ABOUT: Final = len(TABLE)
 _LONGEST: Final = _ABOUT + max(len(LOT), len(STREET), len(DEED))
 _FLAT: Final = 30.0  # where the logistic has come to its end
-_WHOLE: Final = (
-    10  # a lot of a complete group comes before all others when mortgages are lifted: the dearest costs less than ten cheap ones
-)
+# A lot of a complete group comes before all others when mortgages are lifted: the dearest costs
+# less than ten cheap ones
+_WHOLE: Final = 10
 
 
-# --- networks -----------------------------------------------------------------------------------------------------------
+# --- networks
 
 
 @kernel
 def _run(network: int, seen: Any, params: Row, memory: Row, keeps: bool) -> float:
-    """The output of a network for inputs that are written; `keeps` says whether its state goes on."""
+    """The output of a network for inputs that are written.
+
+    `keeps` says whether its state goes on.
+    """
     params, memory, seen = borrowed(params), borrowed(memory), borrowed(seen)
     weights = params[int(params[FIRST + network]) :].view(np.float32)
     units = int(weights[AT_UNITS])
@@ -59,8 +89,12 @@ def _run(network: int, seen: Any, params: Row, memory: Row, keeps: bool) -> floa
 
 
 @kernel
-def _factor(game: Game, seat: int, network: int, lot: int, seen: Any, params: Row, memory: Row, keeps: bool) -> float:
-    """What a number of the parent is multiplied by: 1 if the network is switched off or says 0; 0 to 4.
+def _factor(
+    game: Game, seat: int, network: int, lot: int, seen: Any, params: Row, memory: Row, keeps: bool
+) -> float:
+    """The factor, 0 to 4, by which a number of the parent is multiplied.
+
+    It is 1 if the network is switched off or says 0.
 
     Args:
         game: The game.
@@ -70,7 +104,8 @@ def _factor(game: Game, seat: int, network: int, lot: int, seen: Any, params: Ro
         seen: A buffer that begins with `TABLE`.
         params: The row.
         memory: With the states of the networks.
-        keeps: Whether the network's state goes on: where several lots are compared, it goes on with the one that is chosen.
+        keeps: Whether the network's state goes on: where several lots are compared, it goes on with
+            the one that is chosen.
     """
     if params[FIRST + network] == 0:
         return 1.0
@@ -86,9 +121,15 @@ def _factor(game: Game, seat: int, network: int, lot: int, seen: Any, params: Ro
 
 
 @kernel
-def _chosen(game: Game, seat: int, network: int, lot: int, seen: Any, params: Row, memory: Row) -> None:
+def _chosen(
+    game: Game, seat: int, network: int, lot: int, seen: Any, params: Row, memory: Row
+) -> None:
     """Go on with the state that the chosen lot leaves."""
-    if lot != NO_LOT and params[FIRST + network] != 0 and params[int(params[FIRST + network]) :].view(np.float32)[AT_UNITS] > 0:
+    if (
+        lot != NO_LOT
+        and params[FIRST + network] != 0
+        and params[int(params[FIRST + network]) :].view(np.float32)[AT_UNITS] > 0
+    ):
         _factor(game, seat, network, lot, seen, params, memory, True)
 
 
@@ -98,23 +139,32 @@ def _parent(game: Game, own: Row, memory: Row) -> int:
     return algorithmic.answer(game, own, memory)
 
 
-# --- lots ---------------------------------------------------------------------------------------------------------------
+# --- lots
 
 
 @kernel
 def _worth(game: Game, seat: int, lot: int, seen: Any, own: Row, params: Row, memory: Row) -> float:
-    return algorithmic.worth_of(game, seat, lot, own) * _factor(game, seat, WORTH, lot, seen, params, memory, True)
+    return algorithmic.worth_of(game, seat, lot, own) * _factor(
+        game, seat, WORTH, lot, seen, params, memory, True
+    )
 
 
 @kernel
 def _buy(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
-    """Buy what is worth its price; a lot that is worth as much as one that blocks is worth the reserve, too."""
+    """Buy what is worth its price.
+
+    A lot that is worth as much as one that blocks is worth the reserve, too.
+    """
     if legal(game, A_BUY + 1, 1) == 0:
         return _parent(game, own, memory)
     lot = asked_lot(game)
     cost, worth = price(game, lot), _worth(game, seat, lot, seen, own, params, memory)
     dear = worth >= own[AT.blocks] * cost
-    return A_BUY + 1 if worth >= cost and (dear or int(game.cash[seat]) - cost >= own[AT.reserve]) else A_BUY
+    return (
+        A_BUY + 1
+        if worth >= cost and (dear or int(game.cash[seat]) - cost >= own[AT.reserve])
+        else A_BUY
+    )
 
 
 @kernel
@@ -123,7 +173,9 @@ def _bid(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -
     if lot >= building.HOUSE_LOT:
         return _parent(game, own, memory)
     kept = 0.0 if groups.completes(game, seat, lot) else own[AT.reserve] / 2
-    return habits.bid(game, min(_worth(game, seat, lot, seen, own, params, memory), float(game.cash[seat]) - kept))
+    return habits.bid(
+        game, min(_worth(game, seat, lot, seen, own, params, memory), float(game.cash[seat]) - kept)
+    )
 
 
 @kernel
@@ -136,18 +188,24 @@ def _reply(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row)
     lots = int(game.offer_ask) & ALL_LOTS
     while lots:
         lot = lowest(lots)
-        given += algorithmic.loss_of(game, seat, proposer, lot, own) * _factor(game, seat, WORTH, lot, seen, params, memory, True)
+        given += algorithmic.loss_of(game, seat, proposer, lot, own) * _factor(
+            game, seat, WORTH, lot, seen, params, memory, True
+        )
         lots &= lots - 1
     return A_REPLY + 1 if algorithmic.suits(game, received, given, own) else A_REPLY
 
 
-# --- the own turn ---------------------------------------------------------------------------------------------------------
+# --- the own turn
 
 
 @kernel
 def _has_no_question(game: Game, seat: int, memory: Row) -> bool:
     """Whether there is nothing in this window that a network judges: most are so."""
-    if legal(game, A_JAIL, 2) or legal(game, A_UNMORTGAGE, NUM_LOTS) or legal(game, A_BUILD, NUM_STREETS):
+    if (
+        legal(game, A_JAIL, 2)
+        or legal(game, A_UNMORTGAGE, NUM_LOTS)
+        or legal(game, A_BUILD, NUM_STREETS)
+    ):
         return False
     return not algorithmic.may_offer(game, seat, memory)
 
@@ -163,12 +221,19 @@ def _window(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row
     street = _build(game, seat, seen, own, params, memory)
     if street != NO_LOT:
         return A_BUILD + street
-    return algorithmic.offer(game, seat, own, memory) if algorithmic.may_offer(game, seat, memory) else A_TURN
+    return (
+        algorithmic.offer(game, seat, own, memory)
+        if algorithmic.may_offer(game, seat, memory)
+        else A_TURN
+    )
 
 
 @kernel
 def _lift(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
-    """The mortgage to lift: of complete groups first, then the dearest; or NO_LOT if that would leave too little cash."""
+    """The mortgage to lift: of complete groups first, then the dearest.
+
+    NO_LOT if that would leave too little cash.
+    """
     lots, complete = legal(game, A_UNMORTGAGE, NUM_LOTS), groups.complete(int(game.lots[seat]))
     best, most, factor = NO_LOT, -1.0, 1.0
     while lots:
@@ -189,7 +254,10 @@ def _lift(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) 
 
 @kernel
 def _build(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
-    """The street whose next building adds the most rent for each dollar and leaves the reserve, or NO_LOT."""
+    """The street whose next building adds the most rent for each dollar; NO_LOT if there is none.
+
+    The building must leave the reserve.
+    """
     streets = legal(game, A_BUILD, NUM_STREETS)
     best, most = NO_LOT, 0.0
     while streets:
@@ -197,18 +265,25 @@ def _build(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row)
         streets &= streets - 1
         factor = _factor(game, seat, BUILDING, street, seen, params, memory, False)
         gain = habits.rent_gain(game, street) * factor
-        if gain > most and (int(game.cash[seat]) - building.building_cost(game, street)) * factor >= own[AT.reserve]:
+        if (
+            gain > most
+            and (int(game.cash[seat]) - building.building_cost(game, street)) * factor
+            >= own[AT.reserve]
+        ):
             best, most = street, gain
     _chosen(game, seat, BUILDING, best, seen, params, memory)
     return best
 
 
-# --- debts ----------------------------------------------------------------------------------------------------------------
+# --- debts
 
 
 @kernel
 def _raise_cash(game: Game, seat: int, seen: Any, params: Row, memory: Row) -> int:
-    """Lots without a complete group, then buildings, then other lots: in the parent's order, by the networks within each."""
+    """Raise cash from lots without a complete group, then buildings, then other lots.
+
+    That is the parent's order; within each the networks decide.
+    """
     lots, singles = legal(game, A_MORTGAGE, NUM_LOTS), habits.spare_lots(game, seat)
     if singles:
         return A_MORTGAGE + _pawn(game, seat, singles, True, seen, params, memory)
@@ -219,8 +294,13 @@ def _raise_cash(game: Game, seat: int, seen: Any, params: Row, memory: Row) -> i
 
 
 @kernel
-def _pawn(game: Game, seat: int, lots: int, counts: bool, seen: Any, params: Row, memory: Row) -> int:
-    """The lot to mortgage: the cheapest; where it `counts`, one of whose group the seat owns the fewest."""
+def _pawn(
+    game: Game, seat: int, lots: int, counts: bool, seen: Any, params: Row, memory: Row
+) -> int:
+    """The lot to mortgage: the cheapest.
+
+    Where it `counts`, one of whose group the seat owns the fewest.
+    """
     best, least = NO_LOT, 0.0
     while lots:
         lot = lowest(lots)
@@ -243,7 +323,9 @@ def _sell(game: Game, seat: int, streets: int, seen: Any, params: Row, memory: R
         street = lowest(streets)
         streets &= streets - 1
         level = int(game.level[street])
-        lost = (int(RENT[edition, street, level]) - int(RENT[edition, street, level - 1])) / int(HOUSE_PRICE[edition, street])
+        lost = (int(RENT[edition, street, level]) - int(RENT[edition, street, level - 1])) / int(
+            HOUSE_PRICE[edition, street]
+        )
         lost *= _factor(game, seat, BUILDING, street, seen, params, memory, False)
         if best == NO_LOT or lost < least:
             best, least = street, lost
@@ -251,12 +333,16 @@ def _sell(game: Game, seat: int, streets: int, seen: Any, params: Row, memory: R
     return best
 
 
-# --- all decisions --------------------------------------------------------------------------------------------------------
+# --- all decisions
 
 
 @kernel
 def _own_numbers(game: Game, seat: int, seen: Any, params: Row, memory: Row) -> Row:
-    """The parent's parameters: how much cash is kept, and from how many unsold lots on jail is left (fewer if they count for more)."""
+    """The parent's parameters.
+
+    They say how much cash is kept, and from how many unsold lots on jail is left (fewer if they
+    count for more).
+    """
     own = params[:FIRST].copy()
     kept = _factor(game, seat, CASH, NO_LOT, seen, params, memory, True)
     own[AT.reserve] *= kept

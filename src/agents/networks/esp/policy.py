@@ -19,7 +19,8 @@ KIND: Final = "genetic/esp"
 FORMS: Final = ("feed_forward", "recurrent", "attentive")
 # What each network sees, in the order of the kernel; it has one output.
 INPUTS: Final = {
-    "worth": (*TABLE, *LOT), "building": (*TABLE, *STREET), "mortgage": (*TABLE, *DEED), "cash": TABLE, "jail": TABLE,
+    "worth": (*TABLE, *LOT), "building": (*TABLE, *STREET), "mortgage": (*TABLE, *DEED),
+    "cash": TABLE, "jail": TABLE,
 }  # fmt: skip
 QUESTIONS: Final = tuple(INPUTS)
 _MOST_HIDDEN: Final = 64
@@ -43,7 +44,9 @@ def architecture(question: str, form: str, hidden: int) -> Architecture:
             raise ConfigurationError(f"Unknown part of {KIND}: {given!r}. {nearest(given, known)}")
     most = _MOST_HIDDEN if form == FORMS[0] else MOST_UNITS
     if isinstance(hidden, bool) or not isinstance(hidden, int) or not 1 <= hidden <= most:
-        raise ConfigurationError(f"hidden={hidden!r}: a {form} network of {KIND} has 1 to {most} hidden units.")
+        raise ConfigurationError(
+            f"hidden={hidden!r}: a {form} network of {KIND} has 1 to {most} hidden units."
+        )
     inputs, heads = len(INPUTS[question]), ((question, 1),)
     if form == FORMS[0]:
         return Architecture(inputs, (hidden,), heads, "tanh")
@@ -78,13 +81,19 @@ class EspPlayer(NetworksPolicy):
     """
 
     def __init__(
-        self, form: str = "feed_forward", hidden: int = 8, *, networks: Sequence[str] = QUESTIONS, name: str | None = None
+        self,
+        form: str = "feed_forward",
+        hidden: int = 8,
+        *,
+        networks: Sequence[str] = QUESTIONS,
+        name: str | None = None,
     ) -> None:
         """Create networks of zeros, with which it plays as its parent; `set_arrays` fills them.
 
         Args:
-            form: `feed_forward`; `recurrent`: a network sees what it was in its own decision before; `attentive`: the same, and it
-                looks at the table at the start of everybody's turn, too.
+            form: `feed_forward`; `recurrent`: a network sees what it was in its own decision
+                before; `attentive`: the same, and it looks at the table at the start of everybody's
+                turn, too.
             hidden: Units of each network.
             networks: The questions that have a network; the others are switched off.
             name: What tables call it.
@@ -94,12 +103,22 @@ class EspPlayer(NetworksPolicy):
         """
         self.form, self.hidden = form, hidden
         self.networks = tuple(question for question in QUESTIONS if question in networks)
-        self._architectures = {question: architecture(question, form, hidden) for question in dict.fromkeys((*networks, *self.networks))}
+        self._architectures = {
+            question: architecture(question, form, hidden)
+            for question in dict.fromkeys((*networks, *self.networks))
+        }
         watches = watch if form == FORMS[2] else None
-        super().__init__(name or f"{KIND}/{form}", play, zeros(self._architectures), kind=KIND, watch=watches)
+        super().__init__(
+            name or f"{KIND}/{form}", play, zeros(self._architectures), kind=KIND, watch=watches
+        )
 
     def _row(self) -> NDArray[np.float64]:
-        return row({question: network.pack(self._arrays, question) for question, network in self._architectures.items()})
+        return row(
+            {
+                question: network.pack(self._arrays, question)
+                for question, network in self._architectures.items()
+            }
+        )
 
     def options(self) -> dict[str, Any]:
         """What its networks are."""
@@ -113,8 +132,14 @@ class EspPlayer(NetworksPolicy):
         """
         for name in networks:
             if name not in self.networks:
-                raise ConfigurationError(f"{self.name!r} has no network {name!r}. {nearest(name, self.networks)}")
+                raise ConfigurationError(
+                    f"{self.name!r} has no network {name!r}. {nearest(name, self.networks)}"
+                )
         kept = [name for name in self.networks if name not in networks]
-        player = EspPlayer(self.form, self.hidden, networks=kept, name=f"{self.name} without {', '.join(networks)}")
-        player.set_arrays({name: array for name, array in self._arrays.items() if name.split(".")[0] in kept})
+        player = EspPlayer(
+            self.form, self.hidden, networks=kept, name=f"{self.name} without {', '.join(networks)}"
+        )
+        player.set_arrays(
+            {name: array for name, array in self._arrays.items() if name.split(".")[0] in kept}
+        )
         return player

@@ -1,4 +1,7 @@
-"""The players of `genetic/esp` that come with the library. docs/results/esp_monopoly.md tells how they evolved and how strong they are."""
+"""The players of `genetic/esp` that come with the library.
+
+docs/results/esp_monopoly.md tells how they evolved and how strong they are.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,16 @@ def _factory(form: str) -> Callable[..., EspPlayer]:
             return player
         for network in networks:
             if network not in player.networks:
-                raise ConfigurationError(f"{name!r} has no network {network!r}. {nearest(network, player.networks)}")
+                raise ConfigurationError(
+                    f"{name!r} has no network {network!r}. {nearest(network, player.networks)}"
+                )
         off = [network for network in player.networks if network not in networks]
         return player.without(*off) if off else player
 
-    make.__doc__ = f"The best {form} networks that evolution has found here; `networks`: those that are on, by default all."
+    make.__doc__ = (
+        f"The best {form} networks that evolution has found here; `networks`: those that are on, by"
+        " default all."
+    )
     return make
 
 
@@ -44,7 +52,12 @@ POLICIES: Final = {f"{KIND}/{form}": _factory(form) for form in FORMS}
 
 def write(player: EspPlayer) -> Path:
     """Keep a player in the library, with its numbers as float16; returns the file."""
-    about = {"kind": player.kind, "name": f"{KIND}/{player.form}", "options": player.options(), "encoding": None}
+    about = {
+        "kind": player.kind,
+        "name": f"{KIND}/{player.form}",
+        "options": player.options(),
+        "encoding": None,
+    }
     halves = {name: array.astype(np.float16) for name, array in player.arrays().items()}
     files.write(_file(player.form), about, halves)
     return _file(player.form)

@@ -1,11 +1,15 @@
-"""The player of Ocnaru's thesis (Bucharest, 2025): seven small networks, and a scripted parent for everything else.
+"""The player of Ocnaru's thesis (Bucharest, 2025).
 
-Each network values the answers to one kind of decision from the 100 features of `ocnaru100`, by layers of 128, 64 and 32 units with
-ReLU. The table `NETWORKS` says what an output stands for, when a network is asked and how it chooses. The parent always plays trades
-and debts, and all tables of more than two players, which the features do not describe.
+It has seven small networks, and a scripted parent for everything else.
 
-The whole player is compiled, so that games with it run at the speed of scripted ones. `python -m training.dqn --preset ocnaru`
-trains it. `networks` is the table, `play` the kernel, `policy` the policy.
+Each network values the answers to one kind of decision from the 100 features of `ocnaru100`, by
+layers of 128, 64 and 32 units with ReLU. The table `NETWORKS` says what an output stands for, when
+a network is asked and how it chooses. The parent always plays trades and debts, and all tables of
+more than two players, which the features do not describe.
+
+The whole player is compiled, so that games with it run at the speed of scripted ones.
+`python -m training.dqn --preset ocnaru` trains it. `networks` is the table, `play` the kernel,
+`policy` the policy.
 """
 
 from agents.networks.ocnaru.networks import ARCHITECTURES, GATED, HIDDEN, KIND, NAMES, NETWORKS

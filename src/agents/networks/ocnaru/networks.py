@@ -1,4 +1,7 @@
-"""The networks of the thesis: what each of them decides, and the row of numbers that the kernel of `play` reads."""
+"""The networks of the thesis: a table of what they decide, and their row of numbers.
+
+The kernel of `play` reads the row.
+"""
 
 from __future__ import annotations
 
@@ -42,26 +45,59 @@ _STAYING: Final = "after a failed throw in jail, unless leaving is forced"
 
 # In the order in which the thesis trains them: jail last.
 NETWORKS: Final[dict[str, Network]] = {
-    "buy": Network(2, "0 decline, 1 buy", "buy", "a lot for sale that the cash in hand pays for", "the higher value"),
-    "upgrade": Network(
-        8, "the colour group", "build", _ONCE + ", last",
-        "the legal group of the highest value goes up one level; no abstention and no reserve, as in the published program",
+    "buy": Network(
+        2,
+        "0 decline, 1 buy",
+        "buy",
+        "a lot for sale that the cash in hand pays for",
+        "the higher value",
     ),
-    "downgrade": Network(8, "the colour group", "sell", _ONCE, "the legal group of the highest value goes down one level", gated=True),
-    "mortgage": Network(
-        40, "the square of the lot", "mortgage", _ONCE, "lots above the mean value of the legal ones, the best 3; of a single one, none",
+    "upgrade": Network(
+        8,
+        "the colour group",
+        "build",
+        _ONCE + ", last",
+        "the legal group of the highest value goes up one level; no abstention and no reserve, "
+        "as in the published program",
+    ),
+    "downgrade": Network(
+        8,
+        "the colour group",
+        "sell",
+        _ONCE,
+        "the legal group of the highest value goes down one level",
         gated=True,
     ),
-    "unmortgage": Network(40, "the square of the lot", "unmortgage", _ONCE, "the same, the best 2", gated=True),
-    "fine": Network(2, "0 stay, 1 pay", "jail, action 0, and turn", _STAYING + ", if no card is used", "the higher value"),
+    "mortgage": Network(
+        40,
+        "the square of the lot",
+        "mortgage",
+        _ONCE,
+        "lots above the mean value of the legal ones, the best 3; of a single one, none",
+        gated=True,
+    ),
+    "unmortgage": Network(
+        40, "the square of the lot", "unmortgage", _ONCE, "the same, the best 2", gated=True
+    ),
+    "fine": Network(
+        2,
+        "0 stay, 1 pay",
+        "jail, action 0, and turn",
+        _STAYING + ", if no card is used",
+        "the higher value",
+    ),
     "card": Network(2, "0 keep, 1 use", "jail, action 1", _STAYING, "the higher value"),
-}  # fmt: skip
+}
 NAMES: Final = tuple(NETWORKS)
 BUY, UPGRADE, DOWNGRADE, MORTGAGE, UNMORTGAGE, FINE, CARD = range(len(NETWORKS))
 GATED: Final = tuple(name for name, network in NETWORKS.items() if network.gated)
 
-ARCHITECTURES: Final = {name: layout.Architecture(ocnaru.SIZE, HIDDEN, ((name, network.size),)) for name, network in NETWORKS.items()}
-# The row: the parent's parameters, which networks play, which of them are gated, the temperature, then the rows of all networks.
+ARCHITECTURES: Final = {
+    name: layout.Architecture(ocnaru.SIZE, HIDDEN, ((name, network.size),))
+    for name, network in NETWORKS.items()
+}
+# The row: the parent's parameters, which networks play, which of them are gated, the temperature,
+# then the rows of all networks.
 PLAYS: Final = NUM_PARAMETERS
 GATES: Final = PLAYS + len(NETWORKS)
 TEMPERATURE: Final = GATES + len(NETWORKS)

@@ -1,4 +1,7 @@
-"""How the player of the thesis decides, compiled: by the network that is asked, else by the scripted parent."""
+"""The compiled kernel of the player of the thesis.
+
+It decides by the network that is asked, else by the scripted parent.
+"""
 
 from __future__ import annotations
 
@@ -42,21 +45,26 @@ from monopoly_env.policy.protocol import MEMORY, Mask, Row, policy_kernel
 # The networks of a window, in the order of the parent's phases.
 _PHASES: Final = np.array([DOWNGRADE, MORTGAGE, UNMORTGAGE, UPGRADE])
 # [network] -> the first action of its head, the length of the head, and the most picks in a window.
-_FIRST: Final = np.array([0, actions.A_BUILD, actions.A_SELL, actions.A_MORTGAGE, actions.A_UNMORTGAGE, 0, 0])
+_FIRST: Final = np.array(
+    [0, actions.A_BUILD, actions.A_SELL, actions.A_MORTGAGE, actions.A_UNMORTGAGE, 0, 0]
+)
 _COUNT: Final = np.array([0, NUM_STREETS, NUM_STREETS, NUM_LOTS, NUM_LOTS, 0, 0])
 _MOST: Final = np.array([1, 1, 1, 3, 2, 1, 1])
 
 # Its memory, beside the parent's.
 (
-    WATCHED,  # the number of the network whose decisions are noted below, plus one; 0: none; EVERY: all
+    # The number of the network whose decisions are noted below, plus one; 0: none; EVERY: all
+    WATCHED,
     EPSILON,  # the share of its decisions that are random
     NOTED,  # the number of the network that has decided, plus one; 0: none
     CHOICE, OPEN,  # the output that it chose, and those that were open, a bit each
-    PARENTS,  # the action that the parent would have taken; NO_LOT if that was noted with an earlier pick
+    # The action that the parent would have taken; NO_LOT if that was noted with an earlier pick
+    PARENTS,
     _STAMP,  # the window under way
     _DONE,  # the networks that have acted in it, a bit each
     _PARENT_DONE,  # whether the parent has closed it
-    _NETWORK, _LEFT,  # the network that picked lots, and those of them that are still to be acted on
+    # The network that picked lots, and those of them that are still to be acted on
+    _NETWORK, _LEFT,
 ) = range(SLOT.end, SLOT.end + 11)  # fmt: skip
 assert _LEFT < MEMORY - 3  # the last three are of `offers`
 
@@ -66,7 +74,7 @@ _DRAWS: Final = 1 << 20  # values of a random draw
 _ask_parent: Final = kernel(play_strategic.function)
 
 
-# --- networks -------------------------------------------------------------------------------------------------------------
+# --- networks
 
 
 @kernel
@@ -78,9 +86,13 @@ def _plays(params: Row, network: int) -> bool:
 def _value(game: Game, seat: int, network: int, params: Row, memory: Row, values: Row) -> None:
     """Fill in the values of all outputs; random ones where the network explores.
 
-    At a temperature each gets a draw from Gumbel's distribution, so that the highest is one drawn by exp(value / temperature).
+    At a temperature each gets a draw from Gumbel's distribution, so that the highest is one drawn
+    by exp(value / temperature).
     """
-    if memory[WATCHED] == network + 1 and policy_draw(game, seat, _DRAWS) < memory[EPSILON] * _DRAWS:
+    if (
+        memory[WATCHED] == network + 1
+        and policy_draw(game, seat, _DRAWS) < memory[EPSILON] * _DRAWS
+    ):
         for output in range(len(values)):
             values[output] = policy_draw(game, seat, _DRAWS)
         return
@@ -90,7 +102,9 @@ def _value(game: Game, seat: int, network: int, params: Row, memory: Row, values
     forward(weights[STARTS[network] : STARTS[network + 1]], seen, 0, values)
     if params[TEMPERATURE] > 0.0:
         for output in range(len(values)):
-            values[output] -= params[TEMPERATURE] * math.log(-math.log((policy_draw(game, seat, _DRAWS) + 0.5) / _DRAWS))
+            values[output] -= params[TEMPERATURE] * math.log(
+                -math.log((policy_draw(game, seat, _DRAWS) + 0.5) / _DRAWS)
+            )
 
 
 @kernel
@@ -112,13 +126,17 @@ def _yes(game: Game, seat: int, network: int, by_parent: int, params: Row, memor
     return answer
 
 
-# --- the window of a turn -------------------------------------------------------------------------------------------------
+# --- the window of a turn
 
 
 @kernel
 def _output_of(game: Game, network: int, lot: int) -> int:
     """The output that stands for a lot: of its group, or of its square."""
-    return int(GROUP_OF[lot]) if network == UPGRADE or network == DOWNGRADE else int(LOT_SQUARE[game.rules.board, lot])
+    return (
+        int(GROUP_OF[lot])
+        if network == UPGRADE or network == DOWNGRADE
+        else int(LOT_SQUARE[game.rules.board, lot])
+    )
 
 
 @kernel
@@ -133,7 +151,10 @@ def _open_outputs(game: Game, network: int) -> int:
 
 @kernel
 def _lots_of(game: Game, network: int, output: int) -> int:
-    """The lots that an output acts on, a bit each: the streets of the group that are built lowest or highest, or the lot on the square."""
+    """The lots that an output acts on, a bit each.
+
+    They are the streets of the group that are built lowest or highest, or the lot on the square.
+    """
     lots, open_ = 0, legal(game, int(_FIRST[network]), int(_COUNT[network]))
     if network == UPGRADE:
         lots = streets_at(game, output, lowest_level(game, output))
@@ -179,13 +200,22 @@ def _next_pick(game: Game, by_parent: int, memory: Row) -> int:
     memory[_LEFT] = lots & (lots - 1)
     if lots == 0:
         return NO_LOT
-    _note(network, _output_of(game, network, lowest(lots)), _open_outputs(game, network), by_parent, memory)
+    _note(
+        network,
+        _output_of(game, network, lowest(lots)),
+        _open_outputs(game, network),
+        by_parent,
+        memory,
+    )
     return first + lowest(lots)
 
 
 @kernel
 def _phase_of(action: int) -> int:
-    """Where an action of the parent stands in the order of `_PHASES`; before them -1, after them their number."""
+    """Where an action of the parent stands in the order of `_PHASES`.
+
+    Before all of them it is -1, after them their number.
+    """
     head = int(actions.HEAD_OF[action])
     if head == actions.H_SELL:
         return 0
@@ -216,8 +246,15 @@ def _due(game: Game, by_parent: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _window(game: Game, mask: Mask, seat: int, params: Row, memory: Row) -> int:
-    """Let the parent go through its phases; in a phase that a network plays, the network acts in its place."""
-    stamp = int(game.turns) * 1024 + (int(game.throws[game.turn]) & 255) * 4 + int(game.agenda[game.depth - 1, 2])
+    """Let the parent go through its phases.
+
+    In a phase that a network plays, the network acts in its place.
+    """
+    stamp = (
+        int(game.turns) * 1024
+        + (int(game.throws[game.turn]) & 255) * 4
+        + int(game.agenda[game.depth - 1, 2])
+    )
     if memory[_STAMP] != stamp:
         memory[_STAMP] = stamp
         memory[_DONE] = 0
@@ -225,9 +262,15 @@ def _window(game: Game, mask: Mask, seat: int, params: Row, memory: Row) -> int:
         memory[_LEFT] = 0
     action = _next_pick(game, NO_LOT, memory)
     while action == NO_LOT:
-        rescuing = memory[SLOT.mortgage_left] + memory[SLOT.sale_left] != 0  # the rest of a debt: the parent's
-        action = actions.A_TURN if memory[_PARENT_DONE] else _ask_parent(game, mask, params[:NUM_PARAMETERS], memory)
-        if rescuing or game.jail[seat] == 1:  # the player has just been sent to jail: its turn is over
+        # The rest of a debt: the parent's
+        rescuing = memory[SLOT.mortgage_left] + memory[SLOT.sale_left] != 0
+        action = (
+            actions.A_TURN
+            if memory[_PARENT_DONE]
+            else _ask_parent(game, mask, params[:NUM_PARAMETERS], memory)
+        )
+        # The player has just been sent to jail: its turn is over
+        if rescuing or game.jail[seat] == 1:
             return action
         network = _due(game, action, params, memory)
         phase = _phase_of(action)
@@ -242,7 +285,8 @@ def _window(game: Game, mask: Mask, seat: int, params: Row, memory: Row) -> int:
         elif _PHASES[phase] == network:
             memory[SLOT.todo] = 0
         else:
-            memory[SLOT.todo] = int(memory[SLOT.todo]) | 1 << (action - int(_FIRST[_PHASES[phase]]))  # comes again
+            # Comes again
+            memory[SLOT.todo] = int(memory[SLOT.todo]) | 1 << (action - int(_FIRST[_PHASES[phase]]))
         memory[_DONE] = int(memory[_DONE]) | 1 << network
         memory[_NETWORK] = network
         memory[_LEFT] = _pick(game, seat, network, params, memory)
@@ -252,7 +296,7 @@ def _window(game: Game, mask: Mask, seat: int, params: Row, memory: Row) -> int:
     return action
 
 
-# --- all decisions --------------------------------------------------------------------------------------------------------
+# --- all decisions
 
 
 @kernel
@@ -269,7 +313,10 @@ def _jail(game: Game, seat: int, by_parent: int, params: Row, memory: Row) -> in
         return actions.A_TURN
     pays = by_parent == actions.A_JAIL
     if by_parent == actions.A_JAIL + 1:  # the parent was not asked about the fine: its rule for it
-        pays = danger(game, seat, params) < params[AT.jail_stay_threshold] and game.cash[seat] >= 1.5 * params[AT.min_cash_reserve]
+        pays = (
+            danger(game, seat, params) < params[AT.jail_stay_threshold]
+            and game.cash[seat] >= 1.5 * params[AT.min_cash_reserve]
+        )
     if _plays(params, FINE):
         pays = _yes(game, seat, FINE, actions.A_JAIL if pays else actions.A_TURN, params, memory)
     return actions.A_JAIL if pays else actions.A_TURN

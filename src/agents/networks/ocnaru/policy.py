@@ -44,10 +44,13 @@ class OcnaruNetworks(NetworksPolicy):
         Args:
             heads: The networks that play; the parent plays what the others would.
             parent: `strategic` or one of its presets.
-            gated: Networks that act only where the parent would; no effect on `buy`, `fine` and `card`, which are always asked.
+            gated: Networks that act only where the parent would; no effect on `buy`, `fine` and
+                `card`, which are always asked.
             temperature: 0: the highest value; else a value is drawn by exp(value / temperature).
-            rules: The options in which the rules of training differ from the official ones; kept for the reader.
-            features: The digest of the encoding's features in a saved file; it is compared with this version's.
+            rules: The options in which the rules of training differ from the official ones; kept
+                for the reader.
+            features: The digest of the encoding's features in a saved file; it is compared with
+                this version's.
             name: What tables call it.
 
         Raises:
@@ -59,21 +62,37 @@ class OcnaruNetworks(NetworksPolicy):
                 raise ConfigurationError(f"Unknown network {head!r}. {nearest(head, NAMES)}")
         if parent not in POLICIES:
             raise ConfigurationError(
-                f"The parent of these networks is of the family strategic, not {parent!r}. {nearest(parent, POLICIES)}"
+                f"The parent of these networks is of the family strategic, not {parent!r}."
+                f" {nearest(parent, POLICIES)}"
             )
         if features not in (None, _digest()):
-            raise FormatError(f"it was trained on other features than this version's encoding {ENCODING!r}")
+            raise FormatError(
+                f"it was trained on other features than this version's encoding {ENCODING!r}"
+            )
         self.heads = tuple(head for head in NAMES if head in heads)
         self.gated = tuple(head for head in NAMES if head in gated)
         self.parent = parent
         self.rules = dict(rules or {})
         self.temperature = float(temperature)
-        super().__init__(name, play, layout.zeros({head: ARCHITECTURES[head] for head in self.heads}), kind=KIND)
+        super().__init__(
+            name, play, layout.zeros({head: ARCHITECTURES[head] for head in self.heads}), kind=KIND
+        )
 
     def _row(self) -> NDArray[np.float64]:
-        plays, gates = [name in self.heads for name in NAMES], [name in self.gated for name in NAMES]
+        plays, gates = (
+            [name in self.heads for name in NAMES],
+            [name in self.gated for name in NAMES],
+        )
         weights = layout.pack_all(ARCHITECTURES, layout.zeros(ARCHITECTURES) | self._arrays)
-        return np.concatenate([POLICIES[self.parent]().params, plays, gates, [self.temperature], weights.view(np.float64)])
+        return np.concatenate(
+            [
+                POLICIES[self.parent]().params,
+                plays,
+                gates,
+                [self.temperature],
+                weights.view(np.float64),
+            ]
+        )
 
     def options(self) -> dict[str, Any]:
         """What the networks are and what they were trained for."""
@@ -98,8 +117,17 @@ class OcnaruNetworks(NetworksPolicy):
         """
         for head in heads:
             if head not in self.heads:
-                raise ConfigurationError(f"Policy {self.name!r} has no network {head!r}. {nearest(head, self.heads)}")
-        policy = OcnaruNetworks(heads, parent=self.parent, gated=self.gated, temperature=self.temperature, rules=self.rules, name=name)
+                raise ConfigurationError(
+                    f"Policy {self.name!r} has no network {head!r}. {nearest(head, self.heads)}"
+                )
+        policy = OcnaruNetworks(
+            heads,
+            parent=self.parent,
+            gated=self.gated,
+            temperature=self.temperature,
+            rules=self.rules,
+            name=name,
+        )
         policy.set_arrays({key: self._arrays[key] for key in policy.arrays()})
         return policy
 

@@ -79,10 +79,15 @@ class Bargainer(CompiledPolicy):
                 tables.
         """
         if not 1 <= len(tables) <= len(SIZES):
-            raise ConfigurationError(f"A bargainer has parameters for 1 to {len(SIZES)} sizes of tables, not for {len(tables)}.")
+            raise ConfigurationError(
+                f"A bargainer has parameters for 1 to {len(SIZES)} sizes of tables, not for"
+                f" {len(tables)}."
+            )
         filled = [*tables, *[tables[-1]] * (len(SIZES) - len(tables))]
         rows = [Expert.checked(**numbers).row() for numbers in (*filled, model or {})]
-        super().__init__(name, _play, np.concatenate([*rows, [bool(bargains)]]), kind=KIND, reads_mask=False)
+        super().__init__(
+            name, _play, np.concatenate([*rows, [bool(bargains)]]), kind=KIND, reads_mask=False
+        )
 
     @property
     def bargains(self) -> bool:
@@ -102,13 +107,18 @@ class Bargainer(CompiledPolicy):
 
     def fault_of(self, row: NDArray[np.float64]) -> str:
         """What is wrong with a row from a file: the first number that is out of its range."""
-        faults = [Expert.fault_of(row[start : start + WIDTH]) for start in range(0, BARGAINS, WIDTH)]
+        faults = [
+            Expert.fault_of(row[start : start + WIDTH]) for start in range(0, BARGAINS, WIDTH)
+        ]
         if row[BARGAINS] not in (0, 1):
             faults.append(f"Whether it bargains must be 0 or 1, not {row[BARGAINS]:g}")
         return next(filter(None, faults), "")
 
 
-NUMBERS: Final[dict[str, dict[str, Any]]] = json.loads(Path(__file__).with_name("bargaining.json").read_text())  # by name
+# By name
+NUMBERS: Final[dict[str, dict[str, Any]]] = json.loads(
+    Path(__file__).with_name("bargaining.json").read_text()
+)
 
 
 def _factory(name: str) -> Callable[..., Bargainer]:

@@ -62,7 +62,11 @@ def bargain(game: Game, base: int, params: Row, model: Row, memory: Row) -> int:
         partner = (seat + base - A_TRADE + 1) % int(game.num_players)
         if not has(int(memory[SLOT.failed]), partner):
             _press(game, seat, partner, params, model, memory)
-    elif game.decision == agenda.REPLY and trading.may_counter(game) and not has(int(memory[SLOT.failed]), int(game.offer_from)):
+    elif (
+        game.decision == agenda.REPLY
+        and trading.may_counter(game)
+        and not has(int(memory[SLOT.failed]), int(game.offer_from))
+    ):
         return _counter(game, seat, base, params, model, memory)
     return base
 
@@ -72,7 +76,9 @@ def _note_outcome(game: Game, seat: int, memory: Row) -> None:
     """Note a partner that refused what the model accepts."""
     partner = int(memory[_SLOT.partner]) - 1
     if partner >= 0 and not agenda.ASK <= game.decision <= agenda.CASH:  # it has been answered
-        if not trading.was_taken(game, seat, partner, int(memory[_SLOT.ask]), int(memory[_SLOT.give])):
+        if not trading.was_taken(
+            game, seat, partner, int(memory[_SLOT.ask]), int(memory[_SLOT.give])
+        ):
             memory[SLOT.failed] = int(memory[SLOT.failed]) | 1 << partner
         memory[_SLOT.partner] = 0
 
@@ -92,13 +98,22 @@ class _Terms(NamedTuple):
 
 
 @kernel
-def _terms(game: Game, seat: int, partner: int, ask: int, give: int, params: Row, model: Row, memory: Row) -> _Terms:
+def _terms(
+    game: Game, seat: int, partner: int, ask: int, give: int, params: Row, model: Row, memory: Row
+) -> _Terms:
     """The terms of a trade; the present strengths are written to memory."""
     turns = turns_left(game, params)
     total = fill_strengths(game, turns, params, memory[SLOT.strengths :])
     lots, theirs = ask & ALL_LOTS, give & ALL_LOTS
     low, high = trading.price_range(
-        game, seat, partner, ask, give, float(transfer_fees(game, lots)), float(transfer_fees(game, theirs)), params
+        game,
+        seat,
+        partner,
+        ask,
+        give,
+        float(transfer_fees(game, lots)),
+        float(transfer_fees(game, theirs)),
+        params,
     )
     wanted = trading.list_value(game, partner, seat, lots, params)[1]
     paid = trading.list_value(game, seat, partner, theirs, params)[0]
@@ -112,7 +127,9 @@ def _press(game: Game, seat: int, partner: int, params: Row, model: Row, memory:
     """Replace the price of a planned offer by the partner's limit where that promises more."""
     ask, give, cash = planned(memory)
     terms, price = _terms(game, seat, partner, ask, give, params, model, memory), float(cash)
-    more = _promise(game, terms, terms.limit, params, memory) > _promise(game, terms, price, params, memory)
+    more = _promise(game, terms, terms.limit, params, memory) > _promise(
+        game, terms, price, params, memory
+    )
     if more and not offers.was_refused(game, seat, partner, ask, give, terms.limit, np.inf):
         price = terms.limit
         plan(ask, give, int(price), memory)
@@ -126,7 +143,18 @@ def _counter(game: Game, seat: int, base: int, params: Row, model: Row, memory: 
     terms = _terms(game, seat, maker, get, give, params, model, memory)
     promised = 0.0
     if base == A_REPLY + 1:
-        promised = trading.judge(game, seat, maker, get, give, -float(game.offer_cash), terms.total, terms.turns, params, memory)
+        promised = trading.judge(
+            game,
+            seat,
+            maker,
+            get,
+            give,
+            -float(game.offer_cash),
+            terms.total,
+            terms.turns,
+            params,
+            memory,
+        )
     elif base == A_REPLY + COUNTER:
         promised = _promise(game, terms, float(planned(memory)[2]), params, memory)
     if _promise(game, terms, terms.limit, params, memory) <= promised:
@@ -152,12 +180,18 @@ def _try(terms: _Terms, price: float, memory: Row) -> None:
 
 
 @kernel
-def least_price(game: Game, seat: int, partner: int, ask: int, give: int, low: float, high: float, model: Row) -> float:
+def least_price(
+    game: Game, seat: int, partner: int, ask: int, give: int, low: float, high: float, model: Row
+) -> float:
     """The least dollars from low to high at which the model agrees; infinite: none."""
     table = np.empty(SLOT.strengths + len(game.place))
     turns = turns_left(game, model)
     total = fill_strengths(game, turns, model, table[SLOT.strengths :])
-    if high < low or trading.judge(game, partner, seat, give, ask, -high, total, turns, model, table) < model[AT.margin]:
+    if (
+        high < low
+        or trading.judge(game, partner, seat, give, ask, -high, total, turns, model, table)
+        < model[AT.margin]
+    ):
         return np.inf
     while low < high:
         middle = np.floor((low + high) / 2)
@@ -180,7 +214,20 @@ def _promise(game: Game, terms: _Terms, price: float, params: Row, memory: Row) 
     """The expected gain of an offer; zero if it can't be made or gains too little."""
     if not np.isfinite(price):
         return 0.0
-    gain = trading.judge(game, terms.seat, terms.partner, terms.ask, terms.give, price, terms.total, terms.turns, params, memory)
+    gain = trading.judge(
+        game,
+        terms.seat,
+        terms.partner,
+        terms.ask,
+        terms.give,
+        price,
+        terms.total,
+        terms.turns,
+        params,
+        memory,
+    )
     naive = trading.naivety(terms.partner, params, memory)
-    odds = (1 - naive) * _judged(price, terms.limit) + naive * trading.acceptance(price, terms.simple, terms.unsure)
+    odds = (1 - naive) * _judged(price, terms.limit) + naive * trading.acceptance(
+        price, terms.simple, terms.unsure
+    )
     return gain * odds if gain >= params[AT.margin] / 2 else 0.0

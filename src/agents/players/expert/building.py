@@ -29,7 +29,9 @@ def group_gain(game: Game, seat: int, group: int, level: int) -> tuple[float, fl
     for street in range(start, start + board.GROUP_SIZE[group]):
         now = int(game.level[street])
         if now < level:
-            gain += money.visits(game, seat, street) * (_rent_at(edition, street, level) - _rent_at(edition, street, now))
+            gain += money.visits(game, seat, street) * (
+                _rent_at(edition, street, level) - _rent_at(edition, street, now)
+            )
             cost += (level - now) * board.HOUSE_PRICE[edition, street]
     return gain, cost
 
@@ -57,7 +59,9 @@ def build(game: Game, seat: int, params: Row) -> int:
     if streets == 0:
         return A_TURN
     cash, spare = float(game.cash[seat]), money.spare_lots(game, seat)
-    pawned = float(players.mortgage_values(game, spare)) if reading.mortgageable(game) & spare else 0.0
+    pawned = (
+        float(players.mortgage_values(game, spare)) if reading.mortgageable(game) & spare else 0.0
+    )
     funds = cash + pawned
     if funds < board.HOUSE_PRICE[game.rules.board, lowest(streets)]:
         return A_TURN
@@ -107,7 +111,8 @@ def _best_street(game: Game, seat: int, streets: int) -> int:
     for street in each(streets):
         level = int(game.level[street])
         gain = money.visits(game, seat, street) * (
-            _rent_at(edition, street, building.next_level(game, street)) - _rent_at(edition, street, level)
+            _rent_at(edition, street, building.next_level(game, street))
+            - _rent_at(edition, street, level)
         )
         if gain > most:
             best, most = street, gain

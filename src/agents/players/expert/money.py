@@ -38,11 +38,15 @@ def spare_lots(game: Game, seat: int) -> int:
 def estate(game: Game, seat: int) -> int:
     """The proceeds of buildings and complete colours, beside the spare lots (dollars)."""
     grouped = int(game.lots[seat]) & ~int(game.mortgaged) & ~spare_lots(game, seat)
-    return building.liquidation_of_buildings(game, seat, int(game.rules.sell_ratio)) + players.mortgage_values(game, grouped)
+    return building.liquidation_of_buildings(
+        game, seat, int(game.rules.sell_ratio)
+    ) + players.mortgage_values(game, grouped)
 
 
 @kernel
-def _shortfall(due: float, cash: float, spare: float, rest: float, ruin: float, params: Row) -> float:
+def _shortfall(
+    due: float, cash: float, spare: float, rest: float, ruin: float, params: Row
+) -> float:
     """The loss from owing a sum (dollars)."""
     short = due - cash
     if short <= 0:
@@ -57,7 +61,16 @@ def _shortfall(due: float, cash: float, spare: float, rest: float, ruin: float, 
 
 
 @kernel
-def risk(game: Game, seat: int, row: int, cash: float, spare: float, rest: float, worth: float, params: Row) -> float:
+def risk(
+    game: Game,
+    seat: int,
+    row: int,
+    cash: float,
+    spare: float,
+    rest: float,
+    worth: float,
+    params: Row,
+) -> float:
     """The expected loss of the next turn from holding only this much cash (dollars).
 
     Args:
@@ -90,9 +103,13 @@ def risk(game: Game, seat: int, row: int, cash: float, spare: float, rest: float
                     loss += chance * _shortfall(due, ahead, spare, rest, ruin, params)
     if cash < tax.FLAT_TAX:
         ahead = cash + salary if here > _INCOME_TAX_SQUARE else cash
-        loss += odds.NEXT[edition, row, _INCOME_TAX_SQUARE] * _shortfall(float(tax.FLAT_TAX), ahead, spare, rest, ruin, params)
+        loss += odds.NEXT[edition, row, _INCOME_TAX_SQUARE] * _shortfall(
+            float(tax.FLAT_TAX), ahead, spare, rest, ruin, params
+        )
         luxury_tax = float(game.rules.luxury_tax)
-        loss += odds.NEXT[edition, row, _LUXURY_TAX_SQUARE] * _shortfall(luxury_tax, cash, spare, rest, ruin, params)
+        loss += odds.NEXT[edition, row, _LUXURY_TAX_SQUARE] * _shortfall(
+            luxury_tax, cash, spare, rest, ruin, params
+        )
     free = board.ALL_LOTS & ~owned
     if free and params[AT.missed] > 0:
         for lot in each(free):
@@ -122,7 +139,9 @@ def rents_due(game: Game, seat: int, row: int) -> float:
         if other != seat and (game.rules.rent_in_jail or game.jail[other] == 0):
             lots = int(game.lots[other]) & ~int(game.mortgaged)
             for lot in each(lots):
-                total += odds.NEXT_LOT[edition, row, lot] * rent.ordinary_rent(game, other, lot, AVERAGE_THROW)
+                total += odds.NEXT_LOT[edition, row, lot] * rent.ordinary_rent(
+                    game, other, lot, AVERAGE_THROW
+                )
     return total
 
 
@@ -185,7 +204,9 @@ def raise_cash(game: Game, seat: int, params: Row, memory: Row) -> int:
     for street in each(streets):
         level = int(game.level[street])
         before = board.RENT[edition, street, level - 1] * (2 if level == 1 else 1)
-        lost = turns * odds.LATER_LOT[edition, street] * (board.RENT[edition, street, level] - before)
+        lost = (
+            turns * odds.LATER_LOT[edition, street] * (board.RENT[edition, street, level] - before)
+        )
         loss = _SALE_LOSS + lost / (board.HOUSE_PRICE[edition, street] / 2)
         if action == A_TURN or loss < least:
             action, least = A_SELL + street, loss
@@ -229,7 +250,9 @@ def lift(game: Game, seat: int, params: Row) -> int:
     if best == NO_LOT:
         return A_TURN
     cost = mortgage.lifting_cost(game, best)
-    pays = most * cost > mortgage.interest(game, best) + _lifting_risk(game, seat, best, cost, params)
+    pays = most * cost > mortgage.interest(game, best) + _lifting_risk(
+        game, seat, best, cost, params
+    )
     return A_UNMORTGAGE + best if pays else A_TURN
 
 

@@ -34,7 +34,9 @@ def _arrival(edition: int, square: int) -> tuple[Table, Table]:
     if kind not in (board.CHANCE, board.CHEST):
         rests[square] = 1.0
         return arrivals, rests
-    for effect, a, b in cards.CARD[edition, cards.CHANCE_DECK if kind == board.CHANCE else cards.CHEST_DECK].tolist():
+    for effect, a, b in cards.CARD[
+        edition, cards.CHANCE_DECK if kind == board.CHANCE else cards.CHEST_DECK
+    ].tolist():
         weight = 1.0
         if effect == cards.TO_JAIL:
             rests[IN_JAIL] += 1 / cards.DECK_SIZE
@@ -45,7 +47,9 @@ def _arrival(edition: int, square: int) -> tuple[Table, Table]:
             target = (square + a) % board.NUM_SQUARES
         elif effect == cards.MOVE_TO_NEAREST:
             wanted = board.UTILITY if a else board.RAILROAD
-            target = next(s for s in (*range(square, board.NUM_SQUARES), *range(square)) if kinds[s] == wanted)
+            target = next(
+                s for s in (*range(square, board.NUM_SQUARES), *range(square)) if kinds[s] == wanted
+            )
             weight = _UTILITY_BY_CARD if a else float(b)
         else:
             rests[square] += 1 / cards.DECK_SIZE
@@ -69,7 +73,10 @@ def _throws(doubles: bool) -> Table:
 
 def _turn(edition: int) -> tuple[Table, Table]:
     """Arrivals (41, 40) within a turn from each square, and where the turn ends (41, 41)."""
-    arriving, resting = (np.array(part) for part in zip(*(_arrival(edition, s) for s in range(board.NUM_SQUARES)), strict=True))
+    arriving, resting = (
+        np.array(part)
+        for part in zip(*(_arrival(edition, s) for s in range(board.NUM_SQUARES)), strict=True)
+    )
     single, double = _throws(False), _throws(True)
     arrivals, ends = np.zeros((_ROWS, board.NUM_SQUARES)), np.zeros((_ROWS, _ROWS))
     standing = np.eye(board.NUM_SQUARES)
@@ -106,9 +113,13 @@ _SQUARES: Final = [board.LOT_SQUARE[edition] for edition in range(board.NUM_EDIT
 # [edition, square or IN_JAIL, square]: rent-weighted arrivals within the next turn.
 NEXT: Final = np.array([arrivals for arrivals, _ in _TURNS])
 # [edition, square or IN_JAIL, lot]: the same for lots.
-NEXT_LOT: Final = np.array([arrivals[:, _SQUARES[edition]] for edition, (arrivals, _) in enumerate(_TURNS)])
+NEXT_LOT: Final = np.array(
+    [arrivals[:, _SQUARES[edition]] for edition, (arrivals, _) in enumerate(_TURNS)]
+)
 # [edition, lot]: the same per turn, in the long run.
-LATER_LOT: Final = np.array([_LATER[edition, _SQUARES[edition]] for edition in range(board.NUM_EDITIONS)])
+LATER_LOT: Final = np.array(
+    [_LATER[edition, _SQUARES[edition]] for edition in range(board.NUM_EDITIONS)]
+)
 
 # Sums over a part of a group, which is given as bits from the group's first lot on.
 _PARTS: Final = 1 << int(board.GROUP_SIZE.max())
@@ -122,17 +133,23 @@ SET_INCOME: Final = np.zeros((board.NUM_EDITIONS, board.NUM_GROUPS, board.HOTEL 
 
 def _fill(edition: int) -> None:
     for group in range(board.NUM_GROUPS):
-        lots = range(board.GROUP_START[group], int(board.GROUP_START[group] + board.GROUP_SIZE[group]))
+        lots = range(
+            board.GROUP_START[group], int(board.GROUP_START[group] + board.GROUP_SIZE[group])
+        )
         for part in range(1, 1 << len(lots)):
             members = [lot for i, lot in enumerate(lots) if part >> i & 1]
             PART_PRICE[edition, group, part] = board.PRICE[edition, members].sum()
             level = len(members) - 1 if group >= board.RAILROADS else 0
             dice = AVERAGE_THROW if group == board.UTILITIES else 1
-            PART_INCOME[edition, group, part] = (LATER_LOT[edition, members] * board.RENT[edition, members, level]).sum() * dice
+            PART_INCOME[edition, group, part] = (
+                LATER_LOT[edition, members] * board.RENT[edition, members, level]
+            ).sum() * dice
         if group < board.RAILROADS:
             for level in range(board.HOTEL + 1):
                 factor = 2 if level == 0 else 1
-                SET_INCOME[edition, group, level] = factor * (LATER_LOT[edition, lots] * board.RENT[edition, lots, level]).sum()
+                SET_INCOME[edition, group, level] = (
+                    factor * (LATER_LOT[edition, lots] * board.RENT[edition, lots, level]).sum()
+                )
 
 
 for _edition in range(board.NUM_EDITIONS):

@@ -37,7 +37,11 @@ def search(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
         memory[SLOT.partners] = _due(game, seat, params, memory)
     partners = 0
     for partner in range(game.num_players):
-        if int(memory[SLOT.partners]) >> partner & 1 and game.place[partner] == 0 and offers.may_offer_to(game, seat, partner):
+        if (
+            int(memory[SLOT.partners]) >> partner & 1
+            and game.place[partner] == 0
+            and offers.may_offer_to(game, seat, partner)
+        ):
             partners |= 1 << partner
     action = _best_offer(game, seat, partners, params, model, memory) if partners else A_TURN
     if action == A_TURN:
@@ -65,7 +69,9 @@ def _due(game: Game, seat: int, params: Row, memory: Row) -> int:
     for partner in range(game.num_players):
         if partners >> partner & 1:  # a partner that refuses again and again is asked less and less
             longer = 1 + min(memory[SLOT.refusals + partner], _MANY_REFUSALS) / params[AT.tiring]
-            memory[SLOT.next_search + partner] = game.turns + params[AT.pause] * game.num_players * longer
+            memory[SLOT.next_search + partner] = (
+                game.turns + params[AT.pause] * game.num_players * longer
+            )
     return partners
 
 
@@ -119,14 +125,25 @@ def _part(lots: int, group: int, taker: int, single: bool) -> int:
 
 
 @kernel
-def _moved(game: Game, group: int, before: int, after: int, elsewhere: int, funds: float, turns: float, params: Row) -> float:
+def _moved(
+    game: Game,
+    group: int,
+    before: int,
+    after: int,
+    elsewhere: int,
+    funds: float,
+    turns: float,
+    params: Row,
+) -> float:
     """How much more a player's lots of a group are worth when a part of them changes hands."""
     now = values.group_worth(game, group, before, elsewhere & ~before, funds, turns, params)
     return values.group_worth(game, group, after, elsewhere & ~after, funds, turns, params) - now
 
 
 @kernel
-def list_parts(game: Game, giver: int, taker: int, single: bool, params: Row, model: Row, table: Row) -> None:
+def list_parts(
+    game: Game, giver: int, taker: int, single: bool, params: Row, model: Row, table: Row
+) -> None:
     """Fill the table of what a giver may give: a row a group, and an empty one."""
     free = trade.tradable(game, giver) & ALL_LOTS
     table[:] = 0.0
@@ -136,7 +153,9 @@ def list_parts(game: Game, giver: int, taker: int, single: bool, params: Row, mo
             row = COLUMNS * group
             table[row + PART] = part
             table[row + FEES] = mortgage.transfer_fees(game, part)
-            table[row + PAID], table[row + WANTED] = trading.list_value(game, giver, taker, part, params)
+            table[row + PAID], table[row + WANTED] = trading.list_value(
+                game, giver, taker, part, params
+            )
     add_gains(game, giver, taker, params, TAKEN, table)
     if not trading.is_same(params, model):
         add_gains(game, giver, taker, model, JUDGED_TAKEN, table)
@@ -158,7 +177,9 @@ def add_gains(game: Game, giver: int, taker: int, judge: Row, column: int, table
         if part:
             gain = _moved(game, group, mine, mine | part, owned, funds, turns, judge)
             table[row + column] = gain - table[row + FEES]
-            table[row + column + 1] = _moved(game, group, theirs, theirs & ~part, owned, their_funds, turns, judge)
+            table[row + column + 1] = _moved(
+                game, group, theirs, theirs & ~part, owned, their_funds, turns, judge
+            )
 
 
 @kernel
@@ -179,7 +200,9 @@ def _search_partner(game: Game, two: Sides, params: Row, model: Row, memory: Row
 
 
 @kernel
-def _against(game: Game, two: Sides, asks: Row, first: int, second: int, gives: Row, params: Row, memory: Row) -> None:
+def _against(
+    game: Game, two: Sides, asks: Row, first: int, second: int, gives: Row, params: Row, memory: Row
+) -> None:
     """Rate what could be given for one package of lots asked for."""
     official = game.rules.trade == offers.OFFICIAL
     i, j = COLUMNS * first, COLUMNS * second
@@ -192,7 +215,9 @@ def _against(game: Game, two: Sides, asks: Row, first: int, second: int, gives: 
         if third != _NONE and (gives[COLUMNS * third] == 0 or third == first or third == second):
             continue
         for fourth in range(third if third == _NONE else third + 1, NUM_GROUPS + 1):
-            if fourth != _NONE and (gives[COLUMNS * fourth] == 0 or fourth == first or fourth == second or not official):
+            if fourth != _NONE and (
+                gives[COLUMNS * fourth] == 0 or fourth == first or fourth == second or not official
+            ):
                 continue
             k, m = COLUMNS * third, COLUMNS * fourth
             give = int(gives[k]) | int(gives[m])

@@ -46,7 +46,9 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     lot = asked_lot(game)
     cost = price(game, lot)
     worth = worth_of(game, seat, lot, -1, params, memory)
-    wanted = worth - cost > money.added_risk(game, seat, float(cost), memory[SLOT.strengths + seat], params)
+    wanted = worth - cost > money.added_risk(
+        game, seat, float(cost), memory[SLOT.strengths + seat], params
+    )
     if not wanted:
         return A_BUY
     if game.rules.auction != _NO_AUCTION and _cheaper_by_auction(game, seat, cost, params):
@@ -81,7 +83,9 @@ def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
     if memory[SLOT.auction] != key:
         memory[SLOT.auction] = key
         memory[SLOT.bid_limit] = _limit(game, seat, lot, params, memory)
-    return habits.bid_up_to(game, memory[SLOT.bid_limit], params[AT.step] if game.decision == agenda.BID else 1.0)
+    return habits.bid_up_to(
+        game, memory[SLOT.bid_limit], params[AT.step] if game.decision == agenda.BID else 1.0
+    )
 
 
 @kernel
@@ -140,7 +144,16 @@ def answer(game: Game, params: Row, model: Row, memory: Row) -> int:
         return _window(game, int(game.player), params, model, memory)
     if game.decision == agenda.REPLY:
         return trading.reply(game, int(game.player), params, model, memory)
-    return decide(game, params, memory, buy=_buy, bid=_bid, leaves=_leaves, debt=money.raise_cash, lifts=money.lifts_at_once)
+    return decide(
+        game,
+        params,
+        memory,
+        buy=_buy,
+        bid=_bid,
+        leaves=_leaves,
+        debt=money.raise_cash,
+        lifts=money.lifts_at_once,
+    )
 
 
 @policy_kernel

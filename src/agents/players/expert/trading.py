@@ -65,7 +65,9 @@ def weight(seat: int, total: float, params: Row, memory: Row) -> float:
 
 
 @kernel
-def _after(game: Game, seat: int, partner: int, get: int, give: int, paid: float, turns: float, params: Row) -> float:
+def _after(
+    game: Game, seat: int, partner: int, get: int, give: int, paid: float, turns: float, params: Row
+) -> float:
     """A seat's strength after a trade with a partner."""
     cards = size(get & ~ALL_LOTS) - size(give & ~ALL_LOTS)
     get &= ALL_LOTS
@@ -79,7 +81,16 @@ def _after(game: Game, seat: int, partner: int, get: int, give: int, paid: float
 
 @kernel
 def judge(
-    game: Game, seat: int, partner: int, get: int, give: int, paid: float, total: float, turns: float, params: Row, memory: Row
+    game: Game,
+    seat: int,
+    partner: int,
+    get: int,
+    give: int,
+    paid: float,
+    total: float,
+    turns: float,
+    params: Row,
+    memory: Row,
 ) -> float:
     """The relative rise of a seat's share of all strength; present strengths are in memory."""
     after = _after(game, seat, partner, get, give, paid, turns, params)
@@ -93,7 +104,9 @@ def judge(
         after -= risk(game, seat, row, left, spare, rest, before, params)
         after += risk(game, seat, row, cash, spare, rest, before, params)
     own = (1 - weight(seat, total, params, memory)) * np.log(max(1.0, after) / before)
-    return own - weight(partner, total, params, memory) * np.log(theirs / memory[SLOT.strengths + partner])
+    return own - weight(partner, total, params, memory) * np.log(
+        theirs / memory[SLOT.strengths + partner]
+    )
 
 
 # --- partners -------------------------------------------------------------------------------------
@@ -106,10 +119,14 @@ def learn(game: Game, seat: int, params: Row, memory: Row) -> None:
     if partner < 0:
         return
     memory[SLOT.pending] = 0
-    taken = was_taken(game, seat, partner, int(memory[SLOT.pending_ask]), int(memory[SLOT.pending_give]))
+    taken = was_taken(
+        game, seat, partner, int(memory[SLOT.pending_ask]), int(memory[SLOT.pending_give])
+    )
     lists = naivety(partner, params, memory)
     step = params[AT.bolder] if taken else -params[AT.milder]
-    memory[SLOT.boldness + partner] = _within(memory[SLOT.boldness + partner] + lists * step, _MOST_BOLD)
+    memory[SLOT.boldness + partner] = _within(
+        memory[SLOT.boldness + partner] + lists * step, _MOST_BOLD
+    )
     memory[SLOT.refusals + partner] = 0 if taken else memory[SLOT.refusals + partner] + 1
     if taken:
         memory[SLOT.next_search + partner] = 0  # a partner that sells may sell more
@@ -193,7 +210,9 @@ def is_same(params: Row, model: Row) -> bool:
 
 
 @kernel
-def sides(game: Game, seat: int, partner: int, total: float, params: Row, model: Row, memory: Row) -> Sides:
+def sides(
+    game: Game, seat: int, partner: int, total: float, params: Row, model: Row, memory: Row
+) -> Sides:
     """What all packages of two players have in common; the present strengths are in memory."""
     table, judged = memory, total
     if not is_same(params, model):
@@ -236,14 +255,20 @@ def least_dollars(two: Sides, judged: float, their_judged: float) -> float:
 
 
 @kernel
-def simple_limit(wanted: float, paid: float, partner: int, params: Row, memory: Row) -> tuple[float, float]:
+def simple_limit(
+    wanted: float, paid: float, partner: int, params: Row, memory: Row
+) -> tuple[float, float]:
     """The least dollars at which a partner that goes by list prices agrees, and the uncertainty."""
     listed = wanted + paid
-    return wanted - paid - (params[AT.greed] + memory[SLOT.boldness + partner]) * listed / 2, params[AT.unsure] * listed + 1
+    return wanted - paid - (
+        params[AT.greed] + memory[SLOT.boldness + partner]
+    ) * listed / 2, params[AT.unsure] * listed + 1
 
 
 @kernel
-def could_be_best(game: Game, two: Sides, give: int, their_fees: float, gain: float, theirs: float, memory: Row) -> bool:
+def could_be_best(
+    game: Game, two: Sides, give: int, their_fees: float, gain: float, theirs: float, memory: Row
+) -> bool:
     """Whether a package would beat the best so far at the lowest possible price."""
     a, b = weights(two, gain, theirs, memory)
     low = 1.0 if give == 0 else -float(game.cash[two.partner]) + their_fees
@@ -264,7 +289,9 @@ def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> 
     seat, partner, ask, give = two.seat, two.partner, package.ask, package.give
     a, b = weights(two, package.gain, package.theirs, memory)
     value = a * package.gain - b * package.theirs  # at no price; a dollar costs a + b
-    low, high = price_range(game, seat, partner, ask, give, package.fees, package.their_fees, params)
+    low, high = price_range(
+        game, seat, partner, ask, give, package.fees, package.their_fees, params
+    )
     if value - (a + b) * low <= memory[SLOT.best]:
         return
     high = min((value - params[AT.margin]) / (a + b), high)
@@ -277,7 +304,9 @@ def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> 
     if value - (a + b) * lowest_price <= memory[SLOT.best]:
         return
     for attempt in range(2):
-        aimed = modest + params[AT.haste] * sure if attempt == 0 else simple + params[AT.haste] * unsure
+        aimed = (
+            modest + params[AT.haste] * sure if attempt == 0 else simple + params[AT.haste] * unsure
+        )
         offered = _rounded(max(low, min(aimed, high)), low, high)
         if value - (a + b) * offered <= memory[SLOT.best]:
             continue
@@ -309,7 +338,14 @@ def most_paid(game: Game, seat: int, ask: int, fees: float, params: Row) -> floa
 
 @kernel
 def price_range(
-    game: Game, seat: int, partner: int, ask: int, give: int, fees: float, their_fees: float, params: Row
+    game: Game,
+    seat: int,
+    partner: int,
+    ask: int,
+    give: int,
+    fees: float,
+    their_fees: float,
+    params: Row,
 ) -> tuple[float, float]:
     """The least and the most dollars of an offer; none is possible if the most is below."""
     low = least_paid(float(game.cash[partner]), give, their_fees)
@@ -355,7 +391,11 @@ def reply(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
     package = _offered_package(game, two, turns, params, theirs, memory)
     rate(game, two, package, params, memory)
     dollars = memory[SLOT.best_cash]
-    if memory[SLOT.best] <= 0 or judge(game, seat, proposer, get, give, dollars, total, turns, params, memory) < params[AT.margin]:
+    if (
+        memory[SLOT.best] <= 0
+        or judge(game, seat, proposer, get, give, dollars, total, turns, params, memory)
+        < params[AT.margin]
+    ):
         return A_REPLY
     offers.plan(get, give, int(dollars), memory)
     return A_REPLY + trade.COUNTER
@@ -368,11 +408,18 @@ def may_counter(game: Game) -> bool:
 
 
 @kernel
-def _offered_package(game: Game, two: Sides, turns: float, params: Row, model: Row, memory: Row) -> Package:
+def _offered_package(
+    game: Game, two: Sides, turns: float, params: Row, model: Row, memory: Row
+) -> Package:
     """The goods of the offer that a seat has received, from its own point of view."""
     seat, proposer, get, give = two.seat, two.partner, int(game.offer_give), int(game.offer_ask)
-    gain = _after(game, seat, proposer, get, give, 0.0, turns, params) - memory[SLOT.strengths + seat]
-    theirs = _after(game, proposer, seat, give, get, 0.0, turns, params) - memory[SLOT.strengths + proposer]
+    gain = (
+        _after(game, seat, proposer, get, give, 0.0, turns, params) - memory[SLOT.strengths + seat]
+    )
+    theirs = (
+        _after(game, proposer, seat, give, get, 0.0, turns, params)
+        - memory[SLOT.strengths + proposer]
+    )
     judged, their_judged = gain, theirs
     if not is_same(params, model):
         later = turns_left(game, model)

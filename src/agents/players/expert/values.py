@@ -62,11 +62,15 @@ def _income(edition: int, group: int, level: float) -> float:
     """Rent per turn of one opponent, interpolated between whole levels."""
     lower = min(int(level), board.HOTEL - 1)
     part = level - lower
-    return (1 - part) * odds.SET_INCOME[edition, group, lower] + part * odds.SET_INCOME[edition, group, lower + 1]
+    return (1 - part) * odds.SET_INCOME[edition, group, lower] + part * odds.SET_INCOME[
+        edition, group, lower + 1
+    ]
 
 
 @kernel
-def group_worth(game: Game, group: int, lots: int, elsewhere: int, funds: float, turns: float, params: Row) -> float:
+def group_worth(
+    game: Game, group: int, lots: int, elsewhere: int, funds: float, turns: float, params: Row
+) -> float:
     """What the lots of a group are worth to a player.
 
     Args:
@@ -109,7 +113,9 @@ def _chance(count: int, members: int, params: Row) -> float:
 
 
 @kernel
-def strength(game: Game, lots: int, cash: float, elsewhere: int, turns: float, params: Row) -> float:
+def strength(
+    game: Game, lots: int, cash: float, elsewhere: int, turns: float, params: Row
+) -> float:
     """What a player with these lots and this cash is worth (dollars); at least 1."""
     funds = to_build(cash, complete_groups(lots), params)
     worth = cash
@@ -122,7 +128,9 @@ def strength(game: Game, lots: int, cash: float, elsewhere: int, turns: float, p
 @kernel
 def present_strength(game: Game, seat: int, turns: float, params: Row) -> float:
     """What a player is worth now."""
-    return strength(game, int(game.lots[seat]), float(game.cash[seat]), of_opponents(game, seat), turns, params)
+    return strength(
+        game, int(game.lots[seat]), float(game.cash[seat]), of_opponents(game, seat), turns, params
+    )
 
 
 @kernel

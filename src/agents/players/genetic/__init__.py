@@ -10,9 +10,9 @@ shares from 0 to 1, or bits.
 |---|---|---|
 | `rga` | 4 x 40 chances to buy, 64 x 64 to leave jail | the genes, then 18 scripted numbers |
 | `tga` | 4 x 40 chances to buy, 4 x 4 to leave jail | the same |
-| `sga` | the genes of `tga`, 6 bits each: 4 strings of 240 bits, one of 96 | chances k / 64, 18 numbers |
+| `sga` | the genes of `tga`, 6 bits each: 4 x 240 bits and 96 bits | chances k / 64, 18 numbers |
 | `pring` | a preference K for each of the 28 lots | the genes |
-| `strategic` | places in their ranges of the 27 numbers of `strategic` | all parameters of that family |
+| `strategic` | places in their ranges of the 27 numbers of `strategic` | all its parameters |
 | `expert` | the same for the 43 constants of `expert` | the same |
 
 **`rga`, `tga`, `sga`** (Mukhar and Kalita, 2012; Mukhar's thesis, 2013). Gene 40 r + s is the
@@ -66,4 +66,13 @@ from agents.players.genetic.kinds import KINDS, GeneticPolicy, GenomeKind, kind_
 
 POLICIES: Final[dict[str, Callable[..., GeneticPolicy]]] = {**kinds.POLICIES, **shipped.POLICIES}
 
-__all__ = ["KINDS", "POLICIES", "Explanation", "GeneticPolicy", "GenomeKind", "Rule", "explain", "kind_of"]
+__all__ = [
+    "KINDS",
+    "POLICIES",
+    "Explanation",
+    "GeneticPolicy",
+    "GenomeKind",
+    "Rule",
+    "explain",
+    "kind_of",
+]

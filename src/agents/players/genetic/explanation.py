@@ -82,7 +82,11 @@ class Explanation:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of `lots` that hold genes."""
-        return tuple(name for name in self.lots[0] if name not in ("lot", "group", "square", "price", "parameter", "value", "low", "high"))
+        return tuple(
+            name
+            for name in self.lots[0]
+            if name not in ("lot", "group", "square", "price", "parameter", "value", "low", "high")
+        )
 
     def to_pandas(self) -> pd.DataFrame:
         """The rows of `lots` as a frame."""
@@ -95,7 +99,9 @@ class Explanation:
         """The rows of `lots` for the terminal, the rules of thumb below."""
         from monopoly_env.terminal import Table
 
-        kept = "; ".join(f"{rule.name} {rule.share:.0%}" for rule in self.rules if rule.share is not None)
+        kept = "; ".join(
+            f"{rule.name} {rule.share:.0%}" for rule in self.rules if rule.share is not None
+        )
         table = Table(title=self.name, caption=kept or None)
         for column, value in self.lots[0].items():
             table.add_column(column, justify="left" if isinstance(value, str) else "right")
@@ -114,7 +120,9 @@ class Explanation:
             with extra("results"):
                 import matplotlib.pyplot
 
-            figure = matplotlib.pyplot.figure(figsize=(10, 2.0 * len(self.columns) + 1.4), layout="constrained")
+            figure = matplotlib.pyplot.figure(
+                figsize=(10, 2.0 * len(self.columns) + 1.4), layout="constrained"
+            )
         panels = figure.subplots(len(self.columns), 1, sharex=True, squeeze=False)[:, 0]
         for column, axes in zip(self.columns, panels, strict=True):
             self._panel(column, axes)
@@ -124,7 +132,10 @@ class Explanation:
         return figure
 
     def _panel(self, column: str, axes: Axes) -> None:
-        colours = [_COLOURS[board.GROUPS.index(row["group"])] if "group" in row else "steelblue" for row in self.lots]
+        colours = [
+            _COLOURS[board.GROUPS.index(row["group"])] if "group" in row else "steelblue"
+            for row in self.lots
+        ]
         axes.bar(range(len(self.lots)), [row[column] for row in self.lots], color=colours)
         axes.axhline(0.5, color="grey", linewidth=0.8, linestyle="--")
         axes.set(ylim=(0, 1), title=column)
@@ -140,7 +151,9 @@ def explain(policy: Policy) -> Explanation:
         ConfigurationError: It is not such a player.
     """
     if not isinstance(policy, GeneticPolicy):
-        raise ConfigurationError(f"Only players with a genome explain themselves (genetic/...), not {policy!r}.")
+        raise ConfigurationError(
+            f"Only players with a genome explain themselves (genetic/...), not {policy!r}."
+        )
     kind = policy.genome_kind
     if kind.kernel is mukhar.play:
         parts = _of_chances(policy.params)
@@ -178,16 +191,27 @@ def _of_parameters(policy: GeneticPolicy) -> list[dict[str, Any]]:
     return rows
 
 
-def _of_preferences(params: NDArray[np.float64]) -> tuple[list[dict[str, Any]], list[dict[str, Any]], tuple[Rule, ...]]:
-    rows = [row | {"K": float(params[lot])} for row, lot in zip(_lots(), board.BOARD_ORDER[0], strict=True)]
+def _of_preferences(
+    params: NDArray[np.float64],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], tuple[Rule, ...]]:
+    rows = [
+        row | {"K": float(params[lot])}
+        for row, lot in zip(_lots(), board.BOARD_ORDER[0], strict=True)
+    ]
     bought = _START_CASH * params > board.PRICE[0]
     how = f"share of the lots that are bought with ${_START_CASH:,}, whoever owns in the group"
     orange = float(np.mean(bought[board.lots_of(board.GROUP_LOTS[_ORANGE])]))
     every = tuple(Rule(name, float(np.mean(bought)), how) for name in RULES[:3])
-    return rows, [], (*every, Rule(RULES[3], orange, "the same of the orange lots"), *_no_rules()[4:])
+    return (
+        rows,
+        [],
+        (*every, Rule(RULES[3], orange, "the same of the orange lots"), *_no_rules()[4:]),
+    )
 
 
-def _of_chances(params: NDArray[np.float64]) -> tuple[list[dict[str, Any]], list[dict[str, Any]], tuple[Rule, ...]]:
+def _of_chances(
+    params: NDArray[np.float64],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], tuple[Rule, ...]]:
     buy = params[mukhar.GENE_OF]  # (4, 28)
     rows = [
         row | {situation: float(buy[r, lot]) for r, situation in enumerate(mukhar.SITUATIONS)}
@@ -201,9 +225,17 @@ def _of_chances(params: NDArray[np.float64]) -> tuple[list[dict[str, Any]], list
         Rule(RULES[0], float(buy[0].mean()), mean + mukhar.SITUATIONS[0]),
         Rule(RULES[1], float(buy[1].mean()), mean + mukhar.SITUATIONS[1]),
         Rule(RULES[2], float(buy[2].mean()), mean + mukhar.SITUATIONS[2]),
-        Rule(RULES[3], float(buy[2, board.lots_of(board.GROUP_LOTS[_ORANGE])].mean()), "the same of the orange lots"),
+        Rule(
+            RULES[3],
+            float(buy[2, board.lots_of(board.GROUP_LOTS[_ORANGE])].mean()),
+            "the same of the orange lots",
+        ),
         Rule(RULES[4], float(leaves[0, 0]), "chance to leave while no opponent owns there"),
-        Rule(RULES[5], float(1 - leaves[late].mean()), "1 - mean chance to leave where opponents own a whole group there"),
+        Rule(
+            RULES[5],
+            float(1 - leaves[late].mean()),
+            "1 - mean chance to leave where opponents own a whole group there",
+        ),
     )
     return rows, _jail_rows(leaves), rules
 
@@ -211,7 +243,9 @@ def _of_chances(params: NDArray[np.float64]) -> tuple[list[dict[str, Any]], list
 def _late(states: int) -> NDArray[np.bool_]:
     """(states, states) bool: whether opponents own one of the four groups whole."""
     side = np.arange(states)
-    whole = ((side & 0b111) == 0b111) | ((side >> 3) == 0b111) if states == mukhar.WIDE else side > 0
+    whole = (
+        ((side & 0b111) == 0b111) | ((side >> 3) == 0b111) if states == mukhar.WIDE else side > 0
+    )
     return np.asarray(whole[:, None] | whole[None, :])
 
 
@@ -219,6 +253,10 @@ def _jail_rows(leaves: NDArray[np.float64]) -> list[dict[str, Any]]:
     side = np.array([number.bit_count() for number in range(len(leaves))])
     owned = side[:, None] + side[None, :]
     return [
-        {"opponents own": count, "states": int((owned == count).sum()), "leaves": float(leaves[owned == count].mean())}
+        {
+            "opponents own": count,
+            "states": int((owned == count).sum()),
+            "leaves": float(leaves[owned == count].mean()),
+        }
         for count in range(int(owned.max()) + 1)
     ]

@@ -107,7 +107,10 @@ class GenomeKind:
         numbers, changes = self.decode(self.checked(population)), {**self.given, **changes}
         if self.scripted is None:
             if changes:
-                raise ConfigurationError(f"Genome {self.name!r} has only genes, and no parameter {next(iter(changes))!r}.")
+                raise ConfigurationError(
+                    f"Genome {self.name!r} has only genes, and no parameter"
+                    f" {next(iter(changes))!r}."
+                )
             return numbers
         tail = self.scripted.checked(**changes).row()
         return np.hstack([numbers, np.broadcast_to(tail, (len(numbers), len(tail)))])
@@ -136,11 +139,21 @@ class GenomeKind:
         if wrong.any():
             gene = int(np.flatnonzero(wrong)[0])
             value, low, high = numbers[gene], self.least[gene], self.most[gene]
-            return f"gene {gene} ({self.number_names[gene]}) is {value:g}, expected a number from {low:g} to {high:g}"
-        wrong = self.decode(self.encode(numbers[None]))[0] != numbers if self.bits else np.zeros(1, np.bool_)
+            return (
+                f"gene {gene} ({self.number_names[gene]}) is {value:g}, expected a number from"
+                f" {low:g} to {high:g}"
+            )
+        wrong = (
+            self.decode(self.encode(numbers[None]))[0] != numbers
+            if self.bits
+            else np.zeros(1, np.bool_)
+        )
         if wrong.any():
             gene = int(np.flatnonzero(wrong)[0])
-            return f"gene {gene} ({self.number_names[gene]}) is {numbers[gene]:g}, expected a whole multiple of 1/{LEVELS}"
+            return (
+                f"gene {gene} ({self.number_names[gene]}) is {numbers[gene]:g}, expected a whole"
+                f" multiple of 1/{LEVELS}"
+            )
         return self._fault_of_scripted(row[len(numbers) :])
 
     def _fault_of_scripted(self, tail: Row) -> str:
@@ -165,17 +178,23 @@ class GenomeKind:
         """
         genes = np.asarray(population)
         if genes.ndim != 2 or genes.dtype.kind not in "fiub":
-            raise ConfigurationError(f"Genomes are an array of numbers, one genome per row; not {genes.dtype} of shape {genes.shape}.")
+            raise ConfigurationError(
+                f"Genomes are an array of numbers, one genome per row; not {genes.dtype} of shape"
+                f" {genes.shape}."
+            )
         if genes.shape[1] != self.size:
             alike = [kind.name for kind in KINDS.values() if kind.size == genes.shape[1]]
             hint = f"That is the size of {' and '.join(map(repr, alike))}." if alike else _sizes()
-            raise ConfigurationError(f"A genome {self.name!r} has {self.size:,} genes, not {genes.shape[1]:,}. {hint}")
+            raise ConfigurationError(
+                f"A genome {self.name!r} has {self.size:,} genes, not {genes.shape[1]:,}. {hint}"
+            )
         wrong = ~((genes == 0) | (genes == 1)) if self.bits else ~((genes >= 0) & (genes <= 1))
         if wrong.any():
             number, gene = np.argwhere(wrong)[0]
             expected = "0 or 1" if self.bits else "a number from 0 to 1"
             raise ConfigurationError(
-                f"Genome {number} of {len(genes)}: gene {gene} ({self.names[gene]}) is {genes[number, gene]:g}, expected {expected}."
+                f"Genome {number} of {len(genes)}: gene {gene} ({self.names[gene]}) is"
+                f" {genes[number, gene]:g}, expected {expected}."
             )
         return genes
 
@@ -195,7 +214,9 @@ class GeneticPolicy(CompiledPolicy):
             row: (L,) float64, what the kernel reads: one of `kind.rows`.
             name: What tables call it; by default `genetic/` and the name of its kind.
         """
-        super().__init__(name or PREFIX + kind.name, kind.kernel, row, kind=PREFIX + kind.name, reads_mask=False)
+        super().__init__(
+            name or PREFIX + kind.name, kind.kernel, row, kind=PREFIX + kind.name, reads_mask=False
+        )
         self.genome_kind = kind
 
     @property
@@ -244,7 +265,9 @@ class _Parameters:
     def decode(self, genes: NDArray[Any]) -> NDArray[Any]:
         rows = np.tile(self.defaults, (len(genes), 1))
         low, high = self.least[self.evolved], self.most[self.evolved]
-        rows[:, self.evolved] = np.clip(low + np.asarray(genes, np.float64) * (high - low), low, high)
+        rows[:, self.evolved] = np.clip(
+            low + np.asarray(genes, np.float64) * (high - low), low, high
+        )
         return rows
 
     def encode(self, numbers: NDArray[Any]) -> NDArray[Any]:
@@ -278,7 +301,18 @@ def _of_chances(name: str, states: int) -> GenomeKind:
     names = (*_buy_names(), *_jail_names(states))
     parts = (*_strings(NUM_SQUARES), slice(mukhar.BUY_GENES, len(names)))
     ends = np.zeros(len(names)), np.ones(len(names))
-    return GenomeKind(name, mukhar.play, names, names, *ends, _as_they_are, _as_they_are, bits=False, parts=parts, scripted=mukhar.Scripted)
+    return GenomeKind(
+        name,
+        mukhar.play,
+        names,
+        names,
+        *ends,
+        _as_they_are,
+        _as_they_are,
+        bits=False,
+        parts=parts,
+        scripted=mukhar.Scripted,
+    )
 
 
 def _strings(length: int) -> list[slice]:
@@ -337,7 +371,9 @@ def _switched(kind: type[Parameters], numbers: Mapping[str, float]) -> dict[str,
 
 
 def _sizes() -> str:
-    return "Genes by kind: " + ", ".join(f"{kind.name} {kind.size:,}" for kind in KINDS.values()) + "."
+    return (
+        "Genes by kind: " + ", ".join(f"{kind.name} {kind.size:,}" for kind in KINDS.values()) + "."
+    )
 
 
 def kind_of(name: str) -> GenomeKind:
@@ -357,9 +393,13 @@ def _factory(kind: GenomeKind) -> Callable[..., GeneticPolicy]:
         """Make the player of genes (G,), or of random ones by seed, with other parameters."""
         if genes is not None:
             return kind.policy(genes, **scripted)
-        return kind.policy(kind.random(1, np.random.default_rng(whole_number("seed", seed, 0)))[0], **scripted)
+        return kind.policy(
+            kind.random(1, np.random.default_rng(whole_number("seed", seed, 0)))[0], **scripted
+        )
 
     return make
 
 
-POLICIES: Final[dict[str, Callable[..., GeneticPolicy]]] = {PREFIX + kind.name: _factory(kind) for kind in KINDS.values()}
+POLICIES: Final[dict[str, Callable[..., GeneticPolicy]]] = {
+    PREFIX + kind.name: _factory(kind) for kind in KINDS.values()
+}

@@ -41,7 +41,9 @@ GENE_OF: Final = board.NUM_SQUARES * np.arange(len(SITUATIONS))[:, None] + np.ar
     board.LOT_SQUARE[0]
 )  # (4, 28), the gene of a situation and a lot
 # (4, 28), whether a situation can occur: of a pair with a lot for sale, only one opponent owns.
-OCCURS: Final = (np.arange(len(SITUATIONS)) < len(SITUATIONS) - 1)[:, None] | (np.array(board.GROUP_SIZE)[np.array(board.GROUP_OF)] > 2)
+OCCURS: Final = (np.arange(len(SITUATIONS)) < len(SITUATIONS) - 1)[:, None] | (
+    np.array(board.GROUP_SIZE)[np.array(board.GROUP_OF)] > 2
+)
 WIDE: Final = 64  # states of a side: which of its six streets opponents own
 NARROW: Final = 4  # states of a side: which of its two colour groups one opponent owns whole
 WIDE_GENES: Final = BUY_GENES + WIDE * WIDE
@@ -72,7 +74,9 @@ SLOT: Final = memory_slots(
 
 _FINE: Final = 1 << 30  # steps of a chance, a multiple of 64: genes of k / 64 are exact
 _QUANTILES: Final = 1024
-_HALF_NORMAL: Final = np.array([NormalDist().inv_cdf(0.5 + (i + 0.5) / (2 * _QUANTILES)) for i in range(_QUANTILES)])
+_HALF_NORMAL: Final = np.array(
+    [NormalDist().inv_cdf(0.5 + (i + 0.5) / (2 * _QUANTILES)) for i in range(_QUANTILES)]
+)
 _POOR: Final = 50  # dollars, below which a player bids nothing
 _WEST, _NORTH = 5, 11  # the first streets of the sides: pink and orange, red and yellow
 _GROUPS_WEST, _GROUPS_NORTH = 2, 4
@@ -141,8 +145,12 @@ def jail_gene(game: Game, seat: int, states: int) -> int:
         lots = of_opponents(game, seat) & ~int(game.mortgaged)
         west, north = (lots >> _WEST) & (WIDE - 1), (lots >> _NORTH) & (WIDE - 1)
     else:
-        west = (1 if _is_an_opponents(game, seat, _GROUPS_WEST) else 0) + (2 if _is_an_opponents(game, seat, _GROUPS_WEST + 1) else 0)
-        north = (1 if _is_an_opponents(game, seat, _GROUPS_NORTH) else 0) + (2 if _is_an_opponents(game, seat, _GROUPS_NORTH + 1) else 0)
+        west = (1 if _is_an_opponents(game, seat, _GROUPS_WEST) else 0) + (
+            2 if _is_an_opponents(game, seat, _GROUPS_WEST + 1) else 0
+        )
+        north = (1 if _is_an_opponents(game, seat, _GROUPS_NORTH) else 0) + (
+            2 if _is_an_opponents(game, seat, _GROUPS_NORTH + 1) else 0
+        )
     return BUY_GENES + states * west + north
 
 
@@ -224,7 +232,8 @@ def _paper_bid(game: Game, seat: int, lot: int, gene: float) -> float:
         return 0.0
     if _says_yes(game, seat, gene) and liquidation.raisable(game, seat) >= cost:
         bid = cost + _half_normal(game, seat) * cost / 10
-    elif seat == game.turn:  # it declined the lot; in auctions of an estate, the bankrupt player is on turn
+    elif seat == game.turn:
+        # It declined the lot; in auctions of an estate, the bankrupt player is on turn
         bid = cost / (2 + randomness.policy_draw(game, seat, 3))
     else:
         bid = cost / 2 + _half_normal(game, seat) * cost / 6

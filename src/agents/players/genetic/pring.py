@@ -42,8 +42,14 @@ def _keenest(game: Game, seat: int, lots: int, start: int, params: Row) -> int:
     """The lot of the highest K whose action (build or lift) passes the test, or NO_LOT."""
     best = NO_LOT
     for lot in each(lots):
-        cost = building.building_cost(game, lot) if start == A_BUILD else mortgage.lifting_cost(game, lot)
-        if _affords(game, seat, lot, cost, params) and (best == NO_LOT or params[lot] > params[best]):
+        cost = (
+            building.building_cost(game, lot)
+            if start == A_BUILD
+            else mortgage.lifting_cost(game, lot)
+        )
+        if _affords(game, seat, lot, cost, params) and (
+            best == NO_LOT or params[lot] > params[best]
+        ):
             best = lot
     return best
 

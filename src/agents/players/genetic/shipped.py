@@ -22,7 +22,12 @@ def pack(genomes: Mapping[str, NDArray[Any]]) -> bytes:
     """Encode genomes (G,), by kind: numbers as float16, bits eight to a byte."""
     from safetensors.numpy import save
 
-    return save({name: np.packbits(genes) if KINDS[name].bits else np.asarray(genes, np.float16) for name, genes in genomes.items()})
+    return save(
+        {
+            name: np.packbits(genes) if KINDS[name].bits else np.asarray(genes, np.float16)
+            for name, genes in genomes.items()
+        }
+    )
 
 
 def unpack(file: bytes) -> dict[str, NDArray[Any]]:
@@ -31,7 +36,9 @@ def unpack(file: bytes) -> dict[str, NDArray[Any]]:
 
     found = load(file)
     return {
-        name: np.unpackbits(genes, count=KINDS[name].size) if KINDS[name].bits else genes.astype(np.float64)
+        name: np.unpackbits(genes, count=KINDS[name].size)
+        if KINDS[name].bits
+        else genes.astype(np.float64)
         for name, genes in found.items()
     }
 
@@ -56,5 +63,7 @@ def _factory(kind: str, genome: Callable[[str], NDArray[Any]]) -> Callable[[], G
 
 
 POLICIES: Final = {
-    f"{PREFIX}{kind}/best": _factory(kind, genome) for kinds, genome in ((EVOLVED, _of_file), (PRESETS, _of_preset)) for kind in kinds
+    f"{PREFIX}{kind}/best": _factory(kind, genome)
+    for kinds, genome in ((EVOLVED, _of_file), (PRESETS, _of_preset))
+    for kind in kinds
 }

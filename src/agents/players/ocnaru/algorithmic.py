@@ -96,7 +96,9 @@ def _value(game: Game, seat: int, lot: int, params: Row, memory: Row) -> float:
             value *= params[AT.utilities] if owned == 1 else 1.0
         else:
             value += board.RENT[game.rules.board, lot, board.HOTEL]
-            value *= _landing(game, lot, params) * (params[AT.completes] if owned == board.GROUP_SIZE[group] - 1 else 1.0)
+            value *= _landing(game, lot, params) * (
+                params[AT.completes] if owned == board.GROUP_SIZE[group] - 1 else 1.0
+            )
         memory[OWN.value + lot] = value
     return memory[OWN.value + lot]
 
@@ -134,7 +136,11 @@ def _return(game: Game, street: int, hotel: bool) -> float:
     gain = 0
     for lot in range(street, street + count):
         gain += board.RENT[edition, lot, following] - board.RENT[edition, lot, level]
-    cost = building.building_cost(game, street) if hotel else board.HOUSE_PRICE[edition, street] * count
+    cost = (
+        building.building_cost(game, street)
+        if hotel
+        else board.HOUSE_PRICE[edition, street] * count
+    )
     return gain / cost
 
 
@@ -205,7 +211,11 @@ def _first(game: Game, seat: int, lots: int, lifting: bool, params: Row, memory:
         best, best_rank = 0, 0.0
         left = lots
         for lot in each(left):
-            rank = _lifting_rank(game, seat, lot, params, memory) if lifting else -_mortgage_rank(game, seat, lot, params, memory)
+            rank = (
+                _lifting_rank(game, seat, lot, params, memory)
+                if lifting
+                else -_mortgage_rank(game, seat, lot, params, memory)
+            )
             if best == 0 or rank > best_rank:
                 best, best_rank = 1 << lot, rank
         lots &= ~best
@@ -250,7 +260,9 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     cost = price(game, lot)
     if not reading.may_buy(game) or int(game.cash[seat]) - cost < params[AT.reserve]:
         return A_BUY
-    return A_BUY + 1 if _value(game, seat, lot, params, memory) > params[AT.bargain] * cost else A_BUY
+    return (
+        A_BUY + 1 if _value(game, seat, lot, params, memory) > params[AT.bargain] * cost else A_BUY
+    )
 
 
 @kernel
@@ -273,7 +285,9 @@ def _offer(game: Game, seat: int, partner: int, params: Row, memory: Row) -> int
         if mine & board.GROUP_LOTS[group]:
             wanted |= board.GROUP_LOTS[group] & int(game.lots[partner])
     wanted &= trade.tradable(game, partner)
-    cash = int(min(_values(game, seat, wanted, params, memory), int(game.cash[seat]) - params[AT.reserve]))
+    cash = int(
+        min(_values(game, seat, wanted, params, memory), int(game.cash[seat]) - params[AT.reserve])
+    )
     if wanted and cash > 0:
         return offers.begin(game, partner, wanted, 0, cash, memory)
     return stages.NO_ACTION
@@ -308,14 +322,21 @@ def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Carry out the plan for this debt; give up if no plan meets it and the rules allow that."""
     debt = stages.debt_at_hand(game)
     can_give_up = reading.may_go_on(game)
-    if memory[SLOT.debt] != debt or (int(memory[SLOT.to_sell]) | int(memory[SLOT.to_mortgage])) == 0:
+    if (
+        memory[SLOT.debt] != debt
+        or (int(memory[SLOT.to_sell]) | int(memory[SLOT.to_mortgage])) == 0
+    ):
         memory[SLOT.debt] = debt
         met = _plan(game, seat, amount_due(game) - int(game.cash[seat]), params, memory)
         if can_give_up and (not met or params[AT.legacy_debts]):
             return A_TURN
     for selling in (bool(params[AT.buildings_first]), not params[AT.buildings_first]):
         slot = SLOT.to_sell if selling else SLOT.to_mortgage
-        planned = int(memory[slot]) & legal(game, A_SELL if selling else A_MORTGAGE, board.NUM_STREETS if selling else board.NUM_LOTS)
+        planned = int(memory[slot]) & legal(
+            game,
+            A_SELL if selling else A_MORTGAGE,
+            board.NUM_STREETS if selling else board.NUM_LOTS,
+        )
         if planned:
             member = _next_to_go(game, seat, planned, selling, params, memory)
             memory[slot] = int(memory[slot]) & ~(1 << member)
@@ -335,12 +356,18 @@ def _plan(game: Game, seat: int, needed: int, params: Row, memory: Row) -> bool:
             member = _next_to_go(game, seat, left, selling, params, memory)
             left &= ~(1 << member)
             memory[slot] = int(memory[slot]) | 1 << member
-            needed -= stages.proceeds(game, member) if selling else board.MORTGAGE[game.rules.board, member]
+            needed -= (
+                stages.proceeds(game, member)
+                if selling
+                else board.MORTGAGE[game.rules.board, member]
+            )
     return needed <= 0
 
 
 @kernel
-def _next_to_go(game: Game, seat: int, members: int, selling: bool, params: Row, memory: Row) -> int:
+def _next_to_go(
+    game: Game, seat: int, members: int, selling: bool, params: Row, memory: Row
+) -> int:
     """The street of the least group value per house, or the lot of the least value per dollar."""
     best, best_rank = NO_LOT, 0.0
     for member in each(members):
@@ -369,7 +396,9 @@ def _lifts(game: Game, seat: int, params: Row, memory: Row) -> bool:
 def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if game.decision == agenda.JAIL:
         return stages.stay_or_leave(game, _way_out(game, int(game.player), params, memory))
-    return decide(game, params, memory, _window, _buy, _bid, accepts=_accepts, debt=_debt, lifts=_lifts)
+    return decide(
+        game, params, memory, _window, _buy, _bid, accepts=_accepts, debt=_debt, lifts=_lifts
+    )
 
 
 POLICIES: Final = {"ocnaru/algorithmic": family("ocnaru/algorithmic", _play, Algorithmic)}

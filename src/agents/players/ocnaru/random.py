@@ -91,7 +91,10 @@ def _all_building(game: Game, seat: int) -> int:
     for street in each(streets):
         cost = building.building_cost(game, street)
         if game.rules.even_build == building.WHOLE_GROUP:
-            cost = board.HOUSE_PRICE[game.rules.board, street] * board.GROUP_SIZE[board.GROUP_OF[street]]
+            cost = (
+                board.HOUSE_PRICE[game.rules.board, street]
+                * board.GROUP_SIZE[board.GROUP_OF[street]]
+            )
         if cost <= funds:
             chosen |= 1 << street
             funds -= cost
@@ -107,7 +110,9 @@ def _offer(game: Game, seat: int, partner: int, params: Row, memory: Row) -> int
     if game.rules.trade != offers.OFFICIAL:
         give = _one_of(game, seat, mine & board.ALL_LOTS)
         ask = _one_of(game, seat, theirs & board.ALL_LOTS)
-        return offers.begin(game, partner, ask, give, 0, memory) if give and ask else stages.NO_ACTION
+        return (
+            offers.begin(game, partner, ask, give, 0, memory) if give and ask else stages.NO_ACTION
+        )
     most = max(0, int(game.cash[partner]))
     paid, asked = _up_to(game, seat, most), _up_to(game, seat, most)
     cards = _up_to(game, seat, size(mine & ~board.ALL_LOTS))
@@ -153,7 +158,9 @@ def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Fold, or raise halfway to the list price."""
     lot = int(game.auction_lot)
     limit = groups.dearest_house(game, seat) if lot >= building.HOUSE_LOT else price(game, lot)
-    return habits.bid_up_to(game, min(limit, int(game.cash[seat])) if _coin(game, seat) else 0.0, 0.5)
+    return habits.bid_up_to(
+        game, min(limit, int(game.cash[seat])) if _coin(game, seat) else 0.0, 0.5
+    )
 
 
 @kernel
@@ -165,7 +172,9 @@ def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
     if memory[SLOT.debt] != debt:
         suffices = players.mortgage_values(game, lots & ~groups.STREETS) >= needed
         memory[SLOT.debt], memory[SLOT.to_sell] = debt, 0 if suffices else streets
-        met = suffices or players.mortgage_values(game, lots) + _all_proceeds(game, streets) >= needed
+        met = (
+            suffices or players.mortgage_values(game, lots) + _all_proceeds(game, streets) >= needed
+        )
         if reading.may_go_on(game) and (not met or params[AT.legacy_debts] or memory[OWN.ruined]):
             memory[SLOT.debt] = 0
             return A_TURN
@@ -199,7 +208,12 @@ def _raise_for_lifting(game: Game, seat: int, stage: int, params: Row, memory: R
     """
     lot = lowest(int(memory[SLOT.left]))
     missing = mortgage.lifting_cost(game, lot) - int(game.cash[seat])
-    if stage != stages.LIFT or game.rules.liquidation != liquidation.ONE_REQUEST or missing <= 0 or not has(game.mortgaged, lot):
+    if (
+        stage != stages.LIFT
+        or game.rules.liquidation != liquidation.ONE_REQUEST
+        or missing <= 0
+        or not has(game.mortgaged, lot)
+    ):
         return stages.NO_ACTION
     streets, lots = reading.sellable(game), reading.mortgageable(game)
     if params[AT.legacy_debts]:
@@ -218,7 +232,12 @@ def _raise_for_lifting(game: Game, seat: int, stage: int, params: Row, memory: R
 def _leave_table(game: Game, seat: int, memory: Row) -> int:
     """Leave the game as the rules allow: give away all goods, later give up the first debt."""
     partner, goods = (seat + 1) % int(game.num_players), trade.tradable(game, seat)
-    if game.rules.trade == offers.OFFICIAL and game.offers[seat] == 0 and goods and offers.may_offer_to(game, seat, partner):
+    if (
+        game.rules.trade == offers.OFFICIAL
+        and game.offers[seat] == 0
+        and goods
+        and offers.may_offer_to(game, seat, partner)
+    ):
         return offers.begin(game, partner, 0, goods, max(0, int(game.cash[seat])), memory)
     return A_TURN
 

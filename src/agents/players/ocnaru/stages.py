@@ -69,7 +69,9 @@ def go_through(
         if memory[SLOT.left] == NOT_ENTERED:
             memory[SLOT.left] = plan(game, seat, stage, params, memory)
         while memory[SLOT.left] > 0:
-            action = NO_ACTION if raise_first is None else raise_first(game, seat, stage, params, memory)
+            action = (
+                NO_ACTION if raise_first is None else raise_first(game, seat, stage, params, memory)
+            )
             if action != NO_ACTION:
                 return action
             left = int(memory[SLOT.left])
@@ -111,6 +113,8 @@ def stay_or_leave(game: Game, way_out: int) -> int:
 def proceeds(game: Game, street: int) -> int:
     """The proceeds of a level of a street, or of its group if groups are sold at once (dollars)."""
     one = building.refund(game, street, int(game.rules.sell_ratio))
-    if game.rules.even_build != building.WHOLE_GROUP or (game.rules.ocnaru_quirks and game.level[street] == HOTEL):
+    if game.rules.even_build != building.WHOLE_GROUP or (
+        game.rules.ocnaru_quirks and game.level[street] == HOTEL
+    ):
         return one
     return one * GROUP_SIZE[GROUP_OF[street]]

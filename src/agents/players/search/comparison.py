@@ -72,21 +72,26 @@ def compare_offers(
     return compare_actions(game, moves, policies, n, seed=seed, value=value, **limits, **options)
 
 
-def find_offers(game: Game, policies: Any = "expert", most: int = 4, value: str | Value = "best") -> list[Move]:
+def find_offers(
+    game: Game, policies: Any = "expert", most: int = 4, value: str | Value = "best"
+) -> list[Move]:
     """What `compare_offers` compares: no offer, then the offers; the arguments are the same."""
     moves_of(game)  # refuses games that are over and half-made offers
     if not may_offer(game):
         name = DECISION_NAMES[game.decision]
         raise ConfigurationError(
-            f"Player {game.player} can't begin an offer at this decision ({name}): compare_offers "
-            "needs a 'turn' with an action such as 'trade with player +1'. For other decisions there is compare_actions."
+            f"Player {game.player} can't begin an offer at this decision ({name}): compare_offers"
+            " needs a 'turn' with an action such as 'trade with player +1'. For other decisions"
+            " there is compare_actions."
         )
     most = whole_number("most", most, 0)
     judge, seats = values.resolve(value), _seats(policies, int(game.num_players))
     judge.check_players(len(seats))
     own, *others = resolve_all([seats[int(game.player)], *ADVISERS])
     proposed = propose(core.batch_of(game, write=False).copy(), judge, most, seats) if most else []
-    offers = [_composed(game, _plan(offer)) for offer in proposed] + [_composed(game, _advice(policy)) for policy in (own, *others)]
+    offers = [_composed(game, _plan(offer)) for offer in proposed] + [
+        _composed(game, _advice(policy)) for policy in (own, *others)
+    ]
     return [_no_offer(game, own), *dict.fromkeys(offer for offer in offers if offer is not None)]
 
 
@@ -94,8 +99,13 @@ def _seats(policies: Any, players: int) -> list[CompiledPolicy]:
     """The policy of each seat, of a mixture the likeliest."""
     mixtures = list(policies) if isinstance(policies, (list, tuple)) else [policies] * players
     if len(mixtures) != players:
-        raise ConfigurationError(f"{len(mixtures)} policies are given for {players} seats: give one for all, or one a seat.")
-    return [compiled(policy) for policy in resolve_all([likeliest(mixture) for mixture in mixtures])]
+        raise ConfigurationError(
+            f"{len(mixtures)} policies are given for {players} seats: give one for all, or one a"
+            " seat."
+        )
+    return [
+        compiled(policy) for policy in resolve_all([likeliest(mixture) for mixture in mixtures])
+    ]
 
 
 def _composed(game: Game, choose: Callable[[Games], int]) -> tuple[int, ...] | None:
@@ -112,7 +122,9 @@ def _composed(game: Game, choose: Callable[[Games], int]) -> tuple[int, ...] | N
 def _plan(offer: Offer) -> Callable[[Games], int]:
     """The steps of a known offer."""
     memory = np.zeros(MEMORY)
-    return lambda made: compose(made, memory) if made["decision"][0] in OFFERING else begin(made, offer, memory)
+    return lambda made: (
+        compose(made, memory) if made["decision"][0] in OFFERING else begin(made, offer, memory)
+    )
 
 
 def _advice(policy: Policy) -> Callable[[Games], int]:

@@ -30,7 +30,8 @@ from monopoly_env.policy.loop import ask as ask_policy
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 
 _SURPLUS: Final = 0.004  # least gain of both sides together, in shares of the win
-_KEPT: Final = (0.0, 0.4)  # shares of the surplus for the partner, an offer each; the first at its limit
+# Shares of the surplus for the partner, an offer each; the first at its limit
+_KEPT: Final = (0.0, 0.4)
 _LEAST: Final = 0.002  # and no less than that
 _STEP: Final = 10  # dollars
 _HALVINGS: Final = 9  # so many find the price to a step within 5,120 dollars
@@ -59,7 +60,9 @@ class _Replies(NamedTuple):
     mask: NDArray[np.bool_]  # (205,) a buffer
 
 
-def propose(game: Games, value: Value, most: int, replies: Sequence[CompiledPolicy] | None = None) -> list[Offer]:
+def propose(
+    game: Games, value: Value, most: int, replies: Sequence[CompiledPolicy] | None = None
+) -> list[Offer]:
     """The packages that bring the player to move most by a value, each at its prices.
 
     Args:
@@ -74,8 +77,16 @@ def propose(game: Games, value: Value, most: int, replies: Sequence[CompiledPoli
     table = np.zeros((most * len(_KEPT), _COLUMNS))
     shares = np.zeros((2, int(game["num_players"][0])))
     policies = list(dict.fromkeys(replies or ()))
-    numbers = np.array([policies.index(policy) for policy in replies] if replies else [_NOBODY] * shares.shape[1])
-    answer = _Replies(Players.of(policies), numbers, empty_games(1), np.zeros(MEMORY), np.zeros(NUM_ACTIONS, np.bool_))
+    numbers = np.array(
+        [policies.index(policy) for policy in replies] if replies else [_NOBODY] * shares.shape[1]
+    )
+    answer = _Replies(
+        Players.of(policies),
+        numbers,
+        empty_games(1),
+        np.zeros(MEMORY),
+        np.zeros(NUM_ACTIONS, np.bool_),
+    )
     found = _propose(game, value.kernel.handle, value.params, empty_games(1), shares, table, answer)
     return [Offer(*(int(number) for number in row[:_GAIN])) for row in table[:found]]
 
@@ -120,9 +131,24 @@ def _propose(
                 if ask | give == 0 or ask < 0 or give < 0 or PART_GROUPS[i] & PART_GROUPS[j]:
                     continue
                 _value_after(games, scratch, partner, ask, give, 0, value, params, shares[1])
-                surplus = shares[1, seat] + shares[1, partner] - shares[0, seat] - shares[0, partner]
+                surplus = (
+                    shares[1, seat] + shares[1, partner] - shares[0, seat] - shares[0, partner]
+                )
                 if surplus > _SURPLUS or replies.numbers[partner] >= 0:
-                    found = _price(games, scratch, partner, ask, give, surplus, value, params, shares, table, found, replies)
+                    found = _price(
+                        games,
+                        scratch,
+                        partner,
+                        ask,
+                        give,
+                        surplus,
+                        value,
+                        params,
+                        shares,
+                        table,
+                        found,
+                        replies,
+                    )
     return found
 
 
@@ -141,7 +167,15 @@ def _parts_of(game: Game, giver: int, taker: int) -> Any:
 
 @kernel
 def _value_after(
-    games: Games, scratch: Games, partner: int, ask: int, give: int, dollars: int, value: Any, params: Any, shares: Any
+    games: Games,
+    scratch: Games,
+    partner: int,
+    ask: int,
+    give: int,
+    dollars: int,
+    value: Any,
+    params: Any,
+    shares: Any,
 ) -> None:
     """Write the shares after an exchange."""
     scratch[0] = games[0]
@@ -187,7 +221,17 @@ def _price(
 
 
 @kernel
-def _limit(games: Games, scratch: Games, partner: int, ask: int, give: int, wanted: float, value: Any, params: Any, shares: Any) -> int:
+def _limit(
+    games: Games,
+    scratch: Games,
+    partner: int,
+    ask: int,
+    give: int,
+    wanted: float,
+    value: Any,
+    params: Any,
+    shares: Any,
+) -> int:
     """The least dollars given (most asked) that leave the partner the wanted share."""
     game = games[0]
     low, high = -int(game.cash[partner]) // _STEP, int(game.cash[int(game.player)]) // _STEP
@@ -229,7 +273,9 @@ def _accepted(games: Games, partner: int, ask: int, give: int, dollars: int, rep
 
 
 @entry()
-def _begin(games: Games, partner: int, ask: int, give: int, dollars: int, memory: NDArray[np.float64]) -> int:
+def _begin(
+    games: Games, partner: int, ask: int, give: int, dollars: int, memory: NDArray[np.float64]
+) -> int:
     return offers.begin(games[0], partner, ask, give, dollars, borrowed(memory))
 
 
@@ -239,7 +285,9 @@ def _compose(games: Games, memory: NDArray[np.float64]) -> int:
 
 
 @entry()
-def _lay(games: Games, partner: int, ask: int, give: int, dollars: int, memory: NDArray[np.float64]) -> bool:
+def _lay(
+    games: Games, partner: int, ask: int, give: int, dollars: int, memory: NDArray[np.float64]
+) -> bool:
     return _laid(games[0], partner, ask, give, dollars, borrowed(memory))
 
 

@@ -27,13 +27,17 @@ _LUCK: Final = 22  # a random stream that the engine does not use
 _TURN: Final = DECISION_NAMES.index("turn")
 _TRADES: Final = HEADS["trade"].slice
 # Left out in a turn: raising cash pays more than one action later, and could be undone for ever.
-_RAISING: Final = tuple(action for head in ("sell", "mortgage") for action in range(HEADS[head].start, HEADS[head].stop))
+_RAISING: Final = tuple(
+    action for head in ("sell", "mortgage") for action in range(HEADS[head].start, HEADS[head].stop)
+)
 
 
 class OnePlyPolicy(BatchedPolicy):
     """Takes the action with the highest mean value of the next state."""
 
-    def __init__(self, value: str = "best", draws: int = 8, base: str = "expert", name: str | None = None) -> None:
+    def __init__(
+        self, value: str = "best", draws: int = 8, base: str = "expert", name: str | None = None
+    ) -> None:
         """Make the player.
 
         Args:
@@ -65,7 +69,9 @@ class OnePlyPolicy(BatchedPolicy):
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
         """Choose an action for each decision."""
         actions = self.base.act(Decisions(decisions.games.copy(), decisions.memory, decisions.key))
-        mine = ~np.isin(decisions.decision, OFFERING) & ((actions < _TRADES.start) | (actions >= _TRADES.stop))
+        mine = ~np.isin(decisions.decision, OFFERING) & (
+            (actions < _TRADES.start) | (actions >= _TRADES.stop)
+        )
         for number in np.flatnonzero(mine):
             game = decisions.games[number : number + 1]
             mask = decisions.mask[number].astype(np.bool_)

@@ -45,7 +45,10 @@ _TURN: Final = DECISION_NAMES.index("turn")
 _TRADES = HEADS["trade"].slice
 _MONEY: Final = tuple(HEADS[head].slice for head in ("sell", "mortgage", "unmortgage"))
 # Questions with few answers, and the answers: all but counter-offers and what raises cash.
-_SHORT: Final = tuple(DECISION_NAMES.index(name) for name in ("buy", "reply", "jail", "tax", "fine_or_chance", "takeover"))
+_SHORT: Final = tuple(
+    DECISION_NAMES.index(name)
+    for name in ("buy", "reply", "jail", "tax", "fine_or_chance", "takeover")
+)
 _SHORT_ANSWERS: Final = tuple(
     HEADS[head].start + place
     for head, count in (("buy", 2), ("turn", 1), ("jail", 2), ("reply", 2), ("choice", 2))
@@ -124,19 +127,33 @@ class SearchPolicy(BatchedPolicy):
             ConfigurationError: A policy is unknown, not compiled or not learned where it must be, a
                 decision is unknown, or a number is out of range.
         """
-        for option, number, least in (("playouts", playouts, 0), ("offers", offers, 0), ("turns", turns, 1), ("threads", threads, 1)):
+        for option, number, least in (
+            ("playouts", playouts, 0),
+            ("offers", offers, 0),
+            ("turns", turns, 1),
+            ("threads", threads, 1),
+        ):
             if number is not None or not least:
                 whole_number(option, number, least)
         if not margin >= 0:
             raise ConfigurationError(f"margin={margin!r} must not be negative.")
         if time is not None and not (isinstance(time, (int, float)) and time > 0):
-            raise ConfigurationError(f"time={time!r} must be a positive number of seconds, or None.")
+            raise ConfigurationError(
+                f"time={time!r} must be a positive number of seconds, or None."
+            )
         if doubt is not None and not 0 < doubt < 1:
-            raise ConfigurationError(f"doubt={doubt!r} must be a probability between 0 and 1, or None.")
+            raise ConfigurationError(
+                f"doubt={doubt!r} must be a probability between 0 and 1, or None."
+            )
         self.base = compiled(resolve(base))
         if doubt is not None and not isinstance(self.base, Doubting):
-            raise ConfigurationError(f"doubt={doubt!r} needs a learned base, such as 'ppo/best/two': {base!r} has no networks that doubt.")
-        self.rollout_policy = self.base if rollout_policy is None else compiled(resolve(rollout_policy))
+            raise ConfigurationError(
+                f"doubt={doubt!r} needs a learned base, such as 'ppo/best/two': {base!r} has no"
+                " networks that doubt."
+            )
+        self.rollout_policy = (
+            self.base if rollout_policy is None else compiled(resolve(rollout_policy))
+        )
         self.advisers = [compiled(resolve(adviser)) for adviser in advisers]
         self.name = name or f"search/{base}/{playouts}"
         self.searched = 0  # decisions that were played out
@@ -169,14 +186,24 @@ class SearchPolicy(BatchedPolicy):
         actions = _answer(self.base, decisions, decisions.memory)
         if self._options["playouts"] == 0 or not len(decisions):
             return actions
-        advice = np.stack([actions, *(_advice(adviser, decisions, actions) for adviser in self.advisers)])
+        advice = np.stack(
+            [actions, *(_advice(adviser, decisions, actions) for adviser in self.advisers)]
+        )
         doubts = self._doubts(decisions, actions)
-        contested = ((advice != actions).any(axis=0) | doubts.any(axis=1)) & ~np.isin(decisions.decision, OFFERING)
+        contested = ((advice != actions).any(axis=0) | doubts.any(axis=1)) & ~np.isin(
+            decisions.decision, OFFERING
+        )
         asked = np.isin(decisions.decision, _SHORT) & self._options["thorough"]
-        for number in np.flatnonzero((contested | asked) & np.isin(decisions.decision, self._may_search)).tolist():
-            candidates = dict.fromkeys(advice[:, number].tolist()) | dict.fromkeys(np.flatnonzero(doubts[number]).tolist())
+        for number in np.flatnonzero(
+            (contested | asked) & np.isin(decisions.decision, self._may_search)
+        ).tolist():
+            candidates = dict.fromkeys(advice[:, number].tolist()) | dict.fromkeys(
+                np.flatnonzero(doubts[number]).tolist()
+            )
             if asked[number]:
-                candidates |= dict.fromkeys(action for action in _SHORT_ANSWERS if decisions.mask[number, action])
+                candidates |= dict.fromkeys(
+                    action for action in _SHORT_ANSWERS if decisions.mask[number, action]
+                )
             actions[number] = self._best(decisions, number, candidates)
         if self._options["offers"]:
             self._offer(decisions, actions)
@@ -189,16 +216,24 @@ class SearchPolicy(BatchedPolicy):
             return np.zeros((len(actions), NUM_ACTIONS), np.bool_)
         doubts = self.base.probabilities(decisions.games) >= least
         doubts[np.arange(len(actions)), actions] = False
-        return doubts & _useful(decisions.decision[:, None], np.arange(NUM_ACTIONS), actions[:, None])
+        return doubts & _useful(
+            decisions.decision[:, None], np.arange(NUM_ACTIONS), actions[:, None]
+        )
 
     def _offer(self, decisions: Decisions, actions: NDArray[np.int64]) -> None:
         """Go on with the offers that were begun, and begin new ones in place of other actions."""
         composing = np.isin(decisions.decision, OFFERING) & (decisions.memory[:, COMPOSING] == 1)
         decisions.memory[~composing, COMPOSING] = 0
         for number in np.flatnonzero(composing).tolist():
-            actions[number] = compose(decisions.games[number : number + 1], decisions.memory[number])
+            actions[number] = compose(
+                decisions.games[number : number + 1], decisions.memory[number]
+            )
         games, rows = decisions.games, np.arange(len(actions))
-        looks = (decisions.decision == _TURN) & (games["offers"][rows, games["player"]] == 0) & (games["rounds"] % _PAUSE == 0)
+        looks = (
+            (decisions.decision == _TURN)
+            & (games["offers"][rows, games["player"]] == 0)
+            & (games["rounds"] % _PAUSE == 0)
+        )
         looks &= decisions.mask[:, _TRADES].any(axis=1) & ~_within(actions, _TRADES)
         for number in np.flatnonzero(looks).tolist():
             game = games[number : number + 1]
@@ -211,8 +246,12 @@ class SearchPolicy(BatchedPolicy):
     def _best_offer(self, decisions: Decisions, number: int, action: int) -> Offer | None:
         """The best offer, if it beats an action by more than the margin and one standard error."""
         game, seats = decisions.games[number : number + 1], self._seats(decisions, number)
-        proposed = propose(game, self._value, self._options["offers"], [likeliest(policies) for policies in seats])
-        laid = [(offer, position) for offer in proposed if (position := lay(game, offer)) is not None]
+        proposed = propose(
+            game, self._value, self._options["offers"], [likeliest(policies) for policies in seats]
+        )
+        laid = [
+            (offer, position) for offer in proposed if (position := lay(game, offer)) is not None
+        ]
         if not laid:
             return None
         self.searched += 1
@@ -222,17 +261,25 @@ class SearchPolicy(BatchedPolicy):
         wanted = (self._options["margin"] + 1) * leads[best].std(ddof=1) / np.sqrt(leads.shape[1])
         return laid[best][0] if leads[best].mean() > wanted else None
 
-    def _leads(self, positions: Games, game: Games, action: int, seats: list[Any], seed: int) -> NDArray[np.float32]:
+    def _leads(
+        self, positions: Games, game: Games, action: int, seats: list[Any], seed: int
+    ) -> NDArray[np.float32]:
         """(B, N) the lead of each position over an action for the player to move, by playout."""
         seat, count = int(game["player"][0]), self._options["playouts"]
         limit = self._options["time"]
-        options = {name: self._options[name] for name in ("turns", "value", "threads")} | {"seed": seed}
+        options = {name: self._options[name] for name in ("turns", "value", "threads")} | {
+            "seed": seed
+        }
         blocks, began = list[NDArray[np.float32]](), monotonic()
         block = count if limit is None else _BLOCK
         for first in range(0, count, block):
             size = min(block, count - first)
-            without = rollout(game, seats, size, actions=[action], first=first, **options).shares[0, :, seat]
-            blocks.append(rollout(positions, seats, size, first=first, **options).shares[:, :, seat] - without)
+            without = rollout(game, seats, size, actions=[action], first=first, **options).shares[
+                0, :, seat
+            ]
+            blocks.append(
+                rollout(positions, seats, size, first=first, **options).shares[:, :, seat] - without
+            )
             if limit is not None and monotonic() - began > limit:
                 break
         return np.hstack(blocks)
@@ -262,9 +309,18 @@ class SearchPolicy(BatchedPolicy):
         if not others:
             return first
         self.searched += 1
-        options = {name: self._options[name] for name in ("turns", "value", "threads")} | {"seconds": self._options["time"]}
+        options = {name: self._options[name] for name in ("turns", "value", "threads")} | {
+            "seconds": self._options["time"]
+        }
         seats, seed = self._seats(decisions, number), int(decisions.key[number] & _SEED)
-        compared = compare_actions(decisions.games[number], [first, *others], seats, self._options["playouts"], seed=seed, **options)
+        compared = compare_actions(
+            decisions.games[number],
+            [first, *others],
+            seats,
+            self._options["playouts"],
+            seed=seed,
+            **options,
+        )
         best = compared.best.action
         if best == first:
             return first
@@ -294,17 +350,23 @@ def likeliest(mixture: Any) -> Any:
 def _numbers(names: Sequence[str]) -> list[int]:
     for name in names:
         if name not in DECISION_NAMES:
-            raise ConfigurationError(f"decisions: there is no decision {name!r}. {nearest(name, DECISION_NAMES)}")
+            raise ConfigurationError(
+                f"decisions: there is no decision {name!r}. {nearest(name, DECISION_NAMES)}"
+            )
     return [DECISION_NAMES.index(name) for name in names]
 
 
-def _advice(adviser: CompiledPolicy, decisions: Decisions, base: NDArray[np.int64]) -> NDArray[np.int64]:
+def _advice(
+    adviser: CompiledPolicy, decisions: Decisions, base: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """What an adviser would do, or the base policy's answer where its own is of no use."""
     advice = _answer(adviser, decisions, None)
     return np.where(_useful(decisions.decision, advice, base), advice, base)
 
 
-def _useful(decision: NDArray[np.int16], answers: NDArray[np.int64], base: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _useful(
+    decision: NDArray[np.int16], answers: NDArray[np.int64], base: NDArray[np.int64]
+) -> NDArray[np.bool_]:
     """Whether an answer is worth playing out beside the base policy's; the arrays broadcast.
 
     Offers are the base policy's. To raise cash in one's turn, whoever would do so had a purpose
@@ -322,6 +384,8 @@ def _within(actions: NDArray[np.int64], head: slice) -> NDArray[np.bool_]:
     return (actions >= head.start) & (actions < head.stop)
 
 
-def _answer(policy: CompiledPolicy, decisions: Decisions, memory: NDArray[np.float64] | None) -> NDArray[np.int64]:
+def _answer(
+    policy: CompiledPolicy, decisions: Decisions, memory: NDArray[np.float64] | None
+) -> NDArray[np.int64]:
     """What a policy would do; it draws from copies, so that asking it does not change the games."""
     return policy.act(Decisions(decisions.games.copy(), memory, decisions.key))

@@ -60,7 +60,9 @@ def _return_of(game: Game, group: int) -> float:
     level = building.lowest_level(game, group)
     if level == board.HOTEL:
         return 0.0
-    return group_return(game, group, level, building.next_level(game, _lowest_street(game, group, level)))
+    return group_return(
+        game, group, level, building.next_level(game, _lowest_street(game, group, level))
+    )
 
 
 @kernel
@@ -91,7 +93,11 @@ def to_build(game: Game, seat: int, params: Row) -> int:
         level = building.lowest_level(game, group)
         streets = streets_at(game, group, level)
         hotel = building.next_level(game, _lowest_street(game, group, level)) == board.HOTEL
-        count = board.GROUP_SIZE[group] if game.rules.even_build == building.WHOLE_GROUP else size(streets)
+        count = (
+            board.GROUP_SIZE[group]
+            if game.rules.even_build == building.WHOLE_GROUP
+            else size(streets)
+        )
         cost = board.HOUSE_PRICE[edition, start] * count  # also of a hotel
         pays = not hotel or -losses[group] >= params[AT.hotel_roi_threshold]
         if pays and cost <= budget and _complete_builds(game, seat, group, cost, hotel, params):
@@ -101,7 +107,9 @@ def to_build(game: Game, seat: int, params: Row) -> int:
 
 
 @kernel
-def _complete_builds(game: Game, seat: int, group: int, cost: int, hotel: bool, params: Row) -> bool:
+def _complete_builds(
+    game: Game, seat: int, group: int, cost: int, hotel: bool, params: Row
+) -> bool:
     """A complete agent's tests: cost against total worth, and houses elsewhere before a hotel."""
     if params[AT.complete] == 0:
         return True
@@ -109,7 +117,12 @@ def _complete_builds(game: Game, seat: int, group: int, cost: int, hotel: bool, 
         return False
     least = params[AT.min_houses_before_hotel]
     for other in range(building.COLOURS):
-        if hotel and other != group and players.owns_group(game, seat, other) and building.lowest_level(game, other) < least:
+        if (
+            hotel
+            and other != group
+            and players.owns_group(game, seat, other)
+            and building.lowest_level(game, other) < least
+        ):
             return False
     return True
 
@@ -263,7 +276,9 @@ def _rescue_by_mortgages(game: Game, need: int, params: Row, memory: Row) -> int
     lots, plan, raised = reading.mortgageable(game), 0, 0
     scores = on_stack(NUM_LOTS, np.float64)
     for lot in each(lots):
-        scores[lot] = _rescue_value(game, lot, params, memory) / board.MORTGAGE[game.rules.board, lot]
+        scores[lot] = (
+            _rescue_value(game, lot, params, memory) / board.MORTGAGE[game.rules.board, lot]
+        )
     while lots and raised < need:
         lot = reading.least(lots, scores)
         lots &= ~(1 << lot)

@@ -22,7 +22,8 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
 # The phases of a window, in order.
 _IDLE, _TRADING, _SELLING, _MORTGAGING, _LIFTING, _BUILDING = range(6)
-_EVEN_LATER: Final = 1.3  # list prices that a late lot must be worth with at most three reserves in cash
+# List prices that a late lot must be worth with at most three reserves in cash
+_EVEN_LATER: Final = 1.3
 
 
 @kernel
@@ -75,7 +76,11 @@ def _stamp(game: Game, when: int) -> int:
 @kernel
 def _may_trade(game: Game, seat: int, when: int) -> bool:
     """Whether to trade: in its own turn, and not after a throw that has left it in jail."""
-    return when != agenda.OUT_OF_TURN and (game.jail[seat] == 0 or when == agenda.BEFORE_THROW) and reading.may_trade(game)
+    return (
+        when != agenda.OUT_OF_TURN
+        and (game.jail[seat] == 0 or when == agenda.BEFORE_THROW)
+        and reading.may_trade(game)
+    )
 
 
 @kernel
@@ -105,7 +110,9 @@ def _go_through(game: Game, seat: int, params: Row, memory: Row) -> int:
     while True:
         if phase != _TRADING:
             start = _first_action(phase)
-            lots = int(memory[SLOT.todo]) & legal(game, start, NUM_LOTS if start >= A_MORTGAGE else NUM_STREETS)
+            lots = int(memory[SLOT.todo]) & legal(
+                game, start, NUM_LOTS if start >= A_MORTGAGE else NUM_STREETS
+            )
             if lots:
                 memory[SLOT.todo] = lots & (lots - 1)
                 memory[SLOT.phase] = phase
@@ -196,7 +203,9 @@ def _wants(game: Game, seat: int, lot: int, left: int, params: Row, memory: Row)
         return True
     worth, cost = seen_value(game, lot, params, memory), price(game, lot)
     rich = game.cash[seat] > 3 * params[AT.min_cash_reserve]
-    return worth >= params[AT.property_value_multiplier] * cost and (rich or worth > _EVEN_LATER * cost)
+    return worth >= params[AT.property_value_multiplier] * cost and (
+        rich or worth > _EVEN_LATER * cost
+    )
 
 
 @kernel
@@ -211,7 +220,9 @@ def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
     if lot >= building.HOUSE_LOT:
         worth = params[AT.property_value_multiplier] * groups.dearest_house(game, seat)
         return habits.bid(game, min(worth, funds))
-    raised = factor(game, lot, int(memory[SLOT.own_seen]), int(memory[SLOT.others_seen]), params, memory)
+    raised = factor(
+        game, lot, int(memory[SLOT.own_seen]), int(memory[SLOT.others_seen]), params, memory
+    )
     return habits.bid(game, min(raised * price(game, lot), funds))
 
 
@@ -220,7 +231,9 @@ def _lifts(game: Game, seat: int, params: Row, memory: Row) -> bool:
     """Whether to lift the mortgage of a received lot at once, by the same rules as later."""
     lot, cash = asked_lot(game), int(game.cash[seat])
     look(game, seat, params, memory)
-    if cash < params[AT.unmortgage_threshold] or cash - mortgage.principal(game, lot) < money.kept(game, seat, params):
+    if cash < params[AT.unmortgage_threshold] or cash - mortgage.principal(game, lot) < money.kept(
+        game, seat, params
+    ):
         return False
     return money.lifting_score(game, lot, params, memory) >= params[AT.unmortgage_roi_threshold]
 
@@ -271,11 +284,21 @@ def _rest_of_rescue(game: Game, memory: Row) -> int:
 def _decide(game: Game, params: Row, memory: Row) -> int:
     if game.decision == agenda.JAIL:
         return _jail(game, int(game.player), params)
-    return decide(game, params, memory, _window, _buy, _bid, accepts=accepts, debt=_debt, lifts=_lifts)
+    return decide(
+        game, params, memory, _window, _buy, _bid, accepts=accepts, debt=_debt, lifts=_lifts
+    )
 
 
 @kernel
-def _is_quiet(game: Game, seen: float, others: float, reserve: float, emergency: float, house_cash: float, lift_cash: float) -> bool:
+def _is_quiet(
+    game: Game,
+    seen: float,
+    others: float,
+    reserve: float,
+    emergency: float,
+    house_cash: float,
+    lift_cash: float,
+) -> bool:
     """Whether a window has nothing for the agent: enough cash, no new lot, nothing to build.
 
     This is a shortcut: going all the way through `_window` ends the same. It takes numbers because
@@ -311,6 +334,14 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
         house_cash, lift_cash = params[AT.min_cash_for_houses], params[AT.unmortgage_threshold]
         if adapts:  # of these four, late_game changes one
             house_cash = memory[SLOT.parameters + AT.min_cash_for_houses]
-        if _is_quiet(game, memory[SLOT.all_seen], memory[SLOT.others_seen], reserve, emergency, house_cash, lift_cash):
+        if _is_quiet(
+            game,
+            memory[SLOT.all_seen],
+            memory[SLOT.others_seen],
+            reserve,
+            emergency,
+            house_cash,
+            lift_cash,
+        ):
             return A_TURN
     return _decide(game, memory[SLOT.parameters :] if adapts else params, memory)

@@ -33,7 +33,9 @@ def plan_offers(game: Game, seat: int, params: Row, memory: Row) -> None:
     """Plan the best offers for this window, as things stand now."""
     memory[SLOT.offers] = 0
     if params[AT.complete] != 0:
-        if game.cash[seat] >= 1.5 * params[AT.min_cash_reserve] and _search_is_due(game, seat, memory):
+        if game.cash[seat] >= 1.5 * params[AT.min_cash_reserve] and _search_is_due(
+            game, seat, memory
+        ):
             _plan_complete(game, seat, params, memory)
         return
     lots = _taken_since(game, seat, memory)
@@ -67,7 +69,9 @@ def _taken_since(game: Game, seat: int, memory: Row) -> int:
 
 
 @kernel
-def _keep(partner: int, ask: int, give: int, cash: float, rank: float, memory: Row, ranks: Row, most: int) -> None:
+def _keep(
+    partner: int, ask: int, give: int, cash: float, rank: float, memory: Row, ranks: Row, most: int
+) -> None:
     """Put an offer among the best ones, by falling rank; of equals, the earlier one stays ahead."""
     place = most
     while place > 0 and rank > ranks[place - 1]:
@@ -100,7 +104,9 @@ def next_offer(game: Game, seat: int, memory: Row) -> int:
         partner, ask, give = goods >> 10, 1 << ((goods >> 5) & 31), (1 << (goods & 31)) >> 1
         if ask & ~trade.tradable(game, partner) or give & ~trade.tradable(game, seat):
             continue
-        if offers.may_offer_to(game, seat, partner) and _allowed(game, seat, partner, ask, give, cash):
+        if offers.may_offer_to(game, seat, partner) and _allowed(
+            game, seat, partner, ask, give, cash
+        ):
             return offers.begin(game, partner, ask, give, cash, memory)
     return NO_LOT
 
@@ -108,7 +114,9 @@ def next_offer(game: Game, seat: int, memory: Row) -> int:
 @kernel
 def _allowed(game: Game, seat: int, partner: int, ask: int, give: int, cash: int) -> bool:
     """Whether the rules and both purses allow an exchange that was not refused in this turn."""
-    if (game.rules.trade != offers.OFFICIAL and give == 0) or (game.rules.trade == offers.ONE_FOR_ONE and cash != 0):
+    if (game.rules.trade != offers.OFFICIAL and give == 0) or (
+        game.rules.trade == offers.ONE_FOR_ONE and cash != 0
+    ):
         return False
     if cash > game.cash[seat] or -cash > game.cash[partner]:
         return False
@@ -116,7 +124,9 @@ def _allowed(game: Game, seat: int, partner: int, ask: int, give: int, cash: int
 
 
 @kernel
-def _plan_later(game: Game, seat: int, partner: int, ask: int, params: Row, memory: Row, ranks: Row, most: int) -> None:
+def _plan_later(
+    game: Game, seat: int, partner: int, ask: int, params: Row, memory: Row, ranks: Row, most: int
+) -> None:
     """Plan an exchange for the only street that was missing in a group.
 
     The published program also plans plain requests for a lot and money: for such a street, to break
@@ -158,7 +168,9 @@ def _cheapest_spare(game: Game, seat: int, limit: float, memory: Row) -> int:
 
 
 @kernel
-def _plan_in_may(game: Game, seat: int, partner: int, ask: int, params: Row, memory: Row, ranks: Row, most: int) -> None:
+def _plan_in_may(
+    game: Game, seat: int, partner: int, ask: int, params: Row, memory: Row, ranks: Row, most: int
+) -> None:
     """Plan an exchange for the lot nearest in value; if that is too far off, a purchase."""
     wanted = wanted_in_may(game, ask, params, memory)
     match, distance = _nearest_lot(game, seat, wanted, params, memory)
@@ -176,13 +188,19 @@ def _plan_in_may(game: Game, seat: int, partner: int, ask: int, params: Row, mem
 
 
 @kernel
-def _nearest_lot(game: Game, seat: int, wanted: float, params: Row, memory: Row) -> tuple[int, float]:
+def _nearest_lot(
+    game: Game, seat: int, wanted: float, params: Row, memory: Row
+) -> tuple[int, float]:
     """The lot to give whose value is nearest to a sum, of groups lacking two or more; distance."""
     lots, best, least = trade.tradable(game, seat) & ALL_LOTS, NO_LOT, 0.0
     own, others = int(memory[SLOT.own_seen]), int(memory[SLOT.others_seen])
     for lot in each(lots):
         group = GROUP_OF[lot]
-        if group < building.COLOURS and others & GROUP_LOTS[group] == 0 and missing(group, own) <= 1:
+        if (
+            group < building.COLOURS
+            and others & GROUP_LOTS[group] == 0
+            and missing(group, own) <= 1
+        ):
             continue
         distance = abs(seen_value(game, lot, params, memory) - wanted)
         if best == NO_LOT or distance < least:
@@ -197,7 +215,11 @@ def _nearest_lot(game: Game, seat: int, wanted: float, params: Row, memory: Row)
 def _search_is_due(game: Game, seat: int, memory: Row) -> bool:
     """Whether a lot has changed hands since the last search, or a pause is over."""
     own, others = int(game.lots[seat]), of_opponents(game, seat)
-    if own == memory[SLOT.scanned_own] and others == memory[SLOT.scanned_others] and game.turns < memory[SLOT.next_offer]:
+    if (
+        own == memory[SLOT.scanned_own]
+        and others == memory[SLOT.scanned_others]
+        and game.turns < memory[SLOT.next_offer]
+    ):
         return False
     memory[SLOT.scanned_own] = own
     memory[SLOT.scanned_others] = others
@@ -221,7 +243,9 @@ def _plan_complete(game: Game, seat: int, params: Row, memory: Row) -> None:
 
 
 @kernel
-def _plan_best(game: Game, seat: int, partner: int, ask: int, params: Row, memory: Row, ranks: Row) -> None:
+def _plan_best(
+    game: Game, seat: int, partner: int, ask: int, params: Row, memory: Row, ranks: Row
+) -> None:
     """Plan the best offer for one street: at most a spare lot, and a price even for the partner.
 
     The partner is assumed to go by the same values and to want a tenth more than it gives.
@@ -229,7 +253,9 @@ def _plan_best(game: Game, seat: int, partner: int, ask: int, params: Row, memor
     own, theirs = int(game.lots[seat]), int(game.lots[partner])
     gain = pack_value(game, 1 << ask, own, of_opponents(game, seat), params, memory)
     their_price = pack_value(game, 1 << ask, theirs, of_opponents(game, partner), params, memory)
-    spare = trade.tradable(game, seat) & ALL_LOTS & ~groups.complete(own) & ~GROUP_LOTS[GROUP_OF[ask]]
+    spare = (
+        trade.tradable(game, seat) & ALL_LOTS & ~groups.complete(own) & ~GROUP_LOTS[GROUP_OF[ask]]
+    )
     best, best_give, best_cash = 0.0, NO_LOT, 0
     funds = min(int(game.cash[seat]) - params[AT.min_cash_reserve], 0.7 * int(game.cash[seat]))
     for give in range(NO_LOT, NUM_LOTS):
@@ -242,7 +268,9 @@ def _plan_best(game: Game, seat: int, partner: int, ask: int, params: Row, memor
         cash = np.ceil(1.11 * their_price - worth)
         if cash < 0:  # ask for what the partner can spare, and never for so much that it refuses
             cash = -min(-cash / 1.11, 0.5 * int(game.cash[partner]), 1.0 * price(game, ask))
-        profit = gain + max(0.0, -cash) - params[AT.trade_profit_threshold] * (loss + max(0.0, cash))
+        profit = (
+            gain + max(0.0, -cash) - params[AT.trade_profit_threshold] * (loss + max(0.0, cash))
+        )
         if cash <= funds and profit > best:
             best, best_give, best_cash = profit, give, int(cash)
     if best > 0:

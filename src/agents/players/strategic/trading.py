@@ -50,7 +50,11 @@ def pack_value(game: Game, lots: int, own: int, others: int, params: Row, memory
             members = GROUP_LOTS[group]
             completes = missing(group, own) == 1 and not has(own, lot)
             if params[AT.complete] != 0:
-                bonus = params[AT.trade_monopoly_bonus] if completes or own & members == members else 0.0
+                bonus = (
+                    params[AT.trade_monopoly_bonus]
+                    if completes or own & members == members
+                    else 0.0
+                )
             elif missing(group, own) == 1 and others & members == 0:
                 weight = 2.5
             elif own & members == 0 and whole_of_one(game, group):
@@ -64,7 +68,9 @@ def wanted_in_may(game: Game, lot: int, params: Row, memory: Row) -> float:
     """The value of a lot to be received, by the rules of May, with a bonus for a last lot."""
     group = GROUP_OF[lot]
     completes = group < building.COLOURS and missing(group, int(memory[SLOT.own_seen])) == 1
-    return seen_value(game, lot, params, memory) + (params[AT.trade_monopoly_bonus] if completes else 0.0)
+    return seen_value(game, lot, params, memory) + (
+        params[AT.trade_monopoly_bonus] if completes else 0.0
+    )
 
 
 # --- answers --------------------------------------------------------------------------------------
@@ -103,9 +109,15 @@ def _refuses(game: Game, seat: int, params: Row, memory: Row) -> bool:
     cash, net = int(game.cash[seat]), int(game.offer_cash)
     received, given = int(game.offer_give) & ALL_LOTS, int(game.offer_ask) & ALL_LOTS
     if params[AT.complete] != 0:
-        if net < 0 and (cash + net < params[AT.min_cash_reserve] or -net > 2 * total_price(game, received)):
+        if net < 0 and (
+            cash + net < params[AT.min_cash_reserve] or -net > 2 * total_price(game, received)
+        ):
             return True
-    elif cash + net < params[AT.min_cash_reserve] or net > 1.5 * total_price(game, received) or -net > 2 * total_price(game, given):
+    elif (
+        cash + net < params[AT.min_cash_reserve]
+        or net > 1.5 * total_price(game, received)
+        or -net > 2 * total_price(game, given)
+    ):
         return True
     if -net > 0.7 * cash:
         return True
@@ -132,7 +144,9 @@ def _score(game: Game, seat: int, params: Row, memory: Row) -> float:
     ratio = received / max(1.0, given)
     score = 0.3 if ratio > 1.3 else 0.15 if ratio > 1.1 else -0.2 if ratio <= 0.9 else 0.0
     # A complete agent counts every street that completes a group.
-    score += _progress(give & ALL_LOTS, ask & ALL_LOTS, own, 0 if params[AT.complete] != 0 else others)
+    score += _progress(
+        give & ALL_LOTS, ask & ALL_LOTS, own, 0 if params[AT.complete] != 0 else others
+    )
     after = int(game.cash[seat]) + net
     score += -0.15 if after < 200 else 0.1 if after >= 400 else 0.0
     score += 0.1 if after > 800 else -0.1 if after <= 300 else 0.0
@@ -154,7 +168,11 @@ def _progress(received: int, given: int, own: int, others: int) -> float:
         if group < building.COLOURS:
             count = GROUP_SIZE[group]
             owned = count - missing(group, own)
-            score += 0.4 if owned == count - 1 and others & GROUP_LOTS[group] == 0 else 0.2 * (owned + 1) / count
+            score += (
+                0.4
+                if owned == count - 1 and others & GROUP_LOTS[group] == 0
+                else 0.2 * (owned + 1) / count
+            )
     broken = given & groups.complete(own)
     for lot in each(broken):
         if GROUP_OF[lot] < building.COLOURS:
@@ -175,5 +193,11 @@ def _accepts_in_may(game: Game, seat: int, params: Row, memory: Row) -> bool:
     for lot in each(lots):
         group = GROUP_OF[lot]
         whole = group < building.COLOURS and missing(group, own) == 0
-        gain -= seen_value(game, lot, params, memory) + (params[AT.trade_monopoly_bonus] if whole else 0.0)
-    return gain > 0 or (gain >= -50 and randomness.policy_draw(game, seat, _FRACTION) < 0.9 * params[AT.trade_eagerness] * _FRACTION)
+        gain -= seen_value(game, lot, params, memory) + (
+            params[AT.trade_monopoly_bonus] if whole else 0.0
+        )
+    return gain > 0 or (
+        gain >= -50
+        and randomness.policy_draw(game, seat, _FRACTION)
+        < 0.9 * params[AT.trade_eagerness] * _FRACTION
+    )

@@ -44,7 +44,9 @@ SLOT: Final = memory_slots(
     parameters=parameters.NUM_PARAMETERS,
 )  # fmt: skip
 
-ORANGE, RED, GREEN, DARK_BLUE = (board.GROUPS.index(name) for name in ("orange", "red", "green", "dark_blue"))
+ORANGE, RED, GREEN, DARK_BLUE = (
+    board.GROUPS.index(name) for name in ("orange", "red", "green", "dark_blue")
+)
 _ZONE: Final = (6, 9)  # squares past jail that a token leaving it is most likely to reach
 
 # [edition, lot, owned of its group, up to 4] -> base of a lot's value (dollars). Streets: price,
@@ -55,7 +57,11 @@ for _lot in range(board.NUM_LOTS):
     for _owned in range(5):
         if _lot < board.NUM_STREETS:
             _with_houses = board.RENT[:, _lot, 1 : board.HOTEL].sum(axis=1)
-            _earned = 20 * board.RENT[:, _lot, 0] + _with_houses / 4 + board.RENT[:, _lot, board.HOTEL] / 5
+            _earned = (
+                20 * board.RENT[:, _lot, 0]
+                + _with_houses / 4
+                + board.RENT[:, _lot, board.HOTEL] / 5
+            )
         elif board.GROUP_OF[_lot] == board.RAILROADS:
             _earned = 10 * board.RENT[:, _lot, min(_owned, 3)]
         else:
@@ -145,7 +151,9 @@ def value(game: Game, lot: int, own: int, others: int, params: Row, memory: Row)
 @kernel
 def seen_value(game: Game, lot: int, params: Row, memory: Row) -> float:
     """What a lot is worth to the agent by its last look at the groups (dollars)."""
-    return value(game, lot, int(memory[SLOT.own_seen]), int(memory[SLOT.others_seen]), params, memory)
+    return value(
+        game, lot, int(memory[SLOT.own_seen]), int(memory[SLOT.others_seen]), params, memory
+    )
 
 
 @kernel
@@ -163,7 +171,9 @@ def factor(game: Game, lot: int, own: int, others: int, params: Row, memory: Row
         raised += params[AT.complete_set_bonus] * owned / count
     if owned == 0:
         early = params[AT.early_game_turns]
-        raised *= params[AT.first_property_eagerness] * (1.0 + max(0.0, early - memory[SLOT.round]) / early)
+        raised *= params[AT.first_property_eagerness] * (
+            1.0 + max(0.0, early - memory[SLOT.round]) / early
+        )
     if group == ORANGE or group == RED:
         raised *= params[AT.orange_red_property_bonus]
     elif group == GREEN or group == DARK_BLUE:
@@ -183,7 +193,9 @@ def in_zone(square: int) -> bool:
 def group_return(game: Game, group: int, level: int, following: int) -> float:
     """Rent per dollar of raising all streets of a group from one level to another."""
     edition = int(game.rules.board)
-    return (GROUP_RENT[edition, group, following] - GROUP_RENT[edition, group, level]) / GROUP_PRICE[edition, group]
+    return (
+        GROUP_RENT[edition, group, following] - GROUP_RENT[edition, group, level]
+    ) / GROUP_PRICE[edition, group]
 
 
 @kernel
@@ -198,7 +210,9 @@ def danger(game: Game, seat: int, params: Row) -> float:
         lot = board.SQUARE_LOT[edition, square]
         if lot >= 0 and has(theirs, lot):
             share = min(1.0, _feared_rent(game, lot) / (cash + 1))
-            expected += _THROWS[steps] * share * (params[AT.danger_zone_weight] if in_zone(square) else 1.0)
+            expected += (
+                _THROWS[steps] * share * (params[AT.danger_zone_weight] if in_zone(square) else 1.0)
+            )
     return expected
 
 
@@ -216,4 +230,6 @@ def _feared_rent(game: Game, lot: int) -> float:
     if group == board.UTILITIES:
         return 7.0 * board.RENT[edition, lot, owned - 1]
     level = int(game.level[lot])
-    return float(board.RENT[edition, lot, level]) * (2 if level == 0 and owned == board.GROUP_SIZE[group] else 1)
+    return float(board.RENT[edition, lot, level]) * (
+        2 if level == 0 and owned == board.GROUP_SIZE[group] else 1
+    )

@@ -30,7 +30,9 @@ def bid_up_to(game: Game, limit: float, share: float) -> int:
         share: 1.0 reaches the limit in the fewest steps.
     """
     seat = int(game.player)
-    room = limit - (auction.raise_base(game, seat) if game.decision == agenda.BID else int(game.sealed[seat]))
+    room = limit - (
+        auction.raise_base(game, seat) if game.decision == agenda.BID else int(game.sealed[seat])
+    )
     return raise_by(game, room * share, room)
 
 
@@ -79,8 +81,11 @@ def lift_first(game: Game, seat: int, lots: int) -> int:
 def rent_gain(game: Game, street: int) -> float:
     """The rent that the next building on a street adds, for each dollar of a house's price."""
     edition, level = int(game.rules.board), int(game.level[street])
-    now = RENT[edition, street, level] * (2 if level == 0 else 1)  # a complete group doubles the base rent
-    return (RENT[edition, street, building.next_level(game, street)] - now) / HOUSE_PRICE[edition, street]
+    # A complete group doubles the base rent
+    now = RENT[edition, street, level] * (2 if level == 0 else 1)
+    return (RENT[edition, street, building.next_level(game, street)] - now) / HOUSE_PRICE[
+        edition, street
+    ]
 
 
 @kernel
@@ -139,7 +144,9 @@ def least_built(game: Game, streets: int) -> int:
     edition = int(game.rules.board)
     for street in each(streets):
         level = int(game.level[street])
-        lost = (RENT[edition, street, level] - RENT[edition, street, level - 1]) / HOUSE_PRICE[edition, street]
+        lost = (RENT[edition, street, level] - RENT[edition, street, level - 1]) / HOUSE_PRICE[
+            edition, street
+        ]
         if best == NO_LOT or lost < least:
             best, least = street, lost
     return best

@@ -44,5 +44,8 @@ def memory_slots(*names: str, start: int = 0, limit: int = COMPOSING, **runs: in
     *firsts, end = accumulate([1] * len(names) + list(runs.values()), initial=start)
     if start < 0 or end > limit or min(runs.values(), default=1) < 1:
         slots = ", ".join([*names, *(f"{name}={length}" for name, length in runs.items())])
-        raise ConfigurationError(f"Memory slots from {start} to {end - 1} ({slots}) do not fit: 0 to {limit - 1} are free.")
+        raise ConfigurationError(
+            f"Memory slots from {start} to {end - 1} ({slots}) do not fit: 0 to {limit - 1} are"
+            " free."
+        )
     return cast(Any, namedtuple)("MemorySlots", [*names, *runs, "end"])(*firsts, end)

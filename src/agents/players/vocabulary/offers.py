@@ -34,7 +34,9 @@ def may_offer_to(game: Game, seat: int, partner: int) -> bool:
 
 
 @kernel
-def was_refused(game: Game, seat: int, partner: int, ask: int, give: int, least: float, most: float) -> bool:
+def was_refused(
+    game: Game, seat: int, partner: int, ask: int, give: int, least: float, most: float
+) -> bool:
     """Whether a partner has refused these goods in this turn for dollars from `least` to `most`."""
     for i in range(game.num_refused):
         between = game.refused_from[i] == seat and game.refused_to[i] == partner

@@ -56,13 +56,20 @@ class Parameters:
             value = getattr(self, option.name)
             if option.metadata["unit"] == "switch":
                 if not isinstance(value, (bool, np.bool_)):
-                    raise ConfigurationError(f"Parameter {option.name}={value!r} must be True or False.")
+                    raise ConfigurationError(
+                        f"Parameter {option.name}={value!r} must be True or False."
+                    )
                 continue
             low, high = option.metadata["range"]
-            number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+            number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(
+                value, bool
+            )
             if not number or not math.isfinite(value) or not low <= value <= high:
                 unit = option.metadata["unit"]
-                raise ConfigurationError(f"Parameter {option.name}={value!r} must be a number from {low:g} to {high:g} ({unit}).")
+                raise ConfigurationError(
+                    f"Parameter {option.name}={value!r} must be a number from {low:g} to {high:g}"
+                    f" ({unit})."
+                )
 
     @classmethod
     def checked(cls, **values: Any) -> Self:
@@ -75,7 +82,9 @@ class Parameters:
         known = [option.name for option in fields(cls)]
         for name in values:
             if name not in known:
-                raise ConfigurationError(f"{cls.__name__} has no parameter {name!r}. {nearest(name, known)}")
+                raise ConfigurationError(
+                    f"{cls.__name__} has no parameter {name!r}. {nearest(name, known)}"
+                )
         return cls(**values)
 
     @classmethod
@@ -92,19 +101,27 @@ class Parameters:
             source: Any = ast.parse(inspect.cleandoc(inspect.getsource(kind))).body[0]
             for above, below in pairwise(source.body):
                 if isinstance(above, ast.AnnAssign) and isinstance(below, ast.Expr):
-                    found[ast.unparse(above.target)] = " ".join(ast.literal_eval(below.value).split())
+                    found[ast.unparse(above.target)] = " ".join(
+                        ast.literal_eval(below.value).split()
+                    )
         return found
 
     @classmethod
     def quantities(cls) -> dict[str, int]:
         """The fields that can be tuned, neither switches nor modes, with their positions."""
-        return {o.name: place for place, o in enumerate(fields(cls)) if "range" in o.metadata and o.name not in cls.MODES}
+        return {
+            o.name: place
+            for place, o in enumerate(fields(cls))
+            if "range" in o.metadata and o.name not in cls.MODES
+        }
 
     @classmethod
     def fault_of(cls, row: NDArray[np.float64]) -> str:
         """What is wrong with a row of these parameters, empty if nothing is."""
         values = {
-            option.name: bool(number) if option.metadata["unit"] == "switch" and number in (0, 1) else number
+            option.name: (
+                bool(number) if option.metadata["unit"] == "switch" and number in (0, 1) else number
+            )
             for option, number in zip(fields(cls), row.tolist(), strict=True)
         }
         try:
@@ -135,7 +152,14 @@ class ScriptedPolicy(CompiledPolicy):
         known = zip(fields(self.family), self.params.tolist(), strict=True)
         changed = [(option, value) for option, value in known if value != option.default]
         return {
-            o.name: value == 1 if o.metadata["unit"] == "switch" else int(value) if value.is_integer() else value for o, value in changed
+            o.name: (
+                value == 1
+                if o.metadata["unit"] == "switch"
+                else int(value)
+                if value.is_integer()
+                else value
+            )
+            for o, value in changed
         }
 
     def fault_of(self, row: NDArray[np.float64]) -> str:
@@ -148,11 +172,15 @@ class ScriptedPolicy(CompiledPolicy):
         other.params = self.params.copy()
         for place in self.family.quantities().values():
             low, high = fields(self.family)[place].metadata["range"]
-            other.params[place] = np.clip(self.params[place] * np.exp(spread * generator.standard_normal()), low, high)
+            other.params[place] = np.clip(
+                self.params[place] * np.exp(spread * generator.standard_normal()), low, high
+            )
         return other
 
 
-def family(name: str, kernel: PolicyKernel, kind: type[Parameters], **preset: Any) -> partial[ScriptedPolicy]:
+def family(
+    name: str, kernel: PolicyKernel, kind: type[Parameters], **preset: Any
+) -> partial[ScriptedPolicy]:
     """The factory of a named policy; it takes the parameters that are to differ from this preset.
 
     Args:
@@ -164,5 +192,12 @@ def family(name: str, kernel: PolicyKernel, kind: type[Parameters], **preset: An
     return partial(_make, name, kernel, kind, preset)
 
 
-def _make(name: str, kernel: PolicyKernel, kind: type[Parameters], preset: dict[str, Any], /, **changes: Any) -> ScriptedPolicy:
+def _make(
+    name: str,
+    kernel: PolicyKernel,
+    kind: type[Parameters],
+    preset: dict[str, Any],
+    /,
+    **changes: Any,
+) -> ScriptedPolicy:
     return ScriptedPolicy(name, kernel, kind.checked(**(preset | changes)))

@@ -15,7 +15,8 @@ from monopoly_env.kernels import kernel
 
 # The groups of each part: none, one or two of them.
 PARTS: Final = ((), *((group,) for group in range(NUM_GROUPS)), *combinations(range(NUM_GROUPS), 2))
-PART_GROUPS: Final = np.array([sum(1 << group for group in part) for part in PARTS])  # [part] -> its groups, a bit each
+# [part] -> its groups, a bit each
+PART_GROUPS: Final = np.array([sum(1 << group for group in part) for part in PARTS])
 
 
 @kernel

@@ -56,7 +56,9 @@ def decide(
     if decision == agenda.BID or decision == agenda.SEALED_BID:
         return A_BID if bid is None else bid(game, seat, params, memory)
     if decision == agenda.JAIL:
-        stays = reading.may_go_on(game) and (leaves is None or not leaves(game, seat, params, memory))
+        stays = reading.may_go_on(game) and (
+            leaves is None or not leaves(game, seat, params, memory)
+        )
         return A_TURN if stays else habits.leave_jail(game)
     if agenda.ASK <= decision <= agenda.CASH:
         return offers.compose(game, memory)
