@@ -20,7 +20,7 @@ from typing import Any, Final
 from rich.console import Console
 
 from agents import arena
-from agents.arena.candidates import Lineup, Score
+from agents.arena.evaluation import Seating, Wins
 from agents.networks.esp import FORMS, QUESTIONS, EspPlayer, shipped
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.resolve import resolve
@@ -66,14 +66,14 @@ class Options:
 FAMILIES: Final = {"known": TABLES["changing"], "unknown": strangers("changing")}
 
 
-def play(players: Sequence[Any], families: str, games: int, options: Options) -> list[Score]:
+def play(players: Sequence[Any], families: str, games: int, options: Options) -> list[Wins]:
     """Let players play the same games at these tables, as many at each."""
     tables = FAMILIES[families]
     each = max(1, games // sum(table.orders for table in tables))
-    lineups = [Lineup(table.opponents, table.rules, table.turn_limit) for table in tables]
+    seatings = [Seating(table.opponents, table.rules, table.turn_limit) for table in tables]
     return arena.against(
         players,
-        lineups,
+        seatings,
         [each * table.orders for table in tables],
         options.seed,
         options.threads,
@@ -105,9 +105,9 @@ def _ablations(player: EspPlayer, options: Options) -> Iterator[dict[str, Any]]:
         yield _row("networks", "known", scores[0], score) | {"network": question}
 
 
-def _row(kind: str, families: str, score: Score, other: Score) -> dict[str, Any]:
+def _row(kind: str, families: str, score: Wins, other: Wins) -> dict[str, Any]:
     """How much more a player won than another one, paired by seed."""
-    less = score.less(other)
+    less = score.difference(other)
     return {
         "kind": kind, "families": families, "player": score.name, "than": other.name,
         "games": len(score.won), "win_rate": score.rate,

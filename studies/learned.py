@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.progress import track
 
 from agents import arena
-from agents.arena.candidates import Lineup
+from agents.arena.evaluation import Seating
 from agents.learned import shipped
 from agents.learned.policy import LearnedAgent
 from monopoly_env.errors import ConfigurationError, nearest
@@ -121,9 +121,9 @@ def _row(
     agent: LearnedAgent, rules: str, opponent: str, field: Field, options: Options
 ) -> dict[str, Any]:
     players = options.num_players or agent.num_players
-    lineup = Lineup((resolve(opponent),) * (players - 1), Rules.preset(rules))
-    score, beside = arena.against([agent, field.evolved], [lineup], [options.games], options.seed)
-    (low, high), more = score.interval, score.less(beside)
+    seating = Seating((resolve(opponent),) * (players - 1), Rules.preset(rules))
+    score, beside = arena.against([agent, field.evolved], [seating], [options.games], options.seed)
+    (low, high), more = score.interval, score.difference(beside)
     return {
         "agent": agent.name, "players": players, "rules": rules, "opponent": opponent,
         "trained": opponent in field.trained,

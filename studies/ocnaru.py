@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.progress import track
 
 from agents import arena
-from agents.arena.candidates import Lineup
+from agents.arena.evaluation import Seating
 from agents.networks.ocnaru import NETWORKS, OcnaruNetworks
 from agents.players.strategic import POLICIES
 from agents.players.strategic.play import play as play_strategic
@@ -168,7 +168,7 @@ def measure(options: Options, console: Console) -> dict[str, Any]:
 
 def _match(first: Policy, second: Policy, options: Options) -> dict[str, Any]:
     (score,) = arena.against(
-        [first], [Lineup((second,), "ocnaru")], [options.games], options.seed, options.threads
+        [first], [Seating((second,), "ocnaru")], [options.games], options.seed, options.threads
     )
     return _row(score.rows()[0]) | {"player": first.name, "against": second.name}
 

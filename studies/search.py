@@ -21,7 +21,7 @@ from typing import Any, Final
 from rich.console import Console
 
 from agents import arena
-from agents.arena.candidates import Lineup
+from agents.arena.evaluation import Seating
 from agents.players.search.player import BEST, SearchPolicy
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import resolve
@@ -108,16 +108,16 @@ def measure(options: Options, console: Console) -> Iterator[dict[str, Any]]:
     other = resolve(options.beside or options.base)
     opponents = [(name, resolve(name)) for name in options.against]
     for size, (opponent, policy) in product(options.sizes, opponents):
-        lineup = Lineup((policy,) * (size - 1), options.rules)
-        (alone,) = arena.against([other], [lineup], [options.games], options.seed)
+        seating = Seating((policy,) * (size - 1), options.rules)
+        (alone,) = arena.against([other], [seating], [options.games], options.seed)
         for player in _players(options):
             console.print(f"{player.name} against {opponent}, {size} players")
             began = time.process_time()
             (score,) = arena.against(
-                [player], [lineup], [options.games], options.seed, progress=console.is_terminal
+                [player], [seating], [options.games], options.seed, progress=console.is_terminal
             )
             seconds = time.process_time() - began
-            lead, games = score.less(alone), score.results[0].games
+            lead, games = score.difference(alone), score.results[0].games
             low, high = score.interval
             playouts, searched = (
                 (player.options()["playouts"], player.searched)

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import track
 
 from agents import arena
-from agents.arena.candidates import Lineup
+from agents.arena.evaluation import Seating
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.files import write_atomically
 from monopoly_env.policy.protocol import Policy
@@ -99,8 +99,8 @@ def measure(options: Options, console: Console) -> list[dict[str, Any]]:
 def _row(
     policy: Policy, name: str, opponent: Policy, size: int, options: Options
 ) -> dict[str, Any]:
-    lineup = Lineup((opponent,) * (size - 1), options.rules, options.turn_limit)
-    (score,) = arena.against([policy], [lineup], [options.games], options.seed, options.threads)
+    seating = Seating((opponent,) * (size - 1), options.rules, options.turn_limit)
+    (score,) = arena.against([policy], [seating], [options.games], options.seed, options.threads)
     (low, high), (results,) = score.interval, score.results
     trades = results.trades()
     return {

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numba
 
-from agents.arena import Lineup
+from agents.arena import Seating
 from monopoly_bench.task import Score, share, won
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.files import read_file
@@ -63,8 +63,8 @@ def measure(
     threads: int | None,
 ) -> Score:
     """Its share of the win against each of the opponents, two players."""
-    lineups = [Lineup((name,), "official", turn_limit) for name in opponents]
-    return share(won(policy, lineups, seeds, seed, threads), opponents)
+    seatings = [Seating((name,), "official", turn_limit) for name in opponents]
+    return share(won(policy, seatings, seeds, seed, threads), opponents)
 
 
 def main(order: Path, answer: Path) -> int:

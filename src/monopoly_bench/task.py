@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents import arena
-from agents.arena import Lineup
-from agents.arena.candidates import Score as Wins
+from agents.arena import Seating
+from agents.arena.evaluation import Wins
 from monopoly_bench.suite import Suite
 from monopoly_env.intervals import clustered
 from monopoly_env.policy.protocol import Policy
@@ -111,13 +111,13 @@ def measured(task: Task, agent: Policy, setting: Setting) -> dict[str, Any]:
 
 
 def won(
-    agent: Policy, lineups: Sequence[Lineup], seeds: int, seed: int, threads: int | None
+    agent: Policy, seatings: Sequence[Seating], seeds: int, seed: int, threads: int | None
 ) -> Wins:
     """What an agent wins at tables, every seed in every order of seats."""
     return arena.against(
         [agent],
-        lineups,
-        [seeds * lineup.orders for lineup in lineups],
+        seatings,
+        [seeds * seating.orders for seating in seatings],
         seed,
         threads,
         same_seeds=False,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import agents
 from agents import arena
-from agents.arena.candidates import Lineup
+from agents.arena.evaluation import Seating
 from monopoly_env.files import read_file, read_json, understood
 from monopoly_env.intervals import CONFIDENCE, half_width
 from monopoly_env.policy.protocol import Policy
@@ -150,10 +150,10 @@ def against_each(
     """
     rates: dict[str, list[tuple[float, float]]] = {name: [] for name in players}
     for seed, opponent in enumerate(panel):
-        lineup = Lineup((opponent,) * 3, rules, TURN_LIMIT)
+        seating = Seating((opponent,) * 3, rules, TURN_LIMIT)
         for name, score in zip(
             players,
-            arena.against(list(players.values()), [lineup], [games], seed, progress=True),
+            arena.against(list(players.values()), [seating], [games], seed, progress=True),
             strict=True,
         ):
             low, high = score.interval

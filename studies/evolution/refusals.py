@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import arena
-from agents.arena.candidates import Lineup
+from agents.arena.evaluation import Seating
 from agents.arena.statistics import Difference
 from agents.players.genetic import kind_of, mukhar
 from monopoly_env.facts.board import GROUP_OF, GROUPS
@@ -22,7 +22,7 @@ from training.evolution.populations import PANEL
 
 GAMES: Final = 19_200
 _RULES: Final = "mukhar"
-_LINEUPS: Final = [Lineup((opponent,) * 3, _RULES, TURN_LIMIT) for opponent in PANEL]
+_SEATINGS: Final = [Seating((opponent,) * 3, _RULES, TURN_LIMIT) for opponent in PANEL]
 _EARLY: Final = "stays in jail while nobody else has a group of the two sides ahead"
 _LATE: Final = "stays in jail as soon as somebody else has one"
 
@@ -53,10 +53,11 @@ def section(runs: Outcomes, page: Page) -> str:
         [kind.policy(genes) for genes in refusing.values()],
         [GAMES // len(PANEL)] * len(PANEL),
     )
-    scores = arena.against(players, _LINEUPS, games, progress=True, same_seeds=False)
+    scores = arena.against(players, _SEATINGS, games, progress=True, same_seeds=False)
     low, high = scores[0].interval
     changes = {
-        name: _signed(score.less(scores[0])) for name, score in zip(refusing, scores, strict=True)
+        name: _signed(score.difference(scores[0]))
+        for name, score in zip(refusing, scores, strict=True)
     }
     return "\n\n".join(
         [

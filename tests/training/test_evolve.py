@@ -18,7 +18,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 import agents
 from agents import arena
-from agents.arena.candidates import Score
+from agents.arena.evaluation import Wins
 from agents.players import genetic
 from agents.players.expert import Bargainer
 from agents.players.expert.parameters import NAMES, Expert
@@ -265,7 +265,7 @@ def test_the_best_is_replaced_only_by_what_is_surely_better(
         monkeypatch.setattr(
             evolution,
             "play",
-            lambda *_: [Score("", np.repeat(won / 2, 2), units) for won in (first, second)],
+            lambda *_: [Wins("", np.repeat(won / 2, 2), units) for won in (first, second)],
         )
         evolution.compare()
         return bool(evolution.measurements[-1]["kept"])

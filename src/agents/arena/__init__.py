@@ -4,13 +4,13 @@
 `against` for candidates.
 """
 
-from agents.arena.candidates import Lineup, Score, against
+from agents.arena.evaluation import Seating, Wins, against
 from agents.arena.match import unique_names
 from agents.arena.matches import compare, duel, play, play_again, round_robin
 
 __all__ = [
-    "Lineup",
-    "Score",
+    "Seating",
+    "Wins",
     "against",
     "compare",
     "duel",

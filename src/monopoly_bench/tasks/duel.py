@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from agents.arena import Lineup
+from agents.arena import Seating
 from monopoly_bench.task import Score, Setting, Task, share, won
 from monopoly_env.policy.protocol import Policy
 
@@ -19,11 +19,11 @@ TURN_LIMIT: Final = 500  # turns of each player after which the score decides
 
 def run(agent: Policy, setting: Setting) -> Score:
     """The mean share of the win against the twelve."""
-    lineups = [Lineup((name,), "official", TURN_LIMIT) for name in OPPONENTS]
+    seatings = [Seating((name,), "official", TURN_LIMIT) for name in OPPONENTS]
     return share(
         won(
             agent,
-            lineups,
+            seatings,
             SEEDS[setting.quick],
             setting.suite.game_seed(TASK.number),
             setting.threads,

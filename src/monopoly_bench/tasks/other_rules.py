@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from numpy.random import Generator
 
-from agents.arena import Lineup
+from agents.arena import Seating
 from monopoly_bench.task import Score, Setting, Task, share, won
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import Rules
@@ -32,14 +32,14 @@ def run(agent: Policy, setting: Setting) -> Score:
     }
     if setting.quick:
         sets = {name: sets[name] for name in ("classic", "random 1")}
-    lineups = [
-        Lineup((opponent,), rules, TURN_LIMIT) for rules in sets.values() for opponent in OPPONENTS
+    seatings = [
+        Seating((opponent,), rules, TURN_LIMIT) for rules in sets.values() for opponent in OPPONENTS
     ]
     names = [name for name in sets for _ in OPPONENTS]
     return share(
         won(
             agent,
-            lineups,
+            seatings,
             SEEDS[setting.quick],
             setting.suite.game_seed(TASK.number),
             setting.threads,

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.random import Generator
 
-from agents.arena import Lineup
+from agents.arena import Seating
 from agents.players import POLICIES
 from agents.players.vocabulary.parameters import Parameters
 from monopoly_bench.task import Score, Setting, Task, share, won
@@ -71,11 +71,11 @@ def run(agent: Policy, setting: Setting) -> Score:
     for number, policy in enumerate(made):
         policy.name = f"{policy.name}~{number % OF_EACH + 1}"
     chosen = tables(setting.suite.generator(TASK.number), len(rows), TABLES[setting.quick])
-    lineups = [
-        Lineup(tuple(made[number] for number in table), "official", TURN_LIMIT) for table in chosen
+    seatings = [
+        Seating(tuple(made[number] for number in table), "official", TURN_LIMIT) for table in chosen
     ]
     wins = won(
-        agent, lineups, SEEDS[setting.quick], setting.suite.game_seed(TASK.number), setting.threads
+        agent, seatings, SEEDS[setting.quick], setting.suite.game_seed(TASK.number), setting.threads
     )
     return share(wins, [" ".join(made[number].name for number in table) for table in chosen])
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from agents.arena.candidates import Score
+from agents.arena.evaluation import Wins
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.extras import extra
 from monopoly_env.policy.protocol import Policy
@@ -322,7 +322,7 @@ class Evolution(Search):
 
     def play(
         self, players: list[Policy], settings: Sequence[Setting], games: int, seed: int
-    ) -> list[Score]:
+    ) -> list[Wins]:
         """Play games of each of the players."""
         return fitness.play(
             players,
@@ -382,7 +382,7 @@ class Evolution(Search):
         middle, best = self.play(
             pair, options.settings, options.measure_games, self.game_seed(_COMPARE)
         )
-        found = middle.less(best)
+        found = middle.difference(best)
         kept = found.low > 0
         if kept:
             self.best = mean
@@ -455,7 +455,7 @@ class Evolution(Search):
 
     def _final_row(self, setting: Setting, policy: Policy) -> dict[str, Any]:
         evolved, start = self.final_scores(setting, policy)
-        found, (low, high) = evolved.less(start), evolved.interval
+        found, (low, high) = evolved.difference(start), evolved.interval
         return {
             "opponents": str(setting), "rules": setting.rules,
             "held_out": setting.opponents in HELD_OUT[1 + len(setting.opponents)],
@@ -465,7 +465,7 @@ class Evolution(Search):
             "difference_high": found.high,
         }  # fmt: skip
 
-    def final_scores(self, setting: Setting, policy: Policy) -> tuple[Score, Score]:
+    def final_scores(self, setting: Setting, policy: Policy) -> tuple[Wins, Wins]:
         """The wins of a policy and the start at a table, in games that nothing was learned from."""
         self.doing(f"against {setting}")
         first, second = self.play(

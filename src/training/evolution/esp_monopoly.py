@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from agents.arena.candidates import Score, against
+from agents.arena.evaluation import Wins, against
 from agents.networks.esp import FORMS, QUESTIONS, EspPlayer, architecture, rows
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.policy.protocol import CompiledPolicy
@@ -211,7 +211,7 @@ class Brood:
         return player
 
 
-def paid(score: Score, worth: float) -> float:
+def paid(score: Wins, worth: float) -> float:
     """The pay of a player for its games.
 
     It is the share that it won, and `worth` times its mean share of all worth at the end.
@@ -326,7 +326,7 @@ def measure(
         for share, setting in zip(shares, settings, strict=True)
     ]
     own, parent = against([player, PARENT], settings, counts, seed, threads, same_seeds=False)
-    less = own.less(parent)
+    less = own.difference(parent)
     return {
         "against": ", ".join(map(str, settings)), "games": sum(counts), "win_rate": own.rate,
         "parent_win_rate": parent.rate,

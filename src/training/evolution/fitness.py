@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.arena.batch import GameBatch
-from agents.arena.candidates import Lineup, Score, against
+from agents.arena.evaluation import Seating, Wins, against
 from agents.arena.progress import Progress
 from agents.arena.table import Table
 from monopoly_env.errors import ConfigurationError
@@ -33,8 +33,8 @@ _SHORT: Final = 120
 
 
 @dataclass(frozen=True)
-class Setting(Lineup):
-    """One kind of game that a candidate plays: a lineup whose rules are a preset.
+class Setting(Seating):
+    """One kind of game that a candidate plays: a seating whose rules are a preset.
 
     Attributes:
         weight: Share of the candidate's games that are of this kind, and so its weight in the
@@ -138,7 +138,7 @@ def play(
     progress: Progress = False,
     *,
     table_type: type[Table] = Table,
-) -> list[Score]:
+) -> list[Wins]:
     """Play so many games of each candidate, split over the settings; see `agents.arena.against`."""
     counts = split(settings, games)
     return against(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from agents.arena.batch import GameBatch
-from agents.arena.candidates import Lineup, against
+from agents.arena.evaluation import Seating, against
 from agents.arena.table import MAX_POLICIES, Table
 from agents.players.genetic import GenomeKind, kind_of
 from agents.players.genetic.kinds import PREFIX
@@ -441,13 +441,13 @@ class Population(Search):
         rows: list[dict[str, Any]] = []
         opponents: list[PolicyLike] = [*options.panel, *self.hall_of_fame(run)]
         for number, opponent in enumerate(opponents):
-            lineup = Lineup(
+            seating = Seating(
                 (opponent,) * (options.num_players - 1), options.rules, options.turn_limit
             )
             seed = self.game_seed(Purpose.PANEL, number)
             scores = against(
                 list(players.values()),
-                [lineup],
+                [seating],
                 [games],
                 seed,
                 options.threads,
@@ -459,7 +459,7 @@ class Population(Search):
                 row = {
                     "generation": self.step,
                     "player": name,
-                    "opponents": str(lineup),
+                    "opponents": str(seating),
                     "hall": number >= len(options.panel),
                 }
                 rows.append(row | {"games": games, "rate": score.rate, "low": low, "high": high})

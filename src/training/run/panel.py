@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from agents import arena
-from agents.arena.candidates import Lineup
+from agents.arena.evaluation import Seating
 from agents.arena.table import Table
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import Rules
@@ -48,7 +48,7 @@ def measure(
     for opponent, count in zip(panel, games, strict=True):
         (score,) = arena.against(
             [policy],
-            [Lineup((opponent,) * (num_players - 1), rules)],
+            [Seating((opponent,) * (num_players - 1), rules)],
             [count],
             seed,
             threads,

@@ -13,7 +13,7 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.arena.candidates import Lineup, against
+from agents.arena.evaluation import Seating, against
 from agents.networks.esp import FORMS, INPUTS, QUESTIONS, EspPlayer
 from agents.networks.esp.inputs import (
     DEED,
@@ -84,7 +84,7 @@ def test_a_network_that_always_says_no_buys_nothing() -> None:
     arrays["worth.1.bias"] = np.array([-9.0], np.float32)
     player.set_arrays(arrays)
     score, parent = against(
-        [player, "algorithmic"], [Lineup(("algorithmic",), turn_limit=LIMIT)], [GAMES], 5, 1
+        [player, "algorithmic"], [Seating(("algorithmic",), turn_limit=LIMIT)], [GAMES], 5, 1
     )
     assert score.results[0].seat_counts["purchases"][score.results[0].seats == 0].sum() == 0
     assert parent.results[0].seat_counts["purchases"][parent.results[0].seats == 0].sum() > 0

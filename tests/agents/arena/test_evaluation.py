@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 import agents
 import monopoly_env as me
 from agents import arena
-from agents.arena.candidates import Lineup
+from agents.arena.evaluation import Seating
 
-ALONE = Lineup(("random",), "ocnaru")
-THREE = Lineup(("algorithmic", "random"), "short", turn_limit=40)
+ALONE = Seating(("random",), "ocnaru")
+THREE = Seating(("algorithmic", "random"), "short", turn_limit=40)
 
 
 class Asked(agents.BatchedPolicy):
@@ -34,9 +34,9 @@ def test_each_lineup_is_a_table_of_the_arena() -> None:
     for policy, score in zip((first, second), scores, strict=True):
         parts = [
             arena.play(
-                [policy, *lineup.opponents], games, lineup.rules, 4, turn_limit=lineup.turn_limit
+                [policy, *seating.opponents], games, seating.rules, 4, turn_limit=seating.turn_limit
             )
-            for lineup, games in ((ALONE, 21), (THREE, 12))
+            for seating, games in ((ALONE, 21), (THREE, 12))
         ]
         for found, played in zip(score.results, parts, strict=True):
             assert found.names == played.names
@@ -59,7 +59,7 @@ def test_a_difference_is_that_of_compare() -> None:
     first, second = agents.make("algorithmic"), agents.make("random")
     better, worse = arena.against([first, second], [ALONE], [40], seed=2)
     exact = arena.compare(first, second, ["random"], 40, 2, "ocnaru", 2)
-    found = better.less(worse)
+    found = better.difference(worse)
     assert (found.difference, found.low, found.high, found.p_value) == (
         exact.difference,
         exact.low,
@@ -89,21 +89,21 @@ def test_where_a_network_sits_each_lineup_is_played_alone() -> None:
     games = 12
     for rules in ("ocnaru", "official"):
         arena.play([alone, "random"], games, rules, 3)
-    lineups = [Lineup(("random",), "ocnaru"), Lineup(("random",), "official")]
-    (score,) = arena.against([together], lineups, [games, games], seed=3)
+    seatings = [Seating(("random",), "ocnaru"), Seating(("random",), "official")]
+    (score,) = arena.against([together], seatings, [games, games], seed=3)
     assert together.batches == alone.batches
-    (compiled,) = arena.against(["algorithmic"], lineups, [games, games], seed=3)
+    (compiled,) = arena.against(["algorithmic"], seatings, [games, games], seed=3)
     assert score.won.tolist() == compiled.won.tolist()
 
 
 def test_a_candidate_of_the_opponents_name_is_counted_alone() -> None:
-    (score,) = arena.against(["random"], [Lineup(("random", "random"))], [12])
+    (score,) = arena.against(["random"], [Seating(("random", "random"))], [12])
     assert score.rate == pytest.approx(1 / 3)
     assert score.results[0].names == ("random", "random (2)")
     assert (
-        str(Lineup((agents.make("algorithmic"), "random", "random"))) == "algorithmic, 2 x random"
+        str(Seating((agents.make("algorithmic"), "random", "random"))) == "algorithmic, 2 x random"
     )
-    assert Lineup(("algorithmic", "random", "random")).orders == 12
+    assert Seating(("algorithmic", "random", "random")).orders == 12
 
 
 def test_games_are_told_as_they_end() -> None:
@@ -113,15 +113,15 @@ def test_games_are_told_as_they_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lineup", "games", "message"),
+    ("seating", "games", "message"),
     [
-        (Lineup(("random",) * 8), 2, "policies at a table: 9 must be a whole number from 2 to 8"),
-        (Lineup(("random",)), 0, "games=0 must be"),
-        (Lineup(("random",), turn_limit=0), 2, "turn_limit=0 must be"),
-        (Lineup(("randm",)), 2, "Did you mean 'random'"),
-        (Lineup(("random",), "oficial"), 2, "Did you mean 'official'"),
+        (Seating(("random",) * 8), 2, "policies at a table: 9 must be a whole number from 2 to 8"),
+        (Seating(("random",)), 0, "games=0 must be"),
+        (Seating(("random",), turn_limit=0), 2, "turn_limit=0 must be"),
+        (Seating(("randm",)), 2, "Did you mean 'random'"),
+        (Seating(("random",), "oficial"), 2, "Did you mean 'official'"),
     ],
 )
-def test_wrong_arguments_are_refused(lineup: Lineup, games: int, message: str) -> None:
+def test_wrong_arguments_are_refused(seating: Seating, games: int, message: str) -> None:
     with pytest.raises(me.MonopolyError, match=message):
-        arena.against(["algorithmic"], [lineup], [games])
+        arena.against(["algorithmic"], [seating], [games])

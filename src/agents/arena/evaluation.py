@@ -31,7 +31,7 @@ from monopoly_env.rules import Rules
 
 
 @dataclass(frozen=True)
-class Lineup:
+class Seating:
     """The opponents of a candidate at a table, and how they play.
 
     Attributes:
@@ -63,14 +63,14 @@ class Lineup:
 
 
 @dataclass(frozen=True)
-class Score:
+class Wins:
     """What a candidate won in G games.
 
     Attributes:
         name: Of the candidate.
         won: (G,) float64, its share of the win in each game: 1, 0, or a fraction in a draw.
         unit: (G,) int, games of one unit share their seed.
-        results: The same games by lineup; the candidate is policy 0 in each.
+        results: The same games by seating; the candidate is policy 0 in each.
     """
 
     name: str
@@ -94,13 +94,13 @@ class Score:
         """The 95% interval of the rate, from the spread between seeds."""
         return clustered(self.won, self.unit)
 
-    def less(self, other: Score) -> Difference:
+    def difference(self, other: Wins) -> Difference:
         """How much more it won than another candidate at the same tables, paired by seed."""
         (won, games), (other_won, other_games) = self.by_unit, other.by_unit
         return paired_difference(self.name, other.name, (won, other_won), (games, other_games))
 
     def rows(self) -> list[dict[str, Any]]:
-        """Its row of `Results.rows()` for each lineup."""
+        """Its row of `Results.rows()` for each seating."""
         return [
             next(row for row in results.rows() if row["name"] == results.names[0])
             for results in self.results
@@ -109,7 +109,7 @@ class Score:
 
 def against(
     candidates: Sequence[PolicyLike],
-    lineups: Sequence[Lineup],
+    seatings: Sequence[Seating],
     games: Sequence[int],
     seed: int = 0,
     threads: int | None = None,
@@ -117,21 +117,21 @@ def against(
     *,
     same_seeds: bool = True,
     table_type: type[Table] = Table,
-) -> list[Score]:
+) -> list[Wins]:
     """Let each candidate play the same seats and seeds against the same opponents.
 
-    `score.rate` and `score.interval` say how much a candidate wins, `first.less(second)` how much
-    more than another one, `score.rows()` what its games were like at each table.
+    `wins.rate` and `wins.interval` say how much one wins, `first.difference(second)` how much more
+    than another, `wins.rows()` what its games were like at each table.
 
     Args:
         candidates: Names, saved files or policies. Each sits alone at its tables; an opponent of
             the same name is another policy.
-        lineups: The tables. They may differ in size, rules and turn limit.
-        games: Games of each candidate, a number for each lineup.
+        seatings: The tables. They may differ in size, rules and turn limit.
+        games: Games of each candidate, a number for each seating.
         seed: As in `play`.
         threads: As in `play`.
         progress: As in `play`.
-        same_seeds: Whether all lineups play the same seeds, as the tables of a `round_robin` do;
+        same_seeds: Whether all seatings play the same seeds, as the tables of a `round_robin` do;
             otherwise no two share one.
         table_type: Plays the games, which a subclass of `Table` may do on other machines.
 
@@ -142,26 +142,28 @@ def against(
     Raises:
         ConfigurationError: And the others that `play` raises.
     """
-    for lineup, count in zip(lineups, games, strict=True):
-        whole_number("policies at a table:", 1 + len(lineup.opponents), MIN_PLAYERS, MAX_PLAYERS)
-        check_numbers(count, seed, lineup.turn_limit, threads)
+    for seating, count in zip(seatings, games, strict=True):
+        whole_number("policies at a table:", 1 + len(seating.opponents), MIN_PLAYERS, MAX_PLAYERS)
+        check_numbers(count, seed, seating.turn_limit, threads)
     players = resolve_all(candidates)
-    opponents = iter(resolve_all([opponent for lineup in lineups for opponent in lineup.opponents]))
+    opponents = iter(
+        resolve_all([opponent for seating in seatings for opponent in seating.opponents])
+    )
     parts: list[_Part] = []
-    batches: dict[Any, list[_Part]] = defaultdict(list)  # lineups that are one batch for all cores
+    batches: dict[Any, list[_Part]] = defaultdict(list)  # seatings that are one batch for all cores
     first = 0
-    for lineup, count in zip(lineups, games, strict=True):
-        seated = [next(opponents) for _ in lineup.opponents]
+    for seating, count in zip(seatings, games, strict=True):
+        seated = [next(opponents) for _ in seating.opponents]
         seats, unit = arrangements(_sitting(seated), count, seed)
-        parts.append(_Part(lineup, list(dict.fromkeys(seated)), seats, unit + np.int32(first)))
+        parts.append(_Part(seating, list(dict.fromkeys(seated)), seats, unit + np.int32(first)))
         first += 0 if same_seeds else int(unit[-1]) + 1
         compiled = all(isinstance(policy, CompiledPolicy) for policy in (*players, *seated))
         # The last bits of a network depend on how many decisions it is asked at once: with one,
-        # each lineup is a batch of its own.
+        # each seating is a batch of its own.
         key = (
             seats.shape[1],
-            Rules.coerce(lineup.rules),
-            lineup.turn_limit,
+            Rules.coerce(seating.rules),
+            seating.turn_limit,
             0 if compiled else len(parts),
         )
         batches[key].append(parts[-1])
@@ -184,17 +186,17 @@ def against(
 
 @dataclass
 class _Part:
-    """The games of each candidate at a lineup.
+    """The games of each candidate at a seating.
 
     Attributes:
-        lineup: What is played.
+        seating: What is played.
         opponents: Each once.
         seats: (G, P), 0 for the candidate, 1 for the first opponent.
         unit: (G,).
         results: Of each candidate.
     """
 
-    lineup: Lineup
+    seating: Seating
     opponents: list[Policy]
     seats: NDArray[np.int16]
     unit: NDArray[np.int32]
@@ -227,7 +229,7 @@ def _play_parts(
             start, stop = stop, stop + len(part.unit)
             part.results.append(
                 Results(
-                    tuple(unique_names([player, *part.opponents])), title_of(part.lineup.rules),
+                    tuple(unique_names([player, *part.opponents])), title_of(part.seating.rules),
                     seed, table.turn_limit, part.seats,
                     batch.place[start:stop], part.unit, batch.first[start:stop],
                     batch.capped[start:stop], batch.seat_counts[start:stop],
@@ -236,9 +238,9 @@ def _play_parts(
             )  # fmt: skip
 
 
-def _score(policy: Policy, results: tuple[Results, ...]) -> Score:
+def _score(policy: Policy, results: tuple[Results, ...]) -> Wins:
     won = np.concatenate([part.wins[part.seats == 0] for part in results])
-    return Score(policy.name, won, np.concatenate([part.unit for part in results]), results)
+    return Wins(policy.name, won, np.concatenate([part.unit for part in results]), results)
 
 
 def _sitting(opponents: Sequence[PolicyLike]) -> NDArray[np.int16]:
