@@ -24,8 +24,8 @@ from monopoly_env.analyse import rollout
 from monopoly_env.game import Game
 from monopoly_env.intervals import wilson
 from monopoly_env.policy.loop import answers
+from monopoly_env.policy.names import make
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
-from monopoly_env.policy.resolve import make
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
 from training.run import command

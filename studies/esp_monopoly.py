@@ -23,7 +23,7 @@ from agents import arena
 from agents.arena.evaluation import Seating, Wins
 from agents.networks.esp import FORMS, QUESTIONS, EspPlayer, shipped
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.policy.resolve import resolve
+from monopoly_env.policy.names import resolve
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
 from training.evolution.esp_monopoly import PARENT, TABLES, strangers

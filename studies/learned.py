@@ -28,7 +28,7 @@ from agents.learned import shipped
 from agents.learned.policy import LearnedAgent
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.files import read_file, read_json
-from monopoly_env.policy.resolve import resolve
+from monopoly_env.policy.names import resolve
 from monopoly_env.reference import table as markdown
 from monopoly_env.rules import PRESETS, Rules
 from studies.pages import Page

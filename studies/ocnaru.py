@@ -34,8 +34,8 @@ from monopoly_env.errors import ConfigurationError
 from monopoly_env.files import write_atomically
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
+from monopoly_env.policy.names import load, make
 from monopoly_env.policy.protocol import CompiledPolicy, Mask, Policy, Row, policy_kernel
-from monopoly_env.policy.resolve import load, make
 from monopoly_env.reference import table as markdown
 from studies.published import PLAYERS
 from training.ocnaru.experts import PASSES

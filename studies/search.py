@@ -23,8 +23,8 @@ from rich.console import Console
 from agents import arena
 from agents.arena.evaluation import Seating
 from agents.players.search.player import BEST, SearchPolicy
+from monopoly_env.policy.names import resolve
 from monopoly_env.policy.protocol import Policy
-from monopoly_env.policy.resolve import resolve
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
 from training.run import command

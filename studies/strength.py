@@ -22,8 +22,8 @@ from agents import arena
 from agents.arena.evaluation import Seating
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.files import write_atomically
+from monopoly_env.policy.names import resolve, resolve_all
 from monopoly_env.policy.protocol import Policy
-from monopoly_env.policy.resolve import resolve, resolve_all
 from monopoly_env.reference import table as markdown
 from monopoly_env.terminal import Table
 from training.run import command

@@ -16,7 +16,7 @@ from agents.arena.results import Results
 from agents.players import genetic
 from agents.players.search.comparison import compare_offers
 from monopoly_env.analyse import compare_actions, rollout
-from monopoly_env.policy.names import names, register
+from monopoly_env.policy.names import load, make, names, register, resolve
 from monopoly_env.policy.protocol import (
     MEMORY,
     BatchedPolicy,
@@ -26,7 +26,6 @@ from monopoly_env.policy.protocol import (
     policy_kernel,
     watch_kernel,
 )
-from monopoly_env.policy.resolve import load, make, resolve
 
 __all__ = [
     "MEMORY", "BatchedPolicy", "CompiledPolicy", "Decisions", "Policy", "Results", "arena",

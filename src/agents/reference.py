@@ -18,7 +18,7 @@ from typing import Any, Final
 from agents.players.vocabulary.parameters import Parameters
 from agents.registry import BUILT_IN, SEARCHING
 from monopoly_env.errors import MonopolyError
-from monopoly_env.policy.names import Factory
+from monopoly_env.policy.protocol import Factory
 from monopoly_env.reference import Arguments, page, table, write_pages
 
 _ROOMS: Final = ("agents", "agents.players")  # here a module is a family, elsewhere a package

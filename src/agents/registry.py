@@ -6,8 +6,7 @@ Importing it registers them by name (`monopoly_env.policy.names`).
 from __future__ import annotations
 
 import functools
-import warnings
-from typing import Any, Final
+from typing import Final
 
 from agents import trader
 from agents.learned import shipped
@@ -27,7 +26,7 @@ from agents.values import saved as saved_values
 from monopoly_env.analyse import offers
 from monopoly_env.analyse import values as values_of_states
 from monopoly_env.policy import names
-from monopoly_env.policy.names import Factory
+from monopoly_env.policy.protocol import Factory
 
 BUILT_IN: Final[dict[str, Factory]] = {
     **POLICIES,
@@ -55,24 +54,7 @@ KINDS: Final[dict[str, Factory]] = {
     "human": Human,
 }
 
-# Earlier names of policies, which are made with a warning and are not listed.
-RENAMED: Final = {"dqn": "expert/bargaining", "dqn/best": "expert/bargaining"}
-
-
-def _renamed(old: str, new: str) -> Factory:
-    @functools.wraps(BUILT_IN[new])
-    def make(**options: Any) -> Any:
-        warnings.warn(
-            f"The policy {old!r} is now called {new!r}; the next version drops the old name.",
-            names.RenamedWarning,
-            stacklevel=4,
-        )
-        return BUILT_IN[new](**options)
-
-    return make
-
-
-names.fill(BUILT_IN | SEARCHING, KINDS | {old: _renamed(old, new) for old, new in RENAMED.items()})
+names.fill(BUILT_IN | SEARCHING, KINDS)
 for _value in saved_values.names():
     values_of_states.register(_value, functools.partial(saved_values.make, _value))
 offers.register(find_offers)

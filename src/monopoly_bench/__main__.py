@@ -28,7 +28,6 @@ from monopoly_bench.task import Setting, measured
 from monopoly_bench.tasks import TASKS, budget, code, talk
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, whole_number
 from monopoly_env.files import read_file, write_atomically
-from monopoly_env.policy.names import renamed_told
 from monopoly_env.terminal import failed
 from training.run.options import find_policy
 
@@ -91,7 +90,6 @@ class MakeOptions:
     """Puzzles of task 7: five seconds of a core each."""
 
 
-@renamed_told()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)

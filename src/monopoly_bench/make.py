@@ -29,8 +29,8 @@ from monopoly_env.analyse.values import resolve as value_of
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Game
 from monopoly_env.policy.loop import answers
+from monopoly_env.policy.names import resolve
 from monopoly_env.policy.protocol import MEMORY, Decisions
-from monopoly_env.policy.resolve import resolve
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
 

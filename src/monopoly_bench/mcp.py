@@ -33,8 +33,8 @@ from monopoly_env.extras import extra
 from monopoly_env.game import Game
 from monopoly_env.policy import names
 from monopoly_env.policy.loop import answers, let_watch
+from monopoly_env.policy.names import resolve
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
-from monopoly_env.policy.resolve import resolve
 from monopoly_env.render import narrate
 from monopoly_env.terminal import failed
 

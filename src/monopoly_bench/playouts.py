@@ -12,8 +12,8 @@ from monopoly_env import core
 from monopoly_env.analyse import rollout
 from monopoly_env.game import Game, Games
 from monopoly_env.policy.loop import answers
+from monopoly_env.policy.names import make
 from monopoly_env.policy.protocol import Decisions, Policy
-from monopoly_env.policy.resolve import make
 
 CONTINUATION: Final = "expert"  # plays every seat on
 

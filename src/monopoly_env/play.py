@@ -25,9 +25,8 @@ from monopoly_env import core, replays
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS, Game
 from monopoly_env.policy.loop import answers, let_watch
-from monopoly_env.policy.names import renamed_told
+from monopoly_env.policy.names import make, resolve
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
-from monopoly_env.policy.resolve import make, resolve
 from monopoly_env.render import narrate
 from monopoly_env.render.text import PLAYERS, board
 from monopoly_env.replays import Replay
@@ -105,7 +104,6 @@ class ReplayOptions:
     `pictures`."""
 
 
-@renamed_told()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status.
 

@@ -220,8 +220,8 @@ def rewards_page() -> str:
 @cache
 def example() -> Game:
     """The game between four `algorithmic` players of seed 12, after 90 turns."""
+    from monopoly_env.policy.names import make
     from monopoly_env.policy.protocol import MEMORY, Decisions
-    from monopoly_env.policy.resolve import make
 
     game, policy, memory = core.new_game(4, seed=12), make("algorithmic"), np.zeros((4, 1, MEMORY))
     while game.turns <= 90:

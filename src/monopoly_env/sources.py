@@ -1,6 +1,7 @@
-"""Objects in a user's Python code that a command line names.
+"""Python code that is found by its name.
 
-For example `my_file.py:Orange` or `my_module:Orange`.
+Objects in a user's code that a command line names, such as `my_file.py:Orange` or
+`my_module:Orange`, and whether the packages `agents` and `training` are those of this project.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from monopoly_env.files import read_file
 
 SUFFIX: Final = ".py"
 FORM: Final = "my_file.py:Name"  # for error messages
+DISTRIBUTION: Final = "monopoly-env"  # this project
 
 
 def is_named(name: object) -> bool:
@@ -104,3 +106,28 @@ def _load(path: Path) -> ModuleType:
             del sys.modules[name]
             raise
     return sys.modules[name]
+
+
+def check_ours(package: str) -> None:
+    """Raise unless the package `agents` or `training` that Python finds is the one of this project.
+
+    The names are common ones.
+
+    Raises:
+        ConfigurationError: It is another package; the message says where it is.
+    """
+    spec = find_spec(package)
+    file = Path(spec.origin) if spec and spec.origin else None
+    if (
+        file is None
+        or not file.is_file()
+        or "monopoly_" not in file.read_text(encoding="utf-8", errors="replace")
+    ):
+        there = file or (
+            next(iter(spec.submodule_search_locations or ()), "unknown") if spec else "nowhere"
+        )
+        raise ConfigurationError(
+            f"The package {package!r} that Python finds ({there}) is not the one of monopoly-env:"
+            " another distribution or folder has the same name. Remove it and reinstall"
+            " monopoly-env, or put monopoly-env's folder before it in PYTHONPATH."
+        )

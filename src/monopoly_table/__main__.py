@@ -20,7 +20,6 @@ import tyro
 
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.extras import extra
-from monopoly_env.policy.names import renamed_told
 from monopoly_env.terminal import failed
 
 
@@ -56,7 +55,6 @@ class Options:
     """Open the page in the browser."""
 
 
-@renamed_told()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 if the server was stopped by the user."""
     options = tyro.cli(Options, args=arguments, prog="python -m monopoly_table")

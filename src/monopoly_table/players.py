@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.policy import files, names
+from monopoly_env.policy.names import load, make
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
-from monopoly_env.policy.resolve import load, make
 
 SAVED: Final = "file:"  # before the name of a saved policy
 _AT_THE_TERMINAL: Final = ("human",)

@@ -26,7 +26,7 @@ from monopoly_env import sources
 from monopoly_env.errors import ConfigurationError, shortened, whole_number
 from monopoly_env.intervals import clustered
 from monopoly_env.philox import MAX_SEED
-from monopoly_env.policy.names import check_ours
+from monopoly_env.sources import check_ours
 from pente_env.game import ENDINGS, FULL, MAX_PLAYERS, MIN_PLAYERS
 from pente_env.loop import Table, play_games
 from pente_env.player import Player, PlayerKernel

@@ -1,5 +1,5 @@
 """Training and measuring agents: each module is a command, `python -m training.<name> --help`."""
 
-from monopoly_env.policy.names import check_ours
+from monopoly_env.sources import check_ours
 
 check_ours("agents")  # before a module of `training` imports from another package of that name

@@ -33,8 +33,8 @@ from monopoly_env import encoding as encodings
 from monopoly_env.actions import HEADS
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import clock
+from monopoly_env.policy.names import resolve_all
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
-from monopoly_env.policy.resolve import resolve_all
 from monopoly_env.rules import RULES_VERSION, Rules
 from training.experience import datasets
 from training.experience.recording import Experiences

@@ -14,8 +14,8 @@ from agents.learned.policy import LearnedAgent
 from agents.networks.ocnaru import GATED, HIDDEN
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import MIN_PLAYERS
+from monopoly_env.policy.names import compiled
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
-from monopoly_env.policy.resolve import compiled
 from monopoly_env.rules import Rules
 from training.experience.choices import TURN_LIMIT
 from training.league import PAST, SELF, WORDS

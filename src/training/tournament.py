@@ -49,9 +49,8 @@ from monopoly_env.extras import extra, install
 from monopoly_env.files import write_atomically
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.intervals import CONFIDENCE
-from monopoly_env.policy.names import LISTED, names, renamed_told
+from monopoly_env.policy.names import LISTED, make, names, resolve_all
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
-from monopoly_env.policy.resolve import make, resolve_all
 from monopoly_env.rules import RULES_VERSION, Rules
 from monopoly_env.terminal import Table as RichTable
 from monopoly_env.terminal import failed
@@ -124,7 +123,6 @@ class Options:
     """Show a bar with games a second and the time left, on stderr."""
 
 
-@renamed_told()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
     options = tyro.cli(Options, args=arguments, prog="python -m training.tournament")

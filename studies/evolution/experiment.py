@@ -17,8 +17,8 @@ from agents import arena
 from agents.arena.evaluation import Seating
 from monopoly_env.files import read_file, read_json, understood
 from monopoly_env.intervals import CONFIDENCE, half_width
+from monopoly_env.policy.names import PolicyLike
 from monopoly_env.policy.protocol import Policy
-from monopoly_env.policy.resolve import PolicyLike
 from studies.pages import Page
 from training.evolution.populations import mean_rate, overall
 from training.evolution.run import MEAN, POPULATION, EvolutionOptions, population

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from monopoly_env import core
 from monopoly_env.analyse import rollout
-from monopoly_env.policy.resolve import make
+from monopoly_env.policy.names import make
 from monopoly_env.positions import position
 from monopoly_table import analysis, reports, setups
 from tests.monopoly_env.endgames import LEADER_WINS, last_throw

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 import agents
 from monopoly_env import core, replays
 from monopoly_env.policy import names
-from monopoly_env.policy.resolve import make
+from monopoly_env.policy.names import make
 from monopoly_table import tables
 from monopoly_table.about import about
 from monopoly_table.app import routes

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.policy.resolve import make
+from monopoly_env.policy.names import make
 from monopoly_table.app import create
 from monopoly_table.house import Settings
 from monopoly_table.players import Catalogue

@@ -25,8 +25,8 @@ from monopoly_env.errors import whole_number
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.intervals import clustered, per_unit
 from monopoly_env.kernels import clock
+from monopoly_env.policy.names import PolicyLike, resolve_all
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
-from monopoly_env.policy.resolve import PolicyLike, resolve_all
 from monopoly_env.rules import Rules
 
 

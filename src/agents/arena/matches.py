@@ -24,8 +24,8 @@ from agents.arena.table import Table
 from monopoly_env.analyse.values import Value
 from monopoly_env.errors import ConfigurationError, whole_number
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
+from monopoly_env.policy.names import PolicyLike, make, resolve_all
 from monopoly_env.policy.protocol import Policy
-from monopoly_env.policy.resolve import PolicyLike, make, resolve_all
 from monopoly_env.rules import Rules
 
 

@@ -28,7 +28,6 @@ from monopoly_bench.puzzles import prompts
 from monopoly_bench.puzzles.mine import PLAYERS, mine
 from monopoly_bench.puzzles.puzzle import SHIPPED, Puzzle, load, save
 from monopoly_env.errors import MonopolyError
-from monopoly_env.policy.names import renamed_told
 from monopoly_env.rules import PRESETS
 from monopoly_env.terminal import failed
 
@@ -109,7 +108,6 @@ class ScoreOptions:
     """Print one JSON object."""
 
 
-@renamed_told()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return the exit status.
 

@@ -26,8 +26,8 @@ from monopoly_env.errors import ConfigurationError, whole_number
 from monopoly_env.facts.board import GROUP_OF
 from monopoly_env.game import Game, Games
 from monopoly_env.policy.loop import answers, let_watch
+from monopoly_env.policy.names import resolve
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
-from monopoly_env.policy.resolve import resolve
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
 

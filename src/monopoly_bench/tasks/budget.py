@@ -19,8 +19,8 @@ from monopoly_bench.playouts import choice
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Game, Games
 from monopoly_env.policy.loop import answers
+from monopoly_env.policy.names import resolve
 from monopoly_env.policy.protocol import BatchedPolicy, CompiledPolicy, Decisions, Policy
-from monopoly_env.policy.resolve import resolve
 
 FALLBACK: Final = "random/no_trades"
 

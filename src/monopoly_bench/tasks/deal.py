@@ -21,8 +21,8 @@ from monopoly_env.actions import DECISION_NAMES, HEADS, OFFERING
 from monopoly_env.game import Games
 from monopoly_env.intervals import mean_interval
 from monopoly_env.policy.loop import answers
+from monopoly_env.policy.names import make
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
-from monopoly_env.policy.resolve import make
 
 PARTNERS: Final = ("expert", "algorithmic", "gcp", "strategic")
 PLAYOUTS: Final = (100, 8)

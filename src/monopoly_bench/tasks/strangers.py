@@ -16,8 +16,8 @@ from agents.players import POLICIES
 from agents.players.vocabulary.parameters import Parameters
 from monopoly_bench.task import Score, Setting, Task, share, won
 from monopoly_env.errors import FormatError, shortened
+from monopoly_env.policy.names import make
 from monopoly_env.policy.protocol import Policy
-from monopoly_env.policy.resolve import make
 
 FAMILIES: Final = ("expert", "algorithmic", "gcp", "fp/a", "strategic", "landlord/balanced")
 OF_EACH: Final = 4

@@ -24,8 +24,8 @@ from monopoly_bench.text.model import KIND as MODEL
 from monopoly_env import actions, core, replays
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.intervals import CONFIDENCE, clustered, half_width
+from monopoly_env.policy.names import make
 from monopoly_env.policy.protocol import Policy
-from monopoly_env.policy.resolve import make
 from monopoly_env.replays import Replay
 from monopoly_env.terminal import Table
 from training.run.options import RulesName, find_policy

@@ -21,8 +21,8 @@ from monopoly_env import actions
 from monopoly_env.errors import ConfigurationError, MonopolyError, PolicyError
 from monopoly_env.game import Game
 from monopoly_env.policy.loop import answers
+from monopoly_env.policy.names import resolve
 from monopoly_env.policy.protocol import Decisions, Policy
-from monopoly_env.policy.resolve import resolve
 
 KIND: Final = "language_model"
 RAISE: Final = "raise"  # in place of a fallback

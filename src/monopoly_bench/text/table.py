@@ -13,8 +13,8 @@ from monopoly_env import core, replays
 from monopoly_env.errors import whole_number
 from monopoly_env.game import Game
 from monopoly_env.policy.loop import answers, let_watch
+from monopoly_env.policy.names import resolve_all
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
-from monopoly_env.policy.resolve import resolve_all
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
 

@@ -32,7 +32,6 @@ from monopoly_env.analyse.moves import in_words, moves_of
 from monopoly_env.analyse.offers import offers_of
 from monopoly_env.analyse.playouts import MOST_PLAYOUTS, Playouts, rollout
 from monopoly_env.errors import ConfigurationError, MonopolyError, whole_number
-from monopoly_env.policy.names import renamed_told
 from monopoly_env.replays import SUFFIX
 from monopoly_env.terminal import Table, failed
 from monopoly_env.text import to_text
@@ -84,7 +83,6 @@ class Options:
     """Print one JSON object instead of tables."""
 
 
-@renamed_told()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return the exit status."""
     options = tyro.cli(Options, args=arguments, prog="python -m monopoly_env.analyse")

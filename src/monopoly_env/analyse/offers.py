@@ -1,7 +1,4 @@
-"""Who finds offers worth a look.
-
-This package knows no player, so the package of players says so when it is imported.
-"""
+"""Offers worth a look, from the function that the package of players registers."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from monopoly_env.actions import DECISION_NAMES
 from monopoly_env.analyse import values
 from monopoly_env.analyse.moves import TRADES, Move
 from monopoly_env.game import Game
-from monopoly_env.policy.names import names
+from monopoly_env.policy.names import load_packages
 
 _FINDERS: Final[list[Callable[..., list[Move]]]] = []
 
@@ -36,9 +33,9 @@ def may_offer(game: Game) -> bool:
 def offers_of(game: Game, policies: Any) -> list[Move]:
     """What `agents.compare_offers` would compare.
 
-    Nothing where no offer may be made, or nobody knows how to find one.
+    Nothing where no offer may be made, or no function that finds them is registered.
     """
-    names()  # imports the packages of players
+    load_packages()
     if not _FINDERS or not may_offer(game):
         return []
     fits = game.num_players <= values.resolve("best").most_players

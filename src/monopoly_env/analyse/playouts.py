@@ -31,8 +31,8 @@ from monopoly_env.intervals import CONFIDENCE, wilson
 from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.philox import philox, split_seeds
 from monopoly_env.policy.loop import ILLEGAL, NO_LIMIT, PROGRESS, Players, begin, check, next_action
+from monopoly_env.policy.names import PolicyLike, compiled, resolve_all
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
-from monopoly_env.policy.resolve import PolicyLike, compiled, resolve_all
 
 NO_ACTION: Final = -1  # instead of a first action: the policy to move chooses
 MOST_PLAYOUTS: Final = 1 << 24  # of a position

@@ -22,8 +22,8 @@ from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Game, Games
 from monopoly_env.kernels import borrowed, entry
 from monopoly_env.policy.loop import Players, ask
+from monopoly_env.policy.names import PolicyLike, compiled, resolve_all
 from monopoly_env.policy.protocol import MEMORY
-from monopoly_env.policy.resolve import PolicyLike, compiled, resolve_all
 
 DOUBT: Final = 0.1  # how often somebody who plays like a policy does something else all the same
 # Steps of an offer follow from the first one, so they say nothing more.

@@ -20,7 +20,7 @@ from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.game import GAME, MAX_PLAYERS, Game, Games
 from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.kernels.callbacks import Callback, caller
-from monopoly_env.policy.names import names
+from monopoly_env.policy.names import load_packages
 from monopoly_env.rewards import worth_lead, worth_of_all
 
 
@@ -165,7 +165,7 @@ def resolve(value: str | Value) -> Value:
     """
     if isinstance(value, Value):
         return value
-    names()  # packages that add policies may add values, too
+    load_packages()
     if not isinstance(value, str) or value not in _VALUES:
         raise ConfigurationError(
             f"Unknown value {value!r:.80}: give a Value, or a name. {nearest(value, _VALUES)}"

@@ -73,8 +73,8 @@ from monopoly_env.errors import (
 from monopoly_env.game import NOBODY, Games, empty_games
 from monopoly_env.philox import split_seeds
 from monopoly_env.policy.loop import NO_LIMIT, Players, answers, check, refusal
+from monopoly_env.policy.names import PolicyLike, resolve_all
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy
-from monopoly_env.policy.resolve import PolicyLike, resolve_all
 from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
 from monopoly_env.threads import Threads

@@ -40,7 +40,6 @@ from monopoly_env.game import GAME, Games
 from monopoly_env.kernels import entry
 from monopoly_env.kernels.callbacks import Callback, caller
 from monopoly_env.policy import files
-from monopoly_env.policy import names as catalogue
 from monopoly_env.records import check_games
 
 # float64 numbers of a compiled policy's memory per game and seat, zeros at the start of a game
@@ -59,6 +58,10 @@ Mask: TypeAlias = NDArray[np.bool_]  # (205,)
 Row: TypeAlias = NDArray[np.float64]
 Kernel: TypeAlias = Callable[[Any, Mask, Row, Row], int]
 Watch: TypeAlias = Callable[[Any, int, Row, Row], None]
+Factory: TypeAlias = Callable[..., "Policy"]
+
+# The kinds of policies that can be loaded: their factories by name. `policy.names` fills it.
+FACTORIES: Final[dict[str, Factory]] = {}
 
 
 class Decisions:
@@ -294,7 +297,11 @@ class Policy(ABC):
         Raises:
             ConfigurationError: The policy's kind is not registered, or the file cannot be written.
         """
-        catalogue.check(self.kind)
+        if self.kind not in FACTORIES:
+            raise ConfigurationError(
+                f"Policy {self.name!r} could not be loaded: its kind {shortened(self.kind)} is not"
+                " registered (agents.register)."
+            )
         about = {
             "kind": self.kind,
             "name": self.name,

@@ -16,8 +16,8 @@ from monopoly_env import core
 from monopoly_env.actions import describe
 from monopoly_env.errors import MonopolyError
 from monopoly_env.policy import files, names
+from monopoly_env.policy.names import PolicyLike, load, resolve_all
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
-from monopoly_env.policy.resolve import PolicyLike, load, resolve_all
 from monopoly_env.rules import PRESETS, Rules
 from monopoly_env.testing.games import CheckError, Match, Start, play
 

@@ -17,8 +17,8 @@ from agents.players.genetic.kinds import KINDS, PREFIX, GeneticPolicy, GenomeKin
 from agents.players.strategic import Strategic
 from agents.players.vocabulary.parameters import Parameters
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.policy.names import PolicyLike, make, resolve
 from monopoly_env.policy.protocol import CompiledPolicy, Policy, Row
-from monopoly_env.policy.resolve import PolicyLike, make, resolve
 
 Vector = NDArray[np.float64]  # (D,), zeros: the player that evolution begins with
 

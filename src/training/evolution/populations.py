@@ -24,8 +24,8 @@ from agents.arena.table import MAX_POLICIES, Table
 from agents.players.genetic import GenomeKind, kind_of
 from agents.players.genetic.kinds import PREFIX
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
+from monopoly_env.policy.names import PolicyLike, load, resolve_all
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
-from monopoly_env.policy.resolve import PolicyLike, load, resolve_all
 from monopoly_env.rules import PRESETS, Rules
 from monopoly_env.terminal import Table as RichTable
 from training.cluster import HERE, Place

@@ -32,8 +32,8 @@ from monopoly_env.encoding import Encoding
 from monopoly_env.errors import ConfigurationError, nearest, whole_number
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS, empty_games
 from monopoly_env.policy.loop import PROGRESS, Players, check
+from monopoly_env.policy.names import PolicyLike, compiled, resolve_all
 from monopoly_env.policy.protocol import MEMORY
-from monopoly_env.policy.resolve import PolicyLike, compiled, resolve_all
 from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
 from training.experience.recording import Experiences, begin_games, record_games, write_ends

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from agents.networks.ocnaru import GATED, NAMES, OcnaruNetworks
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.policy.names import compiled
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
-from monopoly_env.policy.resolve import compiled
 from monopoly_env.rules import Rules
 from training.ocnaru.rewards import Moment, Variant
 from training.run.devices import device_of

@@ -19,7 +19,6 @@ import tyro
 from rich.console import Console
 
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
-from monopoly_env.policy.names import renamed_told
 from monopoly_env.terminal import failed
 
 OptionsT = TypeVar("OptionsT")
@@ -187,8 +186,7 @@ def resumable(last: str) -> Callable[[Callable[[Sequence[str] | None], None]], C
         @functools.wraps(body)
         def main(arguments: Sequence[str] | None = None) -> int:
             try:
-                with renamed_told():
-                    body(arguments)
+                body(arguments)
             except MonopolyError as error:
                 return failed(error, arguments)
             except OSError as error:  # the disk is full, for instance

@@ -20,8 +20,8 @@ from monopoly_env import encoding, rewards
 from monopoly_env.actions import HEAD_NAMES
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.files import read_file
+from monopoly_env.policy.names import file_of, resolve
 from monopoly_env.policy.protocol import Policy
-from monopoly_env.policy.resolve import file_of, resolve
 from monopoly_env.rules import PRESETS, RULES_VERSION, Rules
 
 AgentT = TypeVar("AgentT", bound=Policy)

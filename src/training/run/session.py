@@ -28,8 +28,8 @@ from agents.arena.table import Table
 from monopoly_env.errors import MonopolyError
 from monopoly_env.extras import extra
 from monopoly_env.files import understood
+from monopoly_env.policy.names import load
 from monopoly_env.policy.protocol import Policy
-from monopoly_env.policy.resolve import load
 from monopoly_env.rules import Rules
 from training.run import checkpoints
 from training.run.folder import CONFIG, Run, alone

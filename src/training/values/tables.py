@@ -14,8 +14,8 @@ from agents.players.expert.parameters import Expert
 from agents.players.gcp import Gcp
 from agents.players.strategic import Strategic
 from agents.players.vocabulary.parameters import Parameters
+from monopoly_env.policy.names import compiled, make, resolve_all
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
-from monopoly_env.policy.resolve import compiled, make, resolve_all
 from monopoly_env.rules import Rules
 
 # Each seat draws its policy by these weights. `fp/*`, `landlord/*` and `yasumura` are left out on

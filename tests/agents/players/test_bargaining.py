@@ -20,14 +20,12 @@ from agents.players.expert.parameters import NAMES, Expert
 from agents.players.expert.play import answer
 from agents.players.expert.trading import SLOT
 from agents.players.vocabulary.offers import planned
-from agents.registry import RENAMED
 from monopoly_env.actions import A_REPLY, A_TRADE
 from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 from tests.agents.players.test_expert import MATCHED, ORANGE, YELLOW, after_throw
 from tests.agents.players.trading import asked_of, proposed
 from tests.play import act, asked, lot, offer
-from training import tournament
 
 EXPERT = agents.make("expert")
 ROW = Expert().row()
@@ -301,29 +299,3 @@ def test_wrong_numbers_are_refused_and_change_nothing(
 def test_wrong_options_are_told(options: dict[str, Any], reason: str) -> None:
     with pytest.raises(ConfigurationError, match=reason):
         agents.make("bargainer", **options)
-
-
-@pytest.mark.parametrize(("old", "new"), RENAMED.items())
-def test_earlier_names_make_the_same_player_with_a_notice(old: str, new: str) -> None:
-    with pytest.warns(DeprecationWarning, match=f"'{old}' is now called '{new}'") as told:
-        made = agents.make(old, bargains=False)
-    assert told[0].filename == __file__
-    expected = agents.make(new, bargains=False)
-    assert isinstance(made, Bargainer)
-    assert isinstance(expected, Bargainer)
-    assert (made.name, made.bargains) == (new, False)
-    assert np.array_equal(made.params, expected.params)
-    assert old not in agents.names()
-
-
-def test_commands_tell_of_an_earlier_name_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    for _ in range(2):
-        assert (
-            tournament.main(["--players", "dqn/best", "random", "--games", "2", "--no-progress"])
-            == 0
-        )
-        notes = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note: ")]
-        assert notes == [
-            "note: The policy 'dqn/best' is now called 'expert/bargaining'; the next version drops"
-            " the old name."
-        ]

@@ -31,8 +31,8 @@ from monopoly_env.actions import DECISION_NAMES, HEADS
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.facts.board import GROUP_OF, LOT_SQUARE
+from monopoly_env.policy.names import PolicyLike, compiled, resolve_all
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions
-from monopoly_env.policy.resolve import PolicyLike, compiled, resolve_all
 from monopoly_env.rules import Rules
 from studies import ocnaru as report
 from tests.policies import NEVER_ENDS, blind, restless, rich, seeing

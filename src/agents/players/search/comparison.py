@@ -19,8 +19,8 @@ from monopoly_env.analyse.values import Value
 from monopoly_env.errors import ConfigurationError, whole_number
 from monopoly_env.game import Game, Games
 from monopoly_env.policy.loop import answers
+from monopoly_env.policy.names import compiled, resolve_all
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy, draw_keys
-from monopoly_env.policy.resolve import compiled, resolve_all
 
 ADVISERS: Final[tuple[str, ...]] = BEST["advisers"]  # asked for offers
 

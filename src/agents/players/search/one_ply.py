@@ -19,8 +19,8 @@ from monopoly_env.errors import whole_number
 from monopoly_env.game import Games, empty_games
 from monopoly_env.kernels import borrowed, entry
 from monopoly_env.philox import philox
+from monopoly_env.policy.names import compiled, resolve
 from monopoly_env.policy.protocol import BatchedPolicy, Decisions
-from monopoly_env.policy.resolve import compiled, resolve
 
 _WORD: Final = 0xFFFFFFFF
 _LUCK: Final = 22  # a random stream that the engine does not use

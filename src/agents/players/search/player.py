@@ -26,8 +26,8 @@ from monopoly_env.analyse.playouts import rollout
 from monopoly_env.analyse.resemblance import Follower
 from monopoly_env.errors import ConfigurationError, nearest, whole_number
 from monopoly_env.game import Game, Games
+from monopoly_env.policy.names import compiled, resolve
 from monopoly_env.policy.protocol import BatchedPolicy, CompiledPolicy, Decisions
-from monopoly_env.policy.resolve import compiled, resolve
 
 ADVISERS: Final = ("algorithmic", "strategic", "fp/b")
 # The strongest options that were found (docs/results/search.md), for tables of 2 to 4.
