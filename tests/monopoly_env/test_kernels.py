@@ -97,6 +97,8 @@ def test_an_edit_in_another_file_is_seen_by_the_next_run(copy: Path) -> None:
     )
     assert run(MEASURE, copy, cache) == ["4", "8", "200", "0", "1"]  # compiled
     assert run(MEASURE, copy, cache) == ["4", "8", "200", "1", "0"]  # fetched
+    clone = shutil.copytree(copy, copy.parent / "clone" / "src")
+    assert run(MEASURE, clone, cache) == ["4", "8", "200", "1", "0"]  # fetched, too
     edit(engine / "players.py", "return int(game.lots[seat]) & lots == lots", "return False")
     assert run(MEASURE, copy, cache) == ["2", "4", "200", "0", "1"]
     # counts half of them: a file that only rent.py and players.py import

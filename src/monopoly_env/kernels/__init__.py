@@ -51,7 +51,7 @@ _PACKAGES: Final = ("monopoly_env", "pente_env", "agents", "training")
 _OURS: Final = re.compile("[0-9a-f]{16}")
 _DATA_SUFFIXES: Final = (".json", ".safetensors")
 # up to the next line that is not indented
-_IMPORT: Final = re.compile(r"^(?:from|import)\b.*(?:\n(?:[ \t)].*)?)*", re.MULTILINE)
+_IMPORT: Final = re.compile(r"^(?:from [\w.]+ import|import)\b.*(?:\n(?:[ \t)].*)?)*", re.MULTILINE)
 
 
 def kernel(function: Function) -> Function:
@@ -236,8 +236,10 @@ def entry(*signature: Any, **options: Any) -> Callable[[Function], Function]:
 
 def _cache_of(function: Callable[..., Any], kind: type[CodeCache]) -> NullCache:
     """Where a function's code is kept; nowhere if the function was typed at a prompt."""
-    in_a_file = Path(function.__code__.co_filename).is_file()
-    return kind(function, cache_folder(function.__module__)) if in_a_file else NullCache()
+    file, module = Path(function.__code__.co_filename).absolute(), function.__module__
+    if not file.is_file():
+        return NullCache()
+    return kind(function, cache_folder(module), module if is_ours(module) else str(file))
 
 
 def cache_root() -> Path:

@@ -37,17 +37,19 @@ class CodeCache(NullCache):  # type: ignore[misc]  # Numba's, untyped
 
     warned: ClassVar[bool] = False
 
-    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+    def __init__(self, function: Callable[..., Any], folder: Path, module: str) -> None:
         """Prepare the cache. Nothing is written yet.
 
         Args:
             function: The function in Python, defined in a file.
             folder: For the code of these sources; it is made when the first file is written.
+            module: Tells functions of one folder apart: the module's name, which clones of the
+                library share, or the path of a file that is not ours.
         """
         self._function, self._folder = function, folder
         source = Path(function.__code__.co_filename).absolute()
         python = (sys.implementation.cache_tag, getattr(sys, "abiflags", ""))
-        place = (str(source), function.__qualname__, function.__code__.co_firstlineno)
+        place = (module, function.__qualname__, function.__code__.co_firstlineno)
         self._key = (
             type(self).__name__,
             *python,
