@@ -12,7 +12,7 @@ from typing import Any
 
 import monopoly_env as me
 from monopoly_env.engine.randomness import POLICIES
-from monopoly_env.philox import philox
+from monopoly_env.kernels.philox import philox
 from monopoly_env.rules import PRESETS
 
 FOLDER = Path(__file__).parent / "golden"

@@ -10,7 +10,7 @@ from benchmarks import pente, playouts, run
 from benchmarks.run import Figure, Sample, Target
 
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.kernels import cache_folder
+from monopoly_env.kernels.sources import cache_folder
 
 
 @pytest.mark.parametrize(

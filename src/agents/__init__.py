@@ -10,6 +10,10 @@ Your own policy is a function (`policy_kernel`, compiled) or a class (`BatchedPo
 `monopoly_env.policy.protocol`. Check it with `monopoly_env.testing.check_policy`.
 """
 
+from monopoly_env.kernels import register_package
+
+register_package(__name__)  # before its kernels are imported
+
 import agents.registry  # noqa: F401 - registers the names
 from agents import arena, values
 from agents.arena.results import Results

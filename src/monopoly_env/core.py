@@ -42,8 +42,8 @@ from monopoly_env.game import (
     empty_games,
 )
 from monopoly_env.kernels import entry
-from monopoly_env.philox import count_seeds, split_seeds
-from monopoly_env.records import as_batch, check_games
+from monopoly_env.kernels.philox import count_seeds, split_seeds
+from monopoly_env.kernels.records import as_batch, check_games
 from monopoly_env.rules import RULES, RULES_VERSION, Rules
 
 _ILLEGAL: Final = -1  # instead of a violation

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from monopoly_env.records import pickle_writable
+from monopoly_env.kernels.records import pickle_writable
 from monopoly_env.rules import RULES
 
 MAX_PLAYERS: Final = 8

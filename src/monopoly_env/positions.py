@@ -14,7 +14,7 @@ from monopoly_env.errors import PositionError, nearest, shortened, whole_number
 from monopoly_env.facts import board, cards
 from monopoly_env.game import MAX_FORCED, Game, empty_games
 from monopoly_env.kernels import entry
-from monopoly_env.philox import split_seeds
+from monopoly_env.kernels.philox import split_seeds
 from monopoly_env.rules import Rules
 
 Lot = int | str

@@ -11,6 +11,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from monopoly_env.kernels import register_package
+
+register_package(__name__)  # before its kernels are imported
+
 import gymnasium
 import pettingzoo
 

@@ -21,8 +21,8 @@ from monopoly_env.errors import (
     whole_number,
 )
 from monopoly_env.kernels import entry
-from monopoly_env.philox import count_seeds, split_seeds
-from monopoly_env.records import as_batch, check_games
+from monopoly_env.kernels.philox import count_seeds, split_seeds
+from monopoly_env.kernels.records import as_batch, check_games
 from pente_env import lines, moves
 from pente_env.game import (
     ENDINGS,

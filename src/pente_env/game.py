@@ -24,7 +24,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from monopoly_env.records import pickle_writable
+from monopoly_env.kernels.records import pickle_writable
 from pente_env.rules import MAX_SIZE, RULES
 
 MIN_PLAYERS: Final = 2

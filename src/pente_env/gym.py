@@ -38,7 +38,7 @@ from monopoly_env.errors import (
     shortened,
     whole_number,
 )
-from monopoly_env.philox import MAX_SEED
+from monopoly_env.kernels.philox import MAX_SEED
 from pente_env import core
 from pente_env.game import Game
 from pente_env.loop import FORFEIT, chosen_point

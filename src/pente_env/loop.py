@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from monopoly_env.errors import ConfigurationError, IllegalActionError, whole_number
 from monopoly_env.kernels import borrowed, entry, inlined, kernel
-from monopoly_env.philox import split_seeds
+from monopoly_env.kernels.philox import split_seeds
 from pente_env import core
 from pente_env.core import check_players, name_of
 from pente_env.game import MAX_PLAYERS, RUNNING, Game, Games, empty_games

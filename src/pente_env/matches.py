@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from monopoly_env import sources
 from monopoly_env.errors import ConfigurationError, shortened, whole_number
 from monopoly_env.intervals import clustered
-from monopoly_env.philox import MAX_SEED
+from monopoly_env.kernels.philox import MAX_SEED
 from monopoly_env.sources import check_ours
 from pente_env.game import ENDINGS, FULL, MAX_PLAYERS, MIN_PLAYERS
 from pente_env.loop import Table, play_games

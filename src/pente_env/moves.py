@@ -11,7 +11,7 @@ import numpy as np
 
 from monopoly_env.engine.sets import size
 from monopoly_env.kernels import kernel, on_stack
-from monopoly_env.philox import philox
+from monopoly_env.kernels.philox import philox
 from pente_env.game import (
     ENDINGS,
     FIVE,

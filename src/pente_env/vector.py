@@ -37,8 +37,8 @@ from monopoly_env.errors import (
     whole_number,
 )
 from monopoly_env.kernels import borrowed, entry, inlined
-from monopoly_env.philox import philox, split_seeds
-from monopoly_env.threads import Threads
+from monopoly_env.kernels.philox import philox, split_seeds
+from monopoly_env.kernels.threads import Threads
 from pente_env.core import check_players, illegal, name_of
 from pente_env.game import NOBODY, RUNNING, Game, Games, empty_games
 from pente_env.lines import LEGAL, write_points

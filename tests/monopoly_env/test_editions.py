@@ -112,7 +112,8 @@ def test_the_tutorial(tmp_path: Path) -> None:
 
 def test_compiled_code_of_another_folder_is_not_reused(tmp_path: Path) -> None:
     program = (
-        "from monopoly_env.kernels import source_hash; print(source_hash('monopoly_env.core'))"
+        "from monopoly_env.kernels.sources import source_hash\n"
+        "print(source_hash('monopoly_env.core'))"
     )
     folder = seaside(tmp_path / "town")
     hashes = [run(program, where).stdout for where in (None, folder)]

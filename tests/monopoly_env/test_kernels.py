@@ -26,7 +26,7 @@ from numba.core import event
 
 import monopoly_env as me
 from monopoly_env import kernels
-from monopoly_env.kernels import code_cache
+from monopoly_env.kernels import code_cache, linking, sources
 from monopoly_env.kernels.code_cache import CodeCache
 
 SOURCES = Path(me.__file__).parents[1]
@@ -115,11 +115,13 @@ def test_an_edit_in_another_file_is_seen_by_the_next_run(copy: Path) -> None:
 
 
 def test_code_that_checks_its_indices_is_kept_apart(tmp_path: Path) -> None:
-    program = "from monopoly_env import kernels; print(kernels.source_hash('monopoly_env.core'))"
+    program = (
+        "from monopoly_env.kernels import sources; print(sources.source_hash('monopoly_env.core'))"
+    )
     hashes = [
         run(program, SOURCES, tmp_path / "cache", NUMBA_BOUNDSCHECK=flag) for flag in ("0", "1")
     ]
-    assert hashes[0] == [kernels.source_hash("monopoly_env.core")] != hashes[1]
+    assert hashes[0] == [sources.source_hash("monopoly_env.core")] != hashes[1]
 
 
 def test_an_edit_is_seen_where_the_cache_folder_cannot_be_used(copy: Path) -> None:
@@ -135,23 +137,36 @@ def test_an_edit_is_seen_where_the_cache_folder_cannot_be_used(copy: Path) -> No
     assert run(MEASURE, copy, occupied)[:3] == ["2", "4", "200"]
 
 
+def test_another_numba_compiles_without_its_internals(copy: Path) -> None:
+    """Plain `njit` computes the same, keeps its code, and sees edits in other files."""
+    newer = f"import numba\nnumba.__version__ = '99.0.0'\n{MEASURE}"
+    cache = copy.parent / "cache"
+    assert run(newer, copy, cache) == ["4", "8", "200", "0", "1"]
+    assert run(newer, copy, cache) == ["4", "8", "200", "1", "0"]
+    players = copy / "monopoly_env" / "engine" / "players.py"
+    edit(players, "return int(game.lots[seat]) & lots == lots", "return False")
+    assert run(newer, copy, cache) == ["2", "4", "200", "0", "1"]
+    tell = f"import warnings; warnings.simplefilter('error')\n{newer}"
+    with pytest.raises(AssertionError, match=r"Numba 99\.0\.0 has other internals"):
+        run(tell, copy, cache)
+
+
 # Appends a comment to every source file in turn and prints the files that change no hash although
 # they should.
 HASH_ALL = """
 import sys
 from pathlib import Path
-from monopoly_env.kernels import code_cache
-from monopoly_env import kernels
+import agents, pente_env
+from monopoly_env.kernels import sources
 
 def hashes(names):
-    for memory in (kernels._own_hash, kernels._file_hash):
-        memory.cache_clear()
-    return {name: kernels.source_hash(name) for name in names}
+    sources._file_hash.cache_clear()
+    return {name: sources.source_hash(name) for name in names}
 
-root = Path(kernels.__file__).parents[2]
+root = Path(sources.__file__).parents[2]
 files = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in root.rglob("*.py")}
 entries = ["monopoly_env.core", "monopoly_env.envs.vector", "monopoly_env.validate.fuzz"]
-entries += ["agents.players.algorithmic", "agents.arena.table", "agents.learned.menu"]
+entries += ["agents.players.algorithmic", "agents.arena.table", "agents.learned.menu", "pente_env.loop"]
 before = hashes(entries)
 for module, path in sorted(files.items()):
     text = path.read_bytes()
@@ -193,8 +208,9 @@ def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> N
     }  # a policy looks at the game; it does not carry the rules out
     for module in sorted(chapters - {"monopoly_env.engine.invariants"}):
         assert playing <= seen[module], module
-    for module in ("actions", "facts.board", "facts.cards", "game", "rules", "kernels"):
-        assert everybody <= seen[f"monopoly_env.{module}"], module
+    for module in ("actions", "facts.board", "facts.cards", "game", "rules"):
+        assert seen[f"monopoly_env.{module}"] == everybody, f"{module}: Pente knows nothing of it"
+    assert seen["monopoly_env.kernels"] == everybody | {"pente_env.loop"}
     for name in ("board_us.csv", "board_uk.csv", "cards.csv", "editions.toml"):
         assert seen[name] == everybody, name
     # a network and numbers that are constants of compiled code
@@ -213,8 +229,7 @@ FIND_UNKNOWN = """
 import importlib, pkgutil
 import numba
 import agents, monopoly_env
-from monopoly_env.kernels import code_cache
-from monopoly_env import kernels
+from monopoly_env.kernels import sources
 
 names = [info.name for package in (monopoly_env, agents) for info in pkgutil.walk_packages(package.__path__, package.__name__ + ".")]
 # An adapter has no kernels, and imports a library that may not be installed.
@@ -228,22 +243,22 @@ for module in modules:
             count += 1
             for other in used:
                 home = other.py_func.__module__ if isinstance(other, numba.core.dispatcher.Dispatcher) else getattr(other, "__name__", "")
-                if home.split(".")[0] in kernels._PACKAGES and home not in kernels._closure(module.__name__):
+                if home.split(".")[0] in sources._registered and home not in sources._closure(module.__name__):
                     print("unknown:", module.__name__, value.py_func.__name__, home)
 print(count)
 """  # noqa: E501
 
 
 def imported(module: ast.Module) -> set[str]:
-    return set(kernels._imported_names(module))
+    return set(sources._imported_names(module))
 
 
 def test_only_import_statements_are_parsed_and_none_is_missed() -> None:
     """Of all modules of the library, and where a statement is hard to tell from a sentence."""
-    sources = [path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py")]
-    assert len(sources) > 200
-    for source in sources:
-        statements = kernels._import_statements(source)
+    texts = [path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py")]
+    assert len(texts) > 200
+    for source in texts:
+        statements = sources._import_statements(source)
         assert imported(ast.parse(source)) <= imported(statements)
         assert all(
             isinstance(statement, (ast.Import, ast.ImportFrom)) for statement in statements.body
@@ -256,7 +271,7 @@ def test_only_import_statements_are_parsed_and_none_is_missed() -> None:
         f"import os; from {module} import rent\n",
         f"import {module}.rent\nfrom a import b\n",
     ):
-        assert f"{module}.rent" in imported(kernels._import_statements(source)), source
+        assert f"{module}.rent" in imported(sources._import_statements(source)), source
 
 
 def test_every_kernel_that_a_kernel_calls_counts(tmp_path: Path) -> None:
@@ -272,9 +287,9 @@ def test_the_folder_can_be_moved_and_is_named_by_the_sources(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MONOPOLY_ENV_CACHE", str(tmp_path / "here"))
-    folder = kernels.cache_folder.__wrapped__("monopoly_env.engine.sets")
-    assert folder == tmp_path / "here" / kernels.source_hash("monopoly_env.engine.sets")
-    other = kernels.cache_folder.__wrapped__("monopoly_env.engine.rent")
+    folder = sources.cache_folder.__wrapped__("monopoly_env.engine.sets")
+    assert folder == tmp_path / "here" / sources.source_hash("monopoly_env.engine.sets")
+    other = sources.cache_folder.__wrapped__("monopoly_env.engine.rent")
     assert other.parent == folder.parent
     assert other != folder
 
@@ -287,7 +302,7 @@ def doubling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], tu
     """
     source = tmp_path / "doubling.py"
     source.write_text("def double(x):\n    return 2 * x\n")
-    monkeypatch.setattr(kernels, "cache_folder", lambda module: tmp_path / "cache" / "code")
+    monkeypatch.setattr(linking, "cache_folder", lambda module: tmp_path / "cache" / "code")
 
     def load() -> tuple[int, bool]:
         monkeypatch.setattr(CodeCache, "warned", False)
@@ -376,7 +391,7 @@ def test_old_folders_are_dropped_and_nothing_else(
     (tmp_path / "a-file-of-mine-x").write_text("mine")
     os.utime(tmp_path / "a-file-of-mine-x", (old, old))
     monkeypatch.setenv("MONOPOLY_ENV_CACHE", str(tmp_path))
-    folder = kernels.cache_folder.__wrapped__("monopoly_env.engine.sets")
+    folder = sources.cache_folder.__wrapped__("monopoly_env.engine.sets")
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {name for name, kept in names.items() if kept} | {"a-file-of-mine-x"}
     assert not folder.exists(), "made when code is written"
@@ -384,10 +399,10 @@ def test_old_folders_are_dropped_and_nothing_else(
 
 def test_an_own_folder_is_never_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MONOPOLY_ENV_CACHE", str(tmp_path))
-    folder = kernels.cache_folder.__wrapped__("monopoly_env.engine.sets")
+    folder = sources.cache_folder.__wrapped__("monopoly_env.engine.sets")
     folder.mkdir()
     os.utime(folder, (1, 1))
-    assert kernels.cache_folder.__wrapped__("monopoly_env.engine.sets") == folder
+    assert sources.cache_folder.__wrapped__("monopoly_env.engine.sets") == folder
     assert folder.is_dir()
     assert time.time() - folder.stat().st_mtime < 3600
 

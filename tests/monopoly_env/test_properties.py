@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import monopoly_env as me
 from monopoly_env import actions, encoding
 from monopoly_env.engine.randomness import POLICIES
-from monopoly_env.philox import philox
+from monopoly_env.kernels.philox import philox
 from monopoly_env.validate import fuzz
 
 CASES = st.builds(fuzz.case, st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))

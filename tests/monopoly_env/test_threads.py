@@ -13,7 +13,7 @@ import pytest
 
 import monopoly_env as me
 import pente_env as pe
-from monopoly_env.threads import Threads
+from monopoly_env.kernels.threads import Threads
 
 VECTORS: dict[str, Callable[[], Any]] = {
     "monopoly": lambda: me.VectorMonopoly(600, 2, threads=2),

@@ -28,7 +28,7 @@ from monopoly_env.errors import (
 )
 from monopoly_env.files import differing, read_file, read_json, write_atomically
 from monopoly_env.game import Game
-from monopoly_env.philox import MAX_SEED
+from monopoly_env.kernels.philox import MAX_SEED
 from monopoly_env.replays import Replay
 from monopoly_env.text import to_text
 

@@ -29,7 +29,7 @@ from monopoly_env.errors import ConfigurationError, GameOverError, shortened, wh
 from monopoly_env.game import Game, Games, empty_games
 from monopoly_env.intervals import CONFIDENCE, wilson
 from monopoly_env.kernels import borrowed, entry, kernel
-from monopoly_env.philox import philox, split_seeds
+from monopoly_env.kernels.philox import philox, split_seeds
 from monopoly_env.policy.loop import ILLEGAL, NO_LIMIT, PROGRESS, Players, begin, check, next_action
 from monopoly_env.policy.names import PolicyLike, compiled, resolve_all
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy

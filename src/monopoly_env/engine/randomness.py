@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
-from monopoly_env.philox import philox
+from monopoly_env.kernels.philox import philox
 
 THROWS, UTILITY_THROWS, START, DECKS, POLICIES = range(5)
 

@@ -36,7 +36,7 @@ from monopoly_env.errors import (
 )
 from monopoly_env.game import MAX_PLAYERS, Game, Games, empty_games
 from monopoly_env.kernels import entry
-from monopoly_env.philox import MAX_SEED
+from monopoly_env.kernels.philox import MAX_SEED
 from monopoly_env.rewards import Reward, Terms, staying, write_reward
 from monopoly_env.rules import Rules
 

@@ -71,7 +71,7 @@ from monopoly_env.errors import (
     whole_number,
 )
 from monopoly_env.game import Game
-from monopoly_env.philox import MAX_SEED
+from monopoly_env.kernels.philox import MAX_SEED
 from monopoly_env.policy.names import PolicyLike
 from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules

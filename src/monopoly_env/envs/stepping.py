@@ -19,7 +19,7 @@ from monopoly_env.engine.setup import start
 from monopoly_env.engine.step import apply, count_legal, is_legal, nth_legal, write_mask
 from monopoly_env.game import MAX_PLAYERS, NOBODY, Game, Games
 from monopoly_env.kernels import borrowed, entry, kernel
-from monopoly_env.philox import philox
+from monopoly_env.kernels.philox import philox
 from monopoly_env.policy.loop import (
     BROKEN,
     ILLEGAL,

@@ -71,13 +71,13 @@ from monopoly_env.errors import (
     whole_number,
 )
 from monopoly_env.game import NOBODY, Games, empty_games
-from monopoly_env.philox import split_seeds
+from monopoly_env.kernels.philox import split_seeds
+from monopoly_env.kernels.threads import Threads
 from monopoly_env.policy.loop import NO_LIMIT, Players, answers, check, refusal
 from monopoly_env.policy.names import PolicyLike, resolve_all
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy
 from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
-from monopoly_env.threads import Threads
 
 DEFAULT_PLAYERS: Final = 4
 _SLICE: Final = 256  # games per thread; with fewer, the thread costs more than it saves

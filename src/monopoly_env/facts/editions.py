@@ -144,14 +144,11 @@ def _folders() -> tuple[Path, ...]:
     return (DATA, Path(own).absolute()) if own else (DATA,)
 
 
-def files() -> list[Path]:
-    """The files of all editions, on which compiled code depends."""
-    return [
-        path for folder in FOLDERS for path in folder.iterdir() if path.suffix in (".csv", ".toml")
-    ]
-
-
 FOLDERS: Final = _folders()
+# on which compiled code depends (`kernels.sources`)
+DATA_FILES: Final = [
+    path for folder in FOLDERS for path in folder.iterdir() if path.suffix in (".csv", ".toml")
+]
 _OURS: Final = read_editions(DATA)
 EDITIONS: Final = (
     *_OURS,

@@ -22,7 +22,8 @@ from numba.core.cgutils import if_unlikely, unpack_tuple
 from numba.extending import intrinsic
 
 from monopoly_env.errors import ConfigurationError, nearest
-from monopoly_env.kernels import entry, is_ours
+from monopoly_env.kernels import entry
+from monopoly_env.kernels.sources import is_registered
 
 
 class Callback:
@@ -74,7 +75,7 @@ class Callback:
         """
         if numba.config.DISABLE_JIT:
             return self.function
-        checks = {} if is_ours(self.__module__) else {"boundscheck": True}
+        checks = {} if is_registered(self.__module__) else {"boundscheck": True}
         try:
             return entry(self.SIGNATURE, **checks)(self.function)
         # Numba lets errors of any kind through, KeyError for an unknown field of the record

@@ -4,7 +4,7 @@ A file for each function and its argument types, checked before it is used.
 
 Numba's own cache trusts its files: a cut one raises errors of `pickle`, and a changed byte aborts
 the process in LLVM. It also looks at the file of the function alone, so it would miss an edit in
-another file of the rulebook; here the folder stands for all sources (`kernels.cache_folder`).
+another file of the rulebook; here the folder stands for all sources (`sources.cache_folder`).
 """
 
 from __future__ import annotations

@@ -18,9 +18,13 @@ any: its caller keeps them. Each count is a call, even for an array that is `bor
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 import llvmlite.binding as llvm
+import numba
+from numba import types
 from numba.core import ir
 from numba.core.caching import NullCache
 from numba.core.codegen import JITCodeLibrary
@@ -28,26 +32,74 @@ from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder, com
 from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NopythonTypeInference
+from numba.core.typeinfer import register_dispatcher
 
 from monopoly_env.kernels.code_cache import CodeCache
+from monopoly_env.kernels.sources import cache_folder, is_registered
 
 # expressions that only pass on what is there
 _BORROWING: Final = ("getitem", "static_getitem", "getattr", "build_tuple", "cast", "phi")
 
 
-def linked(function: Callable[..., Any], cache: NullCache, **options: Any) -> Any:
-    """A dispatcher of Numba for a function that only compiled code calls.
+def entry(function: Callable[..., Any], signature: tuple[Any, ...], **options: Any) -> Any:
+    """A dispatcher of Numba for a function that Python calls.
 
     Args:
-        function: What it compiles, for each combination of argument types that callers have.
-        cache: Of its code: a `LinkedCache`, or none.
+        function: Compiled for each combination of argument types that it is called with.
+        signature: The only argument types, compiled at once; none: any, compiled on first use.
         **options: Options of `numba.njit`.
     """
-    dispatcher = _LinkedDispatcher(
-        function, targetoptions={"nopython": True, **options}, pipeline_class=_Compiler
-    )
-    dispatcher._cache = cache
+    dispatcher: Any = numba.njit(pipeline_class=_WholeCompiler, **options)(function)
+    dispatcher._cache = _cache_of(function, CodeCache)
+    for arguments in signature:
+        with register_dispatcher(dispatcher):  # it may call itself
+            dispatcher.compile(arguments)
+        dispatcher.disable_compile()
     return dispatcher
+
+
+def kernel(function: Callable[..., Any], **options: Any) -> Any:
+    """A dispatcher of Numba for a function that compiled code calls, and perhaps Python.
+
+    Its attribute `linked` makes the dispatcher for compiled callers, when the first of them is
+    compiled; most programs load those from disk instead.
+    """
+    dispatcher = entry(function, (), **options)
+
+    @cache
+    def inner() -> Any:
+        code = _LinkedDispatcher(
+            function, targetoptions={"nopython": True, **options}, pipeline_class=_CodeCompiler
+        )
+        code._cache = _cache_of(function, LinkedCache)
+        # so that Numba notices a kernel that calls itself
+        code._compiling_counter = dispatcher._compiling_counter
+        return code
+
+    def resolve_widened(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        return inner().get_call_template(
+            tuple(map(_widened, args)), {name: _widened(kind) for name, kind in kws.items()}
+        )
+
+    # Otherwise Numba would compile a kernel again for each mix of integer widths and literals,
+    # which takes half as long again.
+    dispatcher.get_call_template = resolve_widened
+    dispatcher.get_overload = lambda signature: inner().get_overload(signature)
+    dispatcher.linked = inner
+    return dispatcher
+
+
+def _widened(kind: Any) -> Any:
+    kind = types.unliteral(kind)
+    return types.int64 if isinstance(kind, types.Integer) else kind
+
+
+def _cache_of(function: Callable[..., Any], kind: type[CodeCache]) -> NullCache:
+    """The cache of a function's code; none for a function typed at a prompt."""
+    file, module = Path(function.__code__.co_filename).absolute(), function.__module__
+    if not file.is_file():
+        return NullCache()
+    return kind(function, cache_folder(module), module if is_registered(module) else str(file))
 
 
 class _Whole(JITCodeLibrary):  # type: ignore[misc]  # Numba's, untyped
@@ -61,7 +113,7 @@ class _Whole(JITCodeLibrary):  # type: ignore[misc]  # Numba's, untyped
         super()._optimize_final_module()
 
 
-class Compiling(Compiler):  # type: ignore[misc]  # Numba's, untyped
+class _WholeCompiler(Compiler):  # type: ignore[misc]  # Numba's, untyped
     """Numba's stages for a function that Python calls."""
 
     def compile_extra(self, func: Callable[..., Any]) -> CompileResult:
@@ -145,7 +197,7 @@ class _Borrow(AnalysisPass):  # type: ignore[misc]  # Numba's, untyped
         return False
 
 
-class _Compiler(Compiler):  # type: ignore[misc]  # Numba's, untyped
+class _CodeCompiler(Compiler):  # type: ignore[misc]  # Numba's, untyped
     """Numba's stages, up to code."""
 
     def define_pipelines(self) -> list[PassManager]:

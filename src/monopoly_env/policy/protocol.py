@@ -39,8 +39,8 @@ from monopoly_env.errors import (
 from monopoly_env.game import GAME, Games
 from monopoly_env.kernels import entry
 from monopoly_env.kernels.callbacks import Callback, caller
+from monopoly_env.kernels.records import check_games
 from monopoly_env.policy import files
-from monopoly_env.records import check_games
 
 # float64 numbers of a compiled policy's memory per game and seat, zeros at the start of a game
 MEMORY: Final = 64

@@ -31,7 +31,7 @@ from monopoly_env.errors import (
 )
 from monopoly_env.game import BY_CAP, Game, Games
 from monopoly_env.kernels import entry
-from monopoly_env.philox import MAX_SEED
+from monopoly_env.kernels.philox import MAX_SEED
 from monopoly_env.replays.messages import MOST_MESSAGES, Message
 from monopoly_env.rules import Rules
 

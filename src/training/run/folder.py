@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 
 from monopoly_env.errors import ConfigurationError, MonopolyError, shortened
 from monopoly_env.files import read_file, read_json, understood, write_atomically
-from monopoly_env.kernels import cache_root
+from monopoly_env.kernels.sources import cache_root
 
 CONFIG: Final = "config.json"
 # What every run may have in its folder. A learner that writes other files lists them in the same

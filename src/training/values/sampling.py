@@ -33,7 +33,7 @@ from monopoly_env.engine.step import apply, count_legal, nth_legal
 from monopoly_env.engine.trade import COUNTER
 from monopoly_env.game import GAME, Game, Games, empty_games
 from monopoly_env.kernels import borrowed, entry, kernel
-from monopoly_env.philox import philox
+from monopoly_env.kernels.philox import philox
 from monopoly_env.policy.loop import PROGRESS, Players, check, next_action
 from monopoly_env.policy.protocol import MEMORY
 from training.experience.recording import begin_games, write_halves

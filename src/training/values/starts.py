@@ -28,7 +28,7 @@ from monopoly_env.facts.board import (
 )
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
-from monopoly_env.philox import philox
+from monopoly_env.kernels.philox import philox
 
 _STREAM: Final = 31  # of random numbers; the engine does not use it
 _ROUNDS: Final = 60  # completed at most

@@ -16,7 +16,7 @@ import monopoly_env as me
 from agents import arena
 from monopoly_env import monopoly_v0
 from monopoly_env.engine.randomness import POLICIES
-from monopoly_env.philox import philox
+from monopoly_env.kernels.philox import philox
 from monopoly_env.render import narrate
 from monopoly_env.rules import Rules
 

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.kernels import cache_root
+from monopoly_env.kernels.sources import cache_root
 from training import evolve, exploit, presets
 from training.experts import ExpertOptions, main
 from training.learner_options import PPOOptions

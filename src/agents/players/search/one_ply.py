@@ -18,7 +18,7 @@ from monopoly_env.engine.step import apply
 from monopoly_env.errors import whole_number
 from monopoly_env.game import Games, empty_games
 from monopoly_env.kernels import borrowed, entry
-from monopoly_env.philox import philox
+from monopoly_env.kernels.philox import philox
 from monopoly_env.policy.names import compiled, resolve
 from monopoly_env.policy.protocol import BatchedPolicy, Decisions
 
