@@ -23,9 +23,9 @@ from monopoly_env import core
 from monopoly_env.analyse import rollout
 from monopoly_env.game import Game
 from monopoly_env.intervals import wilson
-from monopoly_env.policy.loop import answers
+from monopoly_env.policy.match import Match
 from monopoly_env.policy.names import make
-from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
+from monopoly_env.policy.protocol import Policy
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
 from training.run import command
@@ -70,15 +70,14 @@ class Options:
 def sample(number: int, policy: Policy, rng: np.random.Generator) -> Game:
     """A position of a game that a policy has played up to there."""
     while True:
-        game = core.new_game(SIZES[number % len(SIZES)], seed=int(rng.integers(1 << 53)))
-        memory = np.zeros((len(game.cash), 1, MEMORY))
+        size = SIZES[number % len(SIZES)]
+        match = Match(core.new_game(size, seed=int(rng.integers(1 << 53))), [policy] * size)
         for _ in range(int(rng.integers(_DECISIONS))):
-            asked = core.batch_of(game)
-            core.step(game, int(answers(policy, Decisions(asked, memory[int(game.player)]))[0]))
-            if core.is_over(game):
+            match.step(match.ask())
+            if core.is_over(match.game):
                 break
         else:
-            return game
+            return match.game
 
 
 def agree(one: float, two: float, playouts: int, confidence: float) -> bool:

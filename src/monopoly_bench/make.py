@@ -28,9 +28,8 @@ from monopoly_env.actions import DECISION_NAMES, HEADS
 from monopoly_env.analyse.values import resolve as value_of
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Game
-from monopoly_env.policy.loop import answers
+from monopoly_env.policy.match import Match
 from monopoly_env.policy.names import resolve
-from monopoly_env.policy.protocol import MEMORY, Decisions
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
 
@@ -221,18 +220,13 @@ def _game(rng: Generator, wanted: Callable[[Game], bool]) -> tuple[Replay, list[
     """Play a game of three, and return it with the decisions that are wanted."""
     names = [str(name) for name in rng.choice(PLAYERS, SEATS, replace=False)]
     policies, seed = [resolve(name) for name in names], int(rng.integers(1 << 32))
-    game, memory = core.new_game(SEATS, "official", seed), np.zeros((SEATS, 1, MEMORY))
-    actions: list[int] = []
+    match = Match(core.new_game(SEATS, "official", seed), policies)
     seen: list[Seen] = []
-    while not core.is_over(game) and game.turns <= _MOST_TURNS:
-        if wanted(game):
-            seen.append(Seen(core.clone(game), actions.copy()))
-        seat = int(game.player)
-        actions.append(
-            int(answers(policies[seat], Decisions(core.batch_of(game), memory[seat]))[0])
-        )
-        core.step(game, actions[-1])
-    return Replay(Rules(), seed, SEATS, tuple(names), np.array(actions, np.uint8)), seen
+    while match.policy and match.game.turns <= _MOST_TURNS:
+        if wanted(match.game):
+            seen.append(Seen(core.clone(match.game), match.actions.copy()))
+        match.step(match.ask())
+    return Replay(Rules(), seed, SEATS, tuple(names), np.array(match.actions, np.uint8)), seen
 
 
 def _until(replay: Replay, seen: Seen) -> Replay:

@@ -19,9 +19,7 @@ from dataclasses import asdict, dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-import numpy as np
 import tyro
-from numpy.typing import NDArray
 
 from monopoly_bench import prompts
 from monopoly_bench.talk import FORMS, Talk
@@ -32,10 +30,8 @@ from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, shor
 from monopoly_env.extras import extra
 from monopoly_env.game import Game
 from monopoly_env.policy import names
-from monopoly_env.policy.loop import answers, let_watch
+from monopoly_env.policy.match import Match
 from monopoly_env.policy.names import resolve
-from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
-from monopoly_env.render import narrate
 from monopoly_env.terminal import failed
 
 if TYPE_CHECKING:
@@ -63,21 +59,14 @@ class Table:
     """A game of guests against policies.
 
     Attributes:
-        game: The record.
-        policies: Who sits in each seat; in a guest's, nobody.
-        memory: (P, 1, 64), of the policies.
+        match: The game; the seats of guests have no policy.
         talk: The conversation; None where guests do not talk.
         history: For each guest, what has happened since its last action.
-        actions: Of everybody, from the start.
     """
 
-    game: Game
-    policies: list[Policy | None]
-    memory: NDArray[np.float64]
+    match: Match
     talk: Talk | None = None
     history: dict[int, list[str]] = field(default_factory=dict)
-    actions: list[int] = field(default_factory=list)
-    watched: int = -1  # the turn that the policies have seen
 
     @classmethod
     def begun(
@@ -93,16 +82,10 @@ class Table:
                     f"Unknown opponent {shortened(name)}. {nearest(shortened(name), valid)}"
                 )
         policies = [None if name == GUEST else resolve(name) for name in opponents]
-        for policy in policies:
-            if policy is not None:
-                policy.check_table(players)
         policies.insert(seat, None)
-        table = cls(
-            core.new_game(players, rules, seed),
-            policies,
-            np.zeros((players, 1, MEMORY)),
-            Talk() if talk else None,
-        )
+        called = [f"player {number}" for number in range(players)]
+        match = Match(core.new_game(players, rules, seed), policies, names=called)
+        table = cls(match, Talk() if talk else None)
         table.history = {guest: [] for guest, policy in enumerate(policies) if policy is None}
         table.play_on()
         return table
@@ -136,25 +119,12 @@ class Table:
 
     def play_on(self) -> None:
         """Let the policies play until a guest decides, or the game is over."""
-        while not core.is_over(self.game):
-            if self.game.turns != self.watched:
-                let_watch(self.policies, core.batch_of(self.game), self.memory)
-                self.watched = int(self.game.turns)
-            seat = int(self.game.player)
-            if self.policies[seat] is None:
-                break
-            policy = self.policies[seat]
-            assert policy is not None
-            chosen = answers(
-                policy,
-                Decisions(core.batch_of(self.game), self.memory[seat], history=[self.actions]),
-            )
-            self._step(int(chosen[0]))
+        while self.match.policy:
+            self._step(self.match.ask())
 
     def _step(self, action: int) -> None:
         before = core.clone(self.game)
-        told = narrate.step(self.game, action, self._names)
-        self.actions.append(action)
+        told = self.match.step(action)
         if self.talk is not None:
             self.talk.step(before, action)
         for history in self.history.values():
@@ -172,8 +142,9 @@ class Table:
         return seat is not None and not core.is_over(self.game) and seat != self.game.player
 
     @property
-    def _names(self) -> list[str]:
-        return [f"player {seat}" for seat in range(len(self.policies))]
+    def game(self) -> Game:
+        """The record."""
+        return self.match.game
 
     def shown(self, seat: int | None = None) -> str:
         """What a guest sees; None: the one who decides."""

@@ -17,17 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
-import numpy as np
 import tyro
 from rich.console import Console
 
 from monopoly_env import core, replays
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS, Game
-from monopoly_env.policy.loop import answers, let_watch
+from monopoly_env.policy.match import Match
 from monopoly_env.policy.names import make, resolve
-from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
-from monopoly_env.render import narrate
+from monopoly_env.policy.protocol import Policy
 from monopoly_env.render.text import PLAYERS, board
 from monopoly_env.replays import Replay
 from monopoly_env.rules import PRESETS
@@ -170,22 +168,15 @@ def play(
     game: Game, policies: Sequence[Policy], names: Sequence[str], console: Console, options: Options
 ) -> None:
     """Let the policies play until the game ends or hits the turn limit, and print each event."""
-    memory = np.zeros((len(policies), 1, MEMORY))
-    games, actions = core.batch_of(game), list[int]()
-    history = None if options.load else [actions]  # what came before a saved position is not known
-    shown = watched = -1
-    while not core.is_over(game) and game.turns <= options.max_turns:
-        if game.turns != watched:
-            let_watch(policies, games, memory)
-            watched = int(game.turns)
-        seat = int(game.player)
+    # what came before a saved position is not known
+    match = Match(game, policies, names=names, actions=None if options.load else ())
+    shown = -1
+    while match.policy and game.turns <= options.max_turns:
         due = options.boards and game.turns % options.boards == 0
-        if game.turns != shown and (due or policies[seat].kind == HUMAN):
+        if game.turns != shown and (due or match.policy.kind == HUMAN):
             console.print(board(game, colour=console.is_terminal), markup=False, highlight=False)
             shown = int(game.turns)
-        action = int(answers(policies[seat], Decisions(games, memory[seat], history=history))[0])
-        actions.append(action)
-        events = narrate.step(game, action, names)
+        events = match.step(match.ask())
         for event in events:
             console.print(event, markup=False, highlight=False)
         if events and options.delay:

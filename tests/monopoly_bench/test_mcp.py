@@ -157,7 +157,7 @@ def test_the_end_of_a_game_and_the_most_games() -> None:
     tables = ours.Tables()
     tables.new_game(["random/no_trades"], "official", 1)
     table = tables._find("game-1")
-    table.game = me.position(
+    table.match.game = me.position(
         2,
         turn=1,
         cash=[100, 1],

@@ -24,10 +24,11 @@ from monopoly_env.actions import DECISION_NAMES, HEAD_NAMES, HEAD_OF, HEADS
 from monopoly_env.analyse import Candidate, Comparison, compare_actions
 from monopoly_env.errors import ConfigurationError, whole_number
 from monopoly_env.facts.board import GROUP_OF
-from monopoly_env.game import Game, Games
-from monopoly_env.policy.loop import answers, let_watch
+from monopoly_env.game import Game
+from monopoly_env.policy.loop import answers
+from monopoly_env.policy.match import Match
 from monopoly_env.policy.names import resolve
-from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
+from monopoly_env.policy.protocol import Decisions, Policy
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
 
@@ -194,25 +195,19 @@ def _seed(game: Game) -> int:
 
 def _play(game: Game, policies: Sequence[Policy]) -> tuple[list[Question], list[int]]:
     """Play a game; the questions on which its players disagree, and all its actions."""
-    batch, memory = core.batch_of(game), np.zeros((len(policies), 1, MEMORY))
+    match = Match(game, policies)
     questions: list[Question] = []
-    actions: list[int] = []
-    watched = -1
-    while not core.is_over(game) and game.turns <= _MOST_TURNS:
-        if game.turns != watched:
-            let_watch(policies, batch, memory)
-            watched = int(game.turns)
-        seat = int(game.player)
+    while match.policy and game.turns <= _MOST_TURNS:
         for kind, candidates in asked(game):
-            if len(_opinions(batch, policies) & {_alike(action) for action in candidates}) > 1:
-                questions.append(Question(kind, core.clone(game), len(actions), candidates))
-        actions.append(int(answers(policies[seat], Decisions(batch, memory[seat]))[0]))
-        core.step(game, actions[-1])
-    return questions, actions
+            if len(_opinions(game, policies) & {_alike(action) for action in candidates}) > 1:
+                questions.append(Question(kind, core.clone(game), len(match.actions), candidates))
+        match.step(match.ask())
+    return questions, match.actions
 
 
-def _opinions(batch: Games, policies: Sequence[Policy]) -> set[tuple[str, int]]:
+def _opinions(game: Game, policies: Sequence[Policy]) -> set[tuple[str, int]]:
     """What each of the policies would do here."""
+    batch = core.batch_of(game)
     return {_alike(int(answers(policy, Decisions(batch.copy()))[0])) for policy in policies}
 
 

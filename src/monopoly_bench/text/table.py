@@ -12,9 +12,9 @@ from monopoly_bench.text.player import TextPlayer
 from monopoly_env import core, replays
 from monopoly_env.errors import whole_number
 from monopoly_env.game import Game
-from monopoly_env.policy.loop import answers, let_watch
+from monopoly_env.policy.match import Match
 from monopoly_env.policy.names import resolve_all
-from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
+from monopoly_env.policy.protocol import Policy
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
 
@@ -83,27 +83,13 @@ def play(
 
 def _played(seated: Sequence[Policy], replay: Replay, said: Talk | None) -> tuple[Game, list[int]]:
     """The last record of a game, and its actions."""
-    game, memory = replays.start(replay), np.zeros((len(seated), 1, MEMORY))
-    actions: list[int] = []
-    watched = -1
-    for policy in seated:
-        policy.check_table(len(seated))
-    while not core.is_over(game):
-        if game.turns != watched:
-            let_watch(seated, core.batch_of(game), memory)
-            watched = int(game.turns)
-        seat = int(game.player)
-        action = int(
-            answers(seated[seat], Decisions(core.batch_of(game), memory[seat], history=[actions]))[
-                0
-            ]
-        )
-        before = core.clone(game)
-        core.step(game, action)
+    limit = replay.turn_limit * replay.num_players
+    match = Match(replays.start(replay), seated, turn_limit=limit)
+    while match.policy:
+        action, before = match.ask(), core.clone(match.game)
+        match.step(action)
         if said is not None:
             said.step(before, action)
-        actions.append(action)
-        replays.settle(replay, game, len(actions) - 1)
     if said is not None:
-        said.end(game)
-    return game, actions
+        said.end(match.game)
+    return match.game, match.actions

@@ -21,8 +21,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from monopoly_env import core
 from monopoly_env.actions import DECISION_NAMES, NUM_ACTIONS
-from monopoly_env.core import illegal
 from monopoly_env.engine.agenda import FAULTS, OVER
 from monopoly_env.engine.players import finish
 from monopoly_env.engine.step import is_legal, write_mask
@@ -35,7 +35,7 @@ from monopoly_env.errors import (
     array_of,
 )
 from monopoly_env.game import BY_CAP, GAME, MAX_PLAYERS, Game, Games
-from monopoly_env.kernels import inlined, kernel
+from monopoly_env.kernels import entry, inlined, kernel
 from monopoly_env.policy.protocol import CompiledPolicy, Decisions, Policy, call, call_watch
 
 # decisions in one turn after which the game is stopped: the policy never ends its turn
@@ -218,21 +218,6 @@ def _let_watch(game: Game, players: Players, seats: Any, memory: Any) -> None:
                 )
 
 
-def let_watch(policies: Sequence[Policy | None], games: Games, memory: NDArray[np.float64]) -> None:
-    """Do as the compiled loop does before the first decision of a turn.
-
-    For loops in Python that play one game.
-
-    Args:
-        policies: Of the seats; None: somebody else sits there.
-        games: (1,) records, the game.
-        memory: (P, 1, 64), the memory of each seat.
-    """
-    for seat, policy in enumerate(policies):
-        if policy is not None and games["place"][0, seat] == 0:
-            policy.watch(games, np.array([seat]), memory[seat])
-
-
 @kernel
 def _has_stopped(game: Game, progress: Any, turn_limit: int) -> bool:
     """Whether the game has ended or failed; ends a game that is at the turn limit."""
@@ -242,13 +227,35 @@ def _has_stopped(game: Game, progress: Any, turn_limit: int) -> bool:
         return True
     if game.decision != OVER and game.turns != progress.turn:
         progress.turn, progress.decisions = game.turns, 0
-        if game.turns > turn_limit:
-            game.turns = turn_limit  # the turn that has begun is not played
-            finish(game, BY_CAP)
+        cap(game, turn_limit)
     if game.decision == OVER:
         progress.stop = ENDED
         return True
     return False
+
+
+@kernel
+def cap(game: Game, turn_limit: int) -> bool:
+    """End a game that is past the turn limit, without the turn that has begun; whether it was."""
+    if game.decision == OVER or game.turns <= turn_limit:
+        return False
+    game.turns = turn_limit
+    finish(game, BY_CAP)
+    return True
+
+
+@entry()
+def _cap(games: Games, turn_limit: int) -> bool:
+    return cap(games[0], turn_limit)
+
+
+def cap_game(game: Game, turn_limit: int) -> bool:
+    """As `cap`, for Python."""
+    if game.turns <= turn_limit:
+        return False
+    batch = core.batch_of(game)
+    core.check_ranges(batch)
+    return _cap(batch, turn_limit)
 
 
 @kernel
@@ -290,9 +297,7 @@ def check(games: Games, progress: NDArray[Any], policy_of: Callable[[int, int], 
     policy.check_table(int(game.num_players))
     who = f"Policy {policy.name!r} in {where}"
     if stop == STUCK:
-        raise IllegalActionError(
-            f"{who}: it made {PATIENCE} decisions in one turn and never came to an end of it."
-        )
+        raise endless(who)
     raise refusal(who, game, int(progress["answer"][first]))
 
 
@@ -368,6 +373,13 @@ def _bytes(games: Games) -> NDArray[np.uint8]:
     return games.view(np.uint8).reshape(len(games), -1)
 
 
+def endless(who: str) -> IllegalActionError:
+    """The error for a policy that never ends its turn."""
+    return IllegalActionError(
+        f"{who}: it made {PATIENCE} decisions in one turn and never came to an end of it."
+    )
+
+
 def refusal(who: str, game: Game, action: Any) -> IllegalActionError:
     """The error for an illegal action.
 
@@ -382,5 +394,5 @@ def refusal(who: str, game: Game, action: Any) -> IllegalActionError:
             f"{start} {action} must be an integer from 0 to {NUM_ACTIONS - 1}."
         )
     return IllegalActionError(
-        f"{who}: {illegal(game, int(action))}" if who else str(illegal(game, int(action)))
+        f"{who}: {core.illegal(game, int(action))}" if who else str(core.illegal(game, int(action)))
     )

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from monopoly_env import core
 from monopoly_env.actions import NUM_ACTIONS
-from monopoly_env.engine.agenda import OVER
-from monopoly_env.engine.players import finish
 from monopoly_env.engine.step import apply, is_legal
 from monopoly_env.errors import (
     ConfigurationError,
@@ -29,9 +27,10 @@ from monopoly_env.errors import (
     PositionError,
     whole_number,
 )
-from monopoly_env.game import BY_CAP, Game, Games
+from monopoly_env.game import Game, Games
 from monopoly_env.kernels import entry
 from monopoly_env.kernels.philox import MAX_SEED
+from monopoly_env.policy.loop import NO_LIMIT, cap, cap_game
 from monopoly_env.replays.messages import MOST_MESSAGES, Message
 from monopoly_env.rules import Rules
 
@@ -194,7 +193,7 @@ def final(replay: Replay) -> Game:
         FormatError: An action is illegal, or the game does not end in the recorded position.
     """
     game, played = start(replay), 0
-    limit = replay.turn_limit * replay.num_players
+    limit = _turn_limit(replay)
     for stop in sorted({at for at, _ in replay.reseeds} - {0} | {len(replay.actions)}):
         played += _play(core.batch_of(game), replay.actions[played:stop], limit)
         if played < stop:
@@ -236,14 +235,15 @@ def settle(replay: Replay, game: Game, number: int) -> None:
     Raises:
         FormatError: The game does not end in the recorded position.
     """
-    limit = replay.turn_limit * replay.num_players
-    if limit and game.turns > limit and not core.is_over(game):
-        batch = core.batch_of(game)
-        core.check_ranges(batch)
-        _finish_by_cap(batch, limit)
+    cap_game(game, _turn_limit(replay))
     redraw(replay, game, number + 1)
     if number == len(replay.actions) - 1:
         _check_end(replay, game)
+
+
+def _turn_limit(replay: Replay) -> int:
+    """Turns of all players together."""
+    return replay.turn_limit * replay.num_players or NO_LIMIT
 
 
 def _check_end(replay: Replay, game: Game) -> None:
@@ -281,15 +281,5 @@ def _play(games: Games, actions: NDArray[np.uint8], limit: int) -> int:
         apply(game, actions[number])
         if game.fault != 0:
             return number
-        if 0 < limit < game.turns and game.decision != OVER:
-            game.turns = limit
-            finish(game, BY_CAP)
+        cap(game, limit)
     return len(actions)
-
-
-@entry()
-def _finish_by_cap(games: Games, limit: int) -> None:
-    """End the first of these games as the arena does, without the turn that has just begun."""
-    game = games[0]
-    game.turns = limit
-    finish(game, BY_CAP)

@@ -10,10 +10,10 @@ import pytest
 import agents
 import monopoly_env as me
 from agents import arena
-from monopoly_env import core, monopoly_v0
+from monopoly_env import monopoly_v0
 from monopoly_env.engine.randomness import policy_draw
-from monopoly_env.policy.loop import let_watch
-from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions
+from monopoly_env.policy.match import Match
+from monopoly_env.policy.protocol import CompiledPolicy
 from monopoly_env.testing import CheckError, check_policy
 
 SEEN, ASKED = 0, 1  # places in memory
@@ -61,17 +61,12 @@ def played_in_python(
     seed: int, policies: list[CompiledPolicy], asked: list[tuple[int, int]] | None = None
 ) -> list[int]:
     """The actions of a game; the turns and decisions of seat 0 are written to `asked`."""
-    game, memory = me.new_game(len(policies), seed=seed), np.zeros((len(policies), 1, MEMORY))
-    batch, watched, chosen = core.batch_of(game), 0, []
-    while not me.is_over(game) and game.turns <= TURNS:
-        if game.turns != watched:
-            let_watch(policies, batch, memory)
-            watched = int(game.turns)
-        if asked is not None and game.player == 0:
-            asked.append((int(game.turns), int(game.decision)))
-        chosen.append(int(policies[game.player].act(Decisions(batch, memory[game.player]))[0]))
-        me.step(game, chosen[-1])
-    return chosen
+    match = Match(me.new_game(len(policies), seed=seed), policies)
+    while match.policy and match.game.turns <= TURNS:
+        if asked is not None and match.game.player == 0:
+            asked.append((int(match.game.turns), int(match.game.decision)))
+        match.step(match.ask())
+    return match.actions
 
 
 def test_the_arena_and_a_loop_in_python_call_it_alike() -> None:
@@ -104,18 +99,13 @@ def test_the_vector_calls_it_at_the_turns_of_the_learner_too() -> None:
 def test_an_environment_of_pettingzoo_can_let_it_watch() -> None:
     env = monopoly_v0.raw_env(num_players=2, turn_limit=TURNS // 2)
     env.reset(seed=7)
-    memory, watched, chosen = np.zeros((2, 1, MEMORY)), 0, []
-    policies = [WATCHES, BLIND]
+    policies, chosen = [WATCHES, BLIND], []
+    match = Match(env.game, policies, actions=None)
     for agent in env.agent_iter():
         if env.terminations[agent] or env.truncations[agent]:
             env.step(None)
             continue
-        games = core.batch_of(env.game)
-        if env.game.turns != watched:
-            let_watch(policies, games, memory)
-            watched = int(env.game.turns)
-        seat = int(env.game.player)
-        chosen.append(int(policies[seat].act(Decisions(games, memory[seat]))[0]))
+        chosen.append(match.ask())
         env.step(chosen[-1])
     assert chosen == played_in_python(7, policies)[: len(chosen)]
     assert len(chosen) > 20
