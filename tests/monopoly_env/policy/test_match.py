@@ -26,11 +26,18 @@ class Stubborn(agents.BatchedPolicy):
         return np.full(len(decisions), self.action)
 
 
+def play(match: Match) -> list[str]:
+    """Let the policies play; what happened in the last step."""
+    told: list[str] = []
+    while match.policy:
+        told = match.step(match.ask())
+    return told
+
+
 def test_policies_play_up_to_a_decision_from_outside() -> None:
     match = Match(me.new_game(3, seed=4), [agents.make("random"), None, agents.make("random")])
     for _ in range(5):
-        while match.policy:
-            match.step(match.ask())
+        play(match)
         assert match.game.player == 1
         match.step(int(me.legal_actions(match.game)[0]))
     again = me.new_game(3, seed=4)
@@ -42,9 +49,8 @@ def test_policies_play_up_to_a_decision_from_outside() -> None:
 
 def test_the_turn_limit_ends_a_game_and_is_told() -> None:
     policies, names = [agents.make("random"), agents.make("random")], ("Ann", "Bob")
-    match, told = Match(me.new_game(2, seed=4), policies, names=names, turn_limit=6), []
-    while match.policy:
-        told = match.step(match.ask())
+    match = Match(me.new_game(2, seed=4), policies, names=names, turn_limit=6)
+    told = play(match)
     assert (match.game.turns, me.is_over(match.game)) == (6, True)
     assert any("wins" in sentence for sentence in told)
 
@@ -63,9 +69,8 @@ def test_a_policy_that_never_ends_its_turn_is_stopped(monkeypatch: pytest.Monkey
     monkeypatch.setattr("monopoly_env.policy.match.PATIENCE", 100)
     rules = me.Rules(**RICH)
     match = Match(me.new_game(2, rules, seed=1), [restless(), agents.make("random")])
-    with pytest.raises(me.IllegalActionError, match="'restless': .* never came to an end"):
-        while match.policy:
-            match.step(match.ask())
+    with pytest.raises(me.IllegalActionError, match=r"'restless': .* never came to an end"):
+        play(match)
 
 
 def test_a_policy_for_other_tables_is_refused() -> None:
