@@ -86,7 +86,7 @@ def supersuit() -> Stepper:
 
 
 def stable_baselines3() -> Stepper:
-    from training.sb3 import MonopolyVecEnv
+    from monopoly_env.adapters.sb3 import MonopolyVecEnv
 
     env = MonopolyVecEnv([me.VectorMonopoly(GAMES, 2, opponents=["random"], threads=1)])
     env.reset()

@@ -283,8 +283,8 @@ def gym_step(size: float) -> Samples:
 
 
 def _vector_of_learners(steps: int) -> Sample:
-    """The same for `training.sb3.MonopolyVecEnv` with 256 games, for each of their steps."""
-    from training.sb3 import MonopolyVecEnv
+    """The same for `MonopolyVecEnv` with 256 games, for each of their steps."""
+    from monopoly_env.adapters.sb3 import MonopolyVecEnv
 
     vec = me.VectorMonopoly(256, 4, opponents=DEFAULT_OPPONENTS)
     actions = _record_vector(vec, steps)

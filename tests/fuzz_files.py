@@ -43,7 +43,6 @@ import agents
 import monopoly_env as me
 from agents import arena
 from agents.arena.ratings import Ratings
-from agents.networks.actor import ActorPolicy
 from agents.values import saved as values
 from monopoly_bench import positions, puzzles, suite
 from monopoly_bench.puzzles import prompts
@@ -568,10 +567,6 @@ READERS: Final[Mapping[str, Reader]] = {
         lambda folder: [replays.final(replay) for replay in replays.load(folder / "x.replay")],
     ),
     "scripted policy": policy("algorithmic"),
-    "network": Reader(
-        lambda folder: ActorPolicy(("buy",), (4,), parent="random").save(folder / "x.safetensors"),
-        lambda folder: agents.load(folder / "x.safetensors"),
-    ),
     "genes": policy("genetic/sga/best"),
     "network of cells": policy("genetic/esp/attentive"),
     "learned agent": policy("ppo/best/two"),

@@ -140,7 +140,6 @@ def test_what_needs_an_extra_names_it_before_anything_is_played_or_written(tmp_p
         "training.dqn --preset ocnaru --out run": "train",
         "training.ppo --out run": "train",
         "training.values --out run": "train",
-        "training.maskable_ppo --out run": "sb3",
         "training.exploit random --out run": "evolve",
         "training.exploit random --learner ppo --out run": "train",
         "training.evolve --preset mukhar2012 --out run": "train",
@@ -231,7 +230,6 @@ NEEDED: Final = {
 LATE: Final = (  # they say first that they need an extra
     "training.dqn",
     "training.ppo",
-    "training.maskable_ppo",
     "training.values",
     "training.exploit --learner",
     "monopoly_table",

@@ -11,7 +11,6 @@ from typing import Final
 from agents import trader
 from agents.learned import shipped
 from agents.learned.policy import LearnedAgent
-from agents.networks import actor
 from agents.networks.esp import KIND as ESP
 from agents.networks.esp import EspPlayer
 from agents.networks.esp import shipped as esp
@@ -45,7 +44,6 @@ SEARCHING: Final[dict[str, Factory]] = {
 }
 # Kinds that need more than a name: options, a console, or the file of a saved policy.
 KINDS: Final[dict[str, Factory]] = {
-    "actor": actor.ActorPolicy,
     "networks": LearnedAgent,
     bargainer.KIND: Bargainer,
     ESP: EspPlayer,

@@ -1,4 +1,4 @@
-"""The commands `training.dqn`, `training.ppo` and `training.maskable_ppo`.
+"""The commands `training.dqn` and `training.ppo`.
 
 PyTorch is imported when a run begins: `--help` is quick, and works without it.
 
@@ -16,7 +16,6 @@ from training.learner_options import DQNOptions, PPOOptions, ThesisOptions
 from training.ocnaru.options import OcnaruOptions
 from training.run import command
 from training.run.command import Command, Preset
-from training.run.options import TrainingOptions
 from training.run.session import show
 
 _show_phases: Final = lazily("train", "training.phases:show")
@@ -54,9 +53,3 @@ def ppo(arguments: Sequence[str] | None = None) -> int:
     """Run `training.ppo`."""
     task = Command(PPOOptions(), lazily("train", "training.ppo:execute"), _show_phases)
     return command.main("training.ppo", task, arguments)
-
-
-def maskable_ppo(arguments: Sequence[str] | None = None) -> int:
-    """Run `training.maskable_ppo`."""
-    task = Command(TrainingOptions(), lazily("sb3", "training.maskable_ppo:execute"), show)
-    return command.main("training.maskable_ppo", task, arguments)

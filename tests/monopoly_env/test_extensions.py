@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 import agents
 import monopoly_env as me
-from agents.networks.actor import ActorPolicy
 from monopoly_env import encoding, monopoly_v0, rewards
 from monopoly_env.encoding import Encoding, standard
 from monopoly_env.game import MAX_PLAYERS
@@ -122,18 +121,10 @@ def test_an_own_encoding_may_extend_the_standard_one() -> None:
     check_encoding(MORE, rules=["official"], num_players=[2, 4])
 
 
-def test_policies_see_an_own_encoding_and_save_its_name(tmp_path: Any) -> None:
+def test_policies_see_an_own_encoding() -> None:
     vec = me.VectorMonopoly(4, 2)
     vec.reset()
     assert Decisions(vec.games.copy()).observation(CASH)[:, 0].tolist() == [np.float32(0.3)] * 4
-    policy = ActorPolicy(("buy",), (8,), encoding=CASH, num_players=2, parent="algorithmic")
-    policy.save(tmp_path / "mine.safetensors")
-    saved = agents.load(tmp_path / "mine.safetensors")
-    assert saved.encoding() == CASH
-    assert agents.arena.play([saved, "random"], games=4).games == 4
-    encoding.register(CASH, ("cash", "the square"), write_cash)
-    with pytest.raises(me.FormatError, match="trained on other features"):
-        agents.load(tmp_path / "mine.safetensors")
 
 
 def test_streams_of_experiences_record_an_own_encoding() -> None:

@@ -20,10 +20,10 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from monopoly_env import encoding, rewards
+from monopoly_env import encoding
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import PRESETS as PRESETS_OF_RULES
-from training import dqn, maskable_ppo
+from training import dqn, experts
 from training.presets import DEFAULT, PRESETS
 from training.presets import dqn as main
 from training.run.command import chosen
@@ -108,9 +108,9 @@ def test_help_lists_what_the_tables_hold(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "300")
     with pytest.raises(SystemExit):
-        maskable_ppo.main(["--help"])
+        experts.main(["--help"])
     said = re.sub(r"[\s│╭╮╰╯─]+", " ", capsys.readouterr().out)
-    for table in (PRESETS_OF_RULES, encoding.NAMES, rewards.KINDS):
+    for table in (PRESETS_OF_RULES, encoding.NAMES):
         assert ", ".join(table) in said
 
 

@@ -1,6 +1,6 @@
 """Environments for libraries that need their own base class.
 
-`adapters.torchrl`, `adapters.rllib`, `adapters.openspiel`.
+`adapters.sb3`, `adapters.torchrl`, `adapters.rllib`, `adapters.openspiel`.
 
 Each module imports its library, so import the one that you use. docs/clients.md shows how other
 libraries use the environments.

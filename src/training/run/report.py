@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from monopoly_env.kernels import clock
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 class Clock:
@@ -43,15 +40,6 @@ class Clock:
         finally:
             self._turn()
             self._inside.pop()
-
-    def timed(self, part: str, function: Callable[P, R]) -> Callable[P, R]:
-        """The function, its time counted as `part`."""
-
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            with self(part):
-                return function(*args, **kwargs)
-
-        return call
 
     def shares(self) -> dict[str, float]:
         """The share of each part in the total time so far."""

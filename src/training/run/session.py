@@ -10,7 +10,7 @@ Open the folder, resume, evaluate and save on the way, measure at the end.
         while learner.step < options.steps:
             ...                                            # the algorithm
             session.after_iteration(learner, before, "playing", games)
-        results = session.finish_best(learner)
+        results = session.finish("official", learner.step, rows)
 
 Everything is due at fixed numbers of steps, never of seconds, so a run that was killed and resumed
 ends in the same weights as one that was not.
@@ -28,13 +28,12 @@ from agents.arena.table import Table
 from monopoly_env.errors import MonopolyError
 from monopoly_env.extras import extra
 from monopoly_env.files import understood
-from monopoly_env.policy.names import load
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import Rules
 from training.run import checkpoints
 from training.run.folder import CONFIG, Run, alone
-from training.run.options import RunOptions, TrainingOptions
-from training.run.panel import FINAL_SEED, PANEL_SEED, measure, table
+from training.run.options import RunOptions
+from training.run.panel import PANEL_SEED, measure, table
 from training.run.report import Report
 
 _POINTS: Final = 100  # of a learning curve
@@ -57,7 +56,7 @@ class Saved(Protocol):
 
 
 class Learner(Saved, Protocol):
-    """A learner that is trained step by step, with `TrainingOptions`.
+    """A learner that is trained step by step, with options.
 
     Attributes:
         options: Its options.
@@ -227,7 +226,7 @@ class Session:
             games: Games finished so far.
             metrics: For the curves, beside what was logged.
         """
-        options: TrainingOptions = learner.options
+        options = learner.options
         step = learner.step
 
         def due(every: int) -> bool:
@@ -248,25 +247,6 @@ class Session:
             )
         if due(options.checkpoint_every):
             self.keep(learner, step)
-
-    def finish_best(self, learner: Learner) -> dict[str, Any]:
-        """Save the best agent of the run as the final one and measure it.
-
-        Returns as `finish` does.
-        """
-        options: TrainingOptions = learner.options
-        agent = load(self.run.best)
-        agent.save(self.run.agent)
-        self.report.advance(learner.step, "measuring")
-        rows = self.measure(
-            agent,
-            learner.panel,
-            options.final_games,
-            Rules.preset(options.rules),
-            FINAL_SEED,
-            options.num_players,
-        )
-        return self.finish(options.rules, learner.step, rows)
 
     def finish(
         self,

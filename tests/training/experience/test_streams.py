@@ -20,7 +20,6 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.networks.actor import ActorPolicy
 from monopoly_env import actions, core
 from monopoly_env import encoding as encodings
 from monopoly_env.errors import ConfigurationError, IllegalActionError, RulesError
@@ -393,9 +392,9 @@ def test_a_mask_is_written_for_those_that_read_it() -> None:
         ([("strategic", "random"), ("random",) * 3], {}, "not 2 and 3"),
         ([("strategc", "random")], {}, "Did you mean 'strategic'"),
         (
-            [(ActorPolicy(("buy",), (4,), parent="random"), "random")],
+            [("one_ply", "random")],
             {},
-            "Policy 'actor' is not compiled",
+            "Policy 'one_ply.*' is not compiled",
         ),
         (PAIRS, {"heads": ("byu",)}, "Unknown head 'byu'. Did you mean 'buy'"),
         (PAIRS, {"heads": "buy"}, "heads='buy' must name heads"),

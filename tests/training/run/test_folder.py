@@ -18,7 +18,7 @@ from training import evolve, exploit, presets
 from training.experts import ExpertOptions, main
 from training.learner_options import PPOOptions
 from training.run.folder import CONFIG, Run, alone
-from training.run.options import RunOptions, TrainingOptions
+from training.run.options import RunOptions
 from training.run.session import Session
 from training.values.options import ValueOptions
 
@@ -141,7 +141,6 @@ def test_a_run_of_another_learner_is_replaced_with_all_its_files(tmp_path: Path)
 def commands() -> Iterator[tuple[str, RunOptions]]:
     """Every command with a run, and its options: of each preset."""
     yield "ppo", PPOOptions()
-    yield "maskable_ppo", TrainingOptions()
     yield "experts", ExpertOptions()
     yield "values", ValueOptions()
     for name, table in (
@@ -157,11 +156,11 @@ def test_each_command_has_a_folder_of_its_own(tmp_path: Path) -> None:
     for name, options in commands():
         owners.setdefault(options.out, set()).add(name)
     assert {folder: names for folder, names in owners.items() if len(names) > 1} == {}
-    ours, theirs = (replace(options(), out=tmp_path) for options in (PPOOptions, TrainingOptions))
+    ours, theirs = (replace(options(), out=tmp_path) for options in (PPOOptions, ExpertOptions))
     with Session.open(ours, {"a": 1}, Console(quiet=True), "") as session:
         session.run.agent.write_text("weights")
     refused = pytest.raises(
-        ConfigurationError, match="holds another kind of run, 'ppo' and not 'maskable_ppo'"
+        ConfigurationError, match="holds another kind of run, 'ppo' and not 'experts'"
     )
     with refused, Session.open(replace(theirs, overwrite=True), {"a": 1}, Console(quiet=True), ""):
         pass
