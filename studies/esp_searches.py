@@ -34,8 +34,9 @@ from monopoly_env.files import read_file, read_json, understood, write_atomicall
 from monopoly_env.reference import table
 from studies.evolution.experiment import mean_of
 from studies.pages import Page
-from training.evolution.controls import ALGORITHMS
-from training.evolution.esp_monopoly import ESP_MONOPOLY, PARENT, EspMonopoly
+from studies.searches import ALGORITHMS, ComparedOptions, ComparedSearch
+from training.cluster import HERE, Place
+from training.evolution.esp_monopoly import PARENT, EspMonopoly, MonopolySearch
 from training.evolution.run import carry_on
 from training.run.command import resumable
 
@@ -49,6 +50,22 @@ SEARCHES: Final[dict[str, dict[str, Any]]] = {form: {"network": form} for form i
 SEARCHES.update(
     {algorithm: {"algorithm": algorithm} for algorithm in ALGORITHMS if algorithm != "esp"}
 )
+
+
+@dataclass(frozen=True)
+class ComparedMonopoly(EspMonopoly, ComparedOptions):
+    """Networks of a Monopoly player, evolved by ESP or what it is compared with."""
+
+    def search(self, place: Place = HERE) -> MonopolySearch:
+        """The search before its first generation."""
+        return _MonopolySearch(self, place)
+
+
+class _MonopolySearch(MonopolySearch, ComparedSearch):
+    options: ComparedMonopoly
+
+
+PRESET: Final = ComparedMonopoly()
 
 
 @dataclass(frozen=True)
@@ -75,7 +92,7 @@ class Options:
     """Threads that play; default: one per core. The results are the same."""
 
 
-def settings_of(search: str, seed: int, options: Options) -> EspMonopoly:
+def settings_of(search: str, seed: int, options: Options) -> ComparedMonopoly:
     """A run of a search."""
     out = options.out / search / str(seed)
     more: dict[str, Any] = {
@@ -85,7 +102,7 @@ def settings_of(search: str, seed: int, options: Options) -> EspMonopoly:
         "threads": options.threads,
         "out": out,
     }
-    return dataclasses.replace(ESP_MONOPOLY, **SEARCHES[search], **more)
+    return dataclasses.replace(PRESET, **SEARCHES[search], **more)
 
 
 def carry_out(search: str, seed: int, options: Options, console: Console) -> dict[str, Any]:

@@ -27,9 +27,9 @@ from rich.progress import track
 
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.reference import table
+from studies import cart
 from studies.pages import Page
-from training.evolution import poles
-from training.evolution.controls import Control
+from studies.searches import Control
 from training.evolution.esp import ESP, Fitness, Genes, Neurons, Recipe, evolve
 from training.run import command
 from training.run.command import Command
@@ -108,7 +108,7 @@ SEARCHES: Final[dict[str, Search]] = {
 
 
 class Counted:
-    """The fitness of `training.evolution.poles`, which counts.
+    """The fitness of `studies.cart`, which counts.
 
     Attributes:
         evaluated: Networks so far.
@@ -122,7 +122,7 @@ class Counted:
 
     def __call__(self, rows: Genes, seed: int) -> NDArray[np.float64]:
         """(N,) the fitness of (N, S * G) networks."""
-        found = poles.fitness(self.neurons.pack(rows), self.neurons.architecture, self.steps)
+        found = cart.fitness(self.neurons.pack(rows), self.neurons.architecture, self.steps)
         done = np.flatnonzero(found == 1.0)
         if len(done) and not self.first:
             self.first = self.evaluated + int(done[0]) + 1
@@ -132,7 +132,7 @@ class Counted:
 
 def needed(search: Search, seed: int, most: int, steps: int) -> int:
     """How many networks a run evaluates until one balances; 0 if none of the first `most` does."""
-    counted = Counted(Neurons(poles.architecture(HIDDEN), bias=True), steps)
+    counted = Counted(Neurons(cart.architecture(HIDDEN), bias=True), steps)
     for _ in search(counted, counted.neurons, seed):
         if counted.first or counted.evaluated >= most:
             break

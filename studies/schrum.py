@@ -7,7 +7,7 @@
     # only write docs/results/esp.md of the runs that are there
     python -m studies.schrum --runs 0
 
-A cell is one setting of `training.evolve --preset schrum`; its runs differ by their seed alone.
+A cell is one setting of `studies.pente_esp`; its runs differ by their seed alone.
 What a finished run has found is kept in studies/data/schrum.jsonl, a line each: it is not played
 again, so runs of several days add up. The sections of the page show those that are kept, and say
 how many and how long they were; a section without any stays as it is.
@@ -34,8 +34,8 @@ from monopoly_env.files import read_file, read_json, understood, write_atomicall
 from monopoly_env.reference import table
 from studies.evolution.experiment import mean_of
 from studies.pages import Page
+from studies.pente_esp import NETWORKS, PROGRAMS, SCHRUM, Schrum
 from training.evolution.run import CURVES, carry_on
-from training.evolution.schrum import NETWORKS, PROGRAMS, SCHRUM, Schrum
 from training.run.command import resumable
 
 if TYPE_CHECKING:

@@ -43,25 +43,27 @@ import agents
 import monopoly_env as me
 from agents import arena
 from agents.arena.ratings import Ratings
+from agents.networks import pente
 from agents.values import saved as values
 from monopoly_bench import positions, puzzles, suite
 from monopoly_bench.puzzles import prompts
 from monopoly_bench.tasks import code
 from monopoly_env import facts, replays
+from monopoly_env.arrays import write_arrays
 from monopoly_env.core import digest
 from monopoly_env.facts import editions
 from monopoly_env.game import GAME
 from monopoly_table import tables
 from monopoly_table.players import Catalogue
 from monopoly_table.storage import Storage
+from studies import pente_esp
 from training import experts, learner_options
 from training.dqn import DQN
-from training.evolution import populations, schrum
+from training.evolution import populations
 from training.evolution.generations import Generational
 from training.experience import datasets
 from training.learner_options import DQNOptions
 from training.run import checkpoints
-from training.run.checkpoints import write_arrays
 from training.run.folder import Run
 from training.run.report import Report
 from training.run.session import Saved, Session
@@ -439,7 +441,7 @@ SMALL: Final = Generational(
     threads=1,
 )
 PENTE: Final = replace(
-    schrum.SCHRUM,
+    pente_esp.SCHRUM,
     experiment="better",
     network="attentive",
     hidden=3,
@@ -621,7 +623,7 @@ READERS: Final[Mapping[str, Reader]] = {
             SMALL, start_population=str(folder / "population.npz"), out=folder / "run"
         ).search(),
     ),
-    "network for Pente": Reader(write_network, lambda folder: schrum.load(folder / "network.npz")),
+    "network for Pente": Reader(write_network, lambda folder: pente.load(folder / "network.npz")),
     "folder of a run": Reader(
         lambda folder: Run.open(
             folder,

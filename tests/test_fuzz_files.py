@@ -16,7 +16,8 @@ SOURCE = Path(__file__).parents[1] / "src"
 
 # The modules with readers that `READERS` has a row for.
 COVERED = {
-    "agents/arena/ratings.py", "agents/arena/result_files.py", "monopoly_env/core.py",
+    "agents/arena/ratings.py", "agents/arena/result_files.py", "monopoly_env/arrays.py",
+    "monopoly_env/core.py",
     "monopoly_env/facts/editions.py",
     "monopoly_env/policy/files.py", "monopoly_bench/puzzles/prompts.py",
     "monopoly_bench/puzzles/puzzle.py",

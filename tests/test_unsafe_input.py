@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from studies.pente_solver import solve
 
 import agents
 import monopoly_env as me
 import pente_env as pe
 from agents import arena
-from agents.networks import forward, pente, pente_window
+from agents.networks import forward, pente
 from agents.networks.layout import Architecture, zeros
 from monopoly_env import core, encoding, replays, rewards
 from monopoly_env.analyse.values import resolve as value_of
 from monopoly_env.envs import spaces
 from pente_env import fitness, observation
 from pente_env.core import batch_of
-from pente_env.solver import solve
 
 NETWORK = Architecture(4, (3,), (("out", 2),))
 ROW = NETWORK.pack(zeros({"net": NETWORK}), "net")
@@ -151,9 +151,7 @@ CALLS: Mapping[str, tuple[Callable[[], object], str]] = {
         "chose -1",
     ),
     "pente window: no weights": (
-        lambda: pe.matches.play(
-            [pente_window.like(pente_window.architecture(2, 5)), "random"], games=2
-        ),
+        lambda: pe.matches.play([pente.like(pente.architecture(2, window=5)), "random"], games=2),
         "chose -1",
     ),
     "pente: NaN": (

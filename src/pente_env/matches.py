@@ -210,7 +210,7 @@ def coerce(player: PlayerLike) -> Player:
     if not Path(player).is_file():
         raise ConfigurationError(f"There is no file {shortened(player)}.")
     loader = next(iter(loaders))
-    if loader.value.startswith("training."):
-        check_ours("training")
+    if loader.value.startswith("agents."):
+        check_ours("agents")
     loaded: Player = loader.load()(player)
     return loaded

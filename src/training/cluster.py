@@ -56,7 +56,7 @@ _COMPILED: Final = (
     "agents.registry",
     "training.experience.choices",
     "pente_env.fitness",
-    "agents.networks.pente_window",
+    "agents.networks.pente",
 )
 # deaths that a piece survives: more than a cluster of borrowed machines deals out
 _RETRIES: Final = 10

@@ -17,8 +17,6 @@ python -m training.evolve --preset mukhar2013 --genome sga --fitness net_worth_s
 python -m training.evolve --preset pring --union mean --out runs/pring
 # the games on all machines of a Ray cluster
 python -m training.evolve --preset pring --cluster auto --out runs/far
-# networks for Pente, by ESP
-python -m training.evolve --preset schrum --experiment better --network recurrent --out runs/esp
 # small networks that play Monopoly, by ESP
 python -m training.evolve --preset esp/monopoly --network recurrent --out runs/recurrent
 
@@ -32,11 +30,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from training.evolution import cmaes, esp_monopoly, populations, schrum
+from training.evolution import cmaes, esp_monopoly, populations
 from training.evolution.esp_monopoly import ESP_MONOPOLY
 from training.evolution.generations import FRAYN, MUKHAR2012, MUKHAR2013
 from training.evolution.run import execute
-from training.evolution.schrum import ESP29, ESP30, SCHRUM
 from training.evolution.steady import PRING
 from training.run import command
 from training.run.command import Command, Preset
@@ -64,18 +61,6 @@ PRESETS: Final = {
         "Pring 2015: 10,000 players that make way for the winners' children, 400,000 games, UK"
         " board",
         partial(Command, PRING, execute, populations.show),
-    ),
-    "schrum": Preset(
-        "Schrum: networks for Pente (--experiment two, pairs or better), by ESP with balanced"
-        " draws, paired games and challenges",
-        partial(Command, SCHRUM, execute, schrum.show),
-    ),
-    "esp/2.9": Preset(
-        "the same by the ESP program of 2000", partial(Command, ESP29, execute, schrum.show)
-    ),
-    "esp/3.0": Preset(
-        "the same by the ESP program of 2007: children compete",
-        partial(Command, ESP30, execute, schrum.show),
     ),
     "esp/monopoly": Preset(
         "small networks that correct `algorithmic`, one for each kind of question, at tables of"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import agents
 from agents import arena
 from agents.arena.evaluation import Seating
+from monopoly_env.arrays import read_arrays
 from monopoly_env.files import read_file, read_json, understood
 from monopoly_env.intervals import CONFIDENCE, half_width
 from monopoly_env.policy.names import PolicyLike
@@ -22,7 +23,6 @@ from monopoly_env.policy.protocol import Policy
 from studies.pages import Page
 from training.evolution.populations import mean_rate, overall
 from training.evolution.run import MEAN, POPULATION, EvolutionOptions, population
-from training.run import checkpoints
 from training.run.folder import Run
 
 TURN_LIMIT: Final = 500  # turns of each player, as in the runs
@@ -81,7 +81,7 @@ class Outcome:
             if generation is None
             else population(Run(self.folder), generation)
         )
-        return checkpoints.read_arrays(path)
+        return read_arrays(path)
 
     @property
     def kept(self) -> list[int]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from studies.pente_solver import solve
 
 import agents
 import monopoly_bench
@@ -37,7 +38,6 @@ from monopoly_env.replays.messages import Message
 from pente_env import core as pente
 from pente_env import observation
 from pente_env import render as pente_render
-from pente_env.solver import solve
 
 # Their games are those of a table, a server or a loop, which have checked them, or they write parts
 # of a sentence or a picture. The search for offers begins with `may_offer` and networks with
@@ -200,7 +200,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "pente_env.render.draw": pente_render.draw,
     "pente_env.render.render": lambda game: pente_render.render(game, "svg"),
     "pente_env.render.to_text": pente_render.to_text,
-    "pente_env.solver.solve": lambda game: solve(game, positions=10, table_bits=4),
+    "studies.pente_solver.solve": lambda game: solve(game, positions=10, table_bits=4),
 }
 
 

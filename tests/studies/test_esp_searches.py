@@ -10,13 +10,12 @@ import json
 from pathlib import Path
 
 import pytest
-from studies.esp_searches import SEARCHES, Options, main, read, section, settings_of
+from studies.esp_searches import PRESET, SEARCHES, Options, main, read, section, settings_of
 
 from studies import esp_searches
-from training.evolution.esp_monopoly import ESP_MONOPOLY
 
 TINY = dataclasses.replace(
-    ESP_MONOPOLY,
+    PRESET,
     neurons=4,
     trials=1,
     candidate_games=8,
@@ -30,7 +29,7 @@ TINY = dataclasses.replace(
 def test_a_search_is_carried_out_once_and_its_runs_add_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(esp_searches, "ESP_MONOPOLY", TINY)
+    monkeypatch.setattr(esp_searches, "PRESET", TINY)
     kept, page = tmp_path / "kept.jsonl", tmp_path / "page.md"
     words = [
         "--out",

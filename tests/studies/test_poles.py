@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from studies.cart import architecture
 
 from studies import poles
 from training.evolution.esp import Fitness, Neurons
-from training.evolution.poles import architecture
 
 NEURONS = Neurons(architecture(poles.HIDDEN), bias=True)
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from studies.pente_esp import NETWORKS
 from studies.schrum import CELLS, SHORT, Finished, Kept, Options, main, meant, settings_of
 
 from studies import schrum
-from training.evolution.schrum import NETWORKS
 
 
 def test_the_command_runs_a_cell_and_writes_its_section(

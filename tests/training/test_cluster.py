@@ -20,6 +20,7 @@ import pytest
 from ray.cluster_utils import Cluster
 from ray.exceptions import LocalRayletDiedError
 from rich.console import Console
+from studies.pente_esp import SCHRUM
 
 import agents
 from agents.arena.batch import GameBatch
@@ -31,7 +32,6 @@ from training import cluster, ppo, tournament
 from training.evolution.fitness import Setting, play
 from training.evolution.generations import Generational, Play, evaluate
 from training.evolution.run import execute
-from training.evolution.schrum import SCHRUM
 from training.evolve import main
 from training.run import checkpoints
 

@@ -23,6 +23,7 @@ from agents.learned.choices import LIKE, PRICE
 from agents.learned.networks import NAMES
 from agents.learned.policy import LearnedAgent
 from agents.players.expert.parameters import Expert
+from monopoly_env.arrays import read_arrays, write_arrays
 from monopoly_env.errors import ConfigurationError, FormatError
 from training import dqn, learner_options, phases, ppo
 from training.dqn import DQN, DQNOptions
@@ -345,10 +346,8 @@ def test_networks_of_another_size_in_a_checkpoint_are_refused(tmp_path: Path) ->
     )
     dqn.execute(options, quiet())
     (last,) = checkpoints.paths(tmp_path / "run" / "checkpoints")[-1:]
-    arrays = checkpoints.read_arrays(last / "networks.npz")
-    checkpoints.write_arrays(
-        last / "networks.npz", arrays | {"buy.0.weight": np.zeros((3, 3), np.float32)}
-    )
+    arrays = read_arrays(last / "networks.npz")
+    write_arrays(last / "networks.npz", arrays | {"buy.0.weight": np.zeros((3, 3), np.float32)})
     with pytest.raises(FormatError, match="is damaged"):
         dqn.execute(dataclasses.replace(options, resume=True), quiet())
 

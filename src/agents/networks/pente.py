@@ -8,6 +8,8 @@ Each is a row of weights in the layout of `agents.networks.layout`, as a compile
     me = player(network, network.pack(arrays))
     # A generation: one row each
     table = Table.of_rows(rows(packed), like(network), [make("better")])
+    # A window of 9 x 9 points that is moved over a board of any size
+    network = architecture(10, window=9)
 
 The input is the board as the player sees it (`pente_env.observation`, `schrum`); with `captures`
 also how many pairs each has taken, five inputs a seat, as many of them 1. An output says how good a
@@ -16,11 +18,20 @@ stone is at that point, and the highest legal one is played; of equal ones the f
 equal (P13). A point that makes five is played whatever the outputs say; of several the one with the
 highest output (P11). The state of a recurrent network begins with zeros. It makes a step whenever
 its player is to move, even if there is no choice, and with `watches` before every stone of anybody.
+
+A network with a window has one output, which says how good the middle of the window is. It is asked
+about every legal point, so a network of few weights learns a pattern once for the whole board. An
+input is 1 where a point of the window is an own stone, one of the player that moves next, one of
+the player after, or off the board: 4 * point + 0 to 3. It sees neither beyond its window nor what
+was captured, and keeps no state.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from operator import index
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -28,10 +39,22 @@ from numpy.typing import NDArray
 
 from agents.networks.forward import is_whole, step_marked
 from agents.networks.layout import AT_LAYERS, AT_UNITS, BLOCK, SIZES, Architecture
+from monopoly_env.arrays import read_arrays
 from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.kernels import borrowed, kernel, on_stack
-from pente_env.game import MAX_PLAYERS, Game
-from pente_env.lines import CAPTURES, FIVES, LEGAL, blocks, count, nth, point_of, points
+from pente_env.game import MAX_PLAYERS, PAD, Game
+from pente_env.lines import (
+    CAPTURES,
+    FIVES,
+    LEGAL,
+    blocks,
+    count,
+    holds,
+    is_empty,
+    nth,
+    point_of,
+    points,
+)
 from pente_env.moves import takes
 from pente_env.observation import list_stones
 from pente_env.player import MEMORY, Player, Row, player_kernel
@@ -48,6 +71,12 @@ _BOARDS: Final = frozenset(side * side for side in range(MIN_SIZE, MAX_SIZE + 1)
 # And room for the numbers that are written beside those that stay
 _INPUTS: Final = 3 * _POINTS + 3 + PAIRS
 _KERYO: Final = number("captures", "keryo")
+SMALLEST: Final = 3  # windows
+LARGEST: Final = 2 * PAD + 1  # the record has so many points around the board
+_KINDS: Final = 4  # own stone, the next player's, that of the one after, off the board
+_WINDOWS: Final = frozenset(_KINDS * side**2 for side in range(SMALLEST, LARGEST + 1, 2))
+# What the file of a network says of its weights, beside `weights`.
+FORM: Final = ("hidden", "window", "size", "recurrent", "captures", "watches")
 
 
 @player_kernel
@@ -75,6 +104,62 @@ def play(game: Any, seat: int, params: Row, memory: Row) -> int:
         weights, marked[:inputs], memory.view(np.float32)[: int(weights[AT_UNITS])], 0, wanted
     )
     return choose(game, seat, params[TAKES] != 0, outputs) if to_move else -1
+
+
+@player_kernel
+def play_window(game: Any, seat: int, params: Row, memory: Row) -> int:
+    """Play the legal point in the middle of the window with the highest output.
+
+    -1 if these are no weights.
+    """
+    params = borrowed(params)
+    side, weights = int(game.rules.side), params[WEIGHTS:].view(np.float32)
+    window = int(np.sqrt(weights[SIZES] / _KINDS)) if is_whole(weights) else 0
+    if not SMALLEST <= window <= LARGEST:
+        return -1
+    kinds, marked, output = (
+        np.empty((side + window - 1, side + window - 1), np.int64),
+        np.empty(window * window, np.int64),
+        np.empty(1, np.float32),
+    )
+    outputs = np.zeros(side * side, np.float32)
+    _write_kinds(game, seat, window // 2, kinds)
+    for r in range(side):
+        for c in range(side):
+            if is_empty(game, r, c):
+                count = _list_window(kinds, r, c, window, marked)
+                step_marked(weights, marked[:count], output[:0], 0, output)
+                outputs[side * r + c] = output[0]
+    return int(choose(game, seat, params[TAKES] != 0, outputs))
+
+
+@kernel
+def _write_kinds(game: Game, seat: int, margin: int, kinds: Any) -> None:
+    """Write what stands on every point of the board and of a margin around it; _KINDS: nothing.
+
+    It is seen from the seat's side.
+    """
+    side, players = int(game.rules.side), int(game.num_players)
+    kinds[:] = _KINDS - 1
+    for r in range(side):
+        for c in range(side):
+            kind = _KINDS
+            for ahead in range(players):
+                if holds(game, (seat + ahead) % players, r, c):
+                    kind = ahead
+            kinds[margin + r, margin + c] = kind
+
+
+@kernel
+def _list_window(kinds: Any, r: int, c: int, window: int, marked: Any) -> int:
+    """Write the inputs that are 1 with the window around a point; returns how many there are."""
+    count = 0
+    for i in range(window):
+        for j in range(window):
+            kind = kinds[r + i, c + j]
+            marked[count] = _KINDS * (window * i + j) + kind
+            count += kind < _KINDS
+    return count
 
 
 @kernel
@@ -138,20 +223,29 @@ def architecture(
     *,
     recurrent: bool = False,
     captures: bool = False,
+    window: int = 0,
     activation: str = "logistic",
 ) -> Architecture:
-    """A network for a board: one hidden layer, or one cell that sees its own last state.
+    """A network for a board or a window: one hidden layer, or one cell that sees its last state.
 
     Args:
         hidden: Units of that layer.
         rules: Rules, or the name of a preset: they say how large the board is.
-        recurrent: Whether the hidden units see their own last state.
-        captures: Whether it sees the pairs that were taken, too.
+        recurrent: Whether the hidden units see their own last state; not with a window.
+        captures: Whether it sees the pairs that were taken, too; not with a window.
+        window: Points along a side of a window, odd; 0: it sees the whole board.
         activation: Of the hidden units.
 
     Raises:
         ConfigurationError: An impossible size or activation.
     """
+    if window or isinstance(window, bool):
+        if type(window) is not int or not SMALLEST <= window <= LARGEST or window % 2 == 0:
+            raise ConfigurationError(
+                f"window={window!r} must be an odd number from {SMALLEST} to {LARGEST}: its middle"
+                " is a point."
+            )
+        return Architecture(_KINDS * window**2, (hidden,), (("point", 1),), activation)
     points = Rules.coerce(rules).size ** 2
     heads, inputs = (("points", points),), 3 * points + PAIRS * captures
     if recurrent:
@@ -190,11 +284,14 @@ def like(network: Architecture, *, watches: bool = False, name: str = "network")
         ConfigurationError: The network does not fit a board.
     """
     points = network.outputs
+    if points == 1 and network.inputs in _WINDOWS and not network.units and not watches:
+        return Player(name, play_window)
     if network.inputs not in (3 * points, 3 * points + PAIRS) or points not in _BOARDS:
         raise ConfigurationError(
             "A network for Pente has three inputs and one output for each point of a board (7 x 7:"
-            f" 147 and 49), and perhaps {PAIRS} inputs of pairs, not {network.inputs} inputs and"
-            f" {points} outputs."
+            f" 147 and 49), and perhaps {PAIRS} inputs of pairs; or {_KINDS} inputs for each point"
+            f" of a window, one output and no cell (9 x 9: {_KINDS * 81} and 1); not"
+            f" {network.inputs} inputs, {points} outputs and {network.units} units of a cell."
         )
     if network.units > MOST_UNITS:
         raise ConfigurationError(
@@ -221,18 +318,40 @@ def player(
 
     Raises:
         ConfigurationError: The network does not fit a board.
-        FormatError: The weights are those of another network.
-    """
-    return weighted(like(network, watches=watches, name=name), network, weights)
-
-
-def weighted(like: Player, network: Architecture, weights: NDArray[np.float32]) -> Player:
-    """A player like another one, with these weights.
-
-    Raises:
         FormatError: The weights are those of another network, or not finite.
     """
     network.unpack(weights)
     if not np.isfinite(weights).all():
         raise FormatError("The weights are not all finite numbers.")
-    return like.with_params(rows(weights[None])[0])
+    return like(network, watches=watches, name=name).with_params(rows(weights[None])[0])
+
+
+def load(path: Path | str) -> Player:
+    """The player of a network.npz: `FORM` and `weights`.
+
+    Raises:
+        FormatError: The file is damaged, or holds no such network.
+    """
+    file = Path(path)
+    arrays = read_arrays(file)
+    try:
+        missing = [name for name in (*FORM, "weights") if name not in arrays]
+        if missing:
+            raise FormatError(f"there is no {missing[0]!r} in it")
+        return _of_file(arrays, file.parent.name or "network")
+    except Exception as error:  # whatever content leads to
+        raise FormatError(
+            f"{str(path)!r} holds no network for Pente ({str(error).removesuffix('.')}): expected"
+            " network.npz of a run of `studies.pente_esp`."
+        ) from error
+
+
+def _of_file(arrays: Mapping[str, NDArray[Any]], name: str) -> Player:
+    hidden, window, size, recurrent, captures, watches = (
+        index(arrays[name].item()) for name in FORM
+    )
+    rules = Rules() if window else Rules(size=size)
+    network = architecture(
+        hidden, rules, recurrent=bool(recurrent), captures=bool(captures), window=window
+    )
+    return player(network, arrays["weights"], watches=bool(watches), name=name)

@@ -23,6 +23,7 @@ from agents.arena.evaluation import Seating, against
 from agents.arena.table import MAX_POLICIES, Table
 from agents.players.genetic import GenomeKind, kind_of
 from agents.players.genetic.kinds import PREFIX
+from monopoly_env.arrays import read_arrays, write_arrays
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.policy.names import PolicyLike, load, resolve_all
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
@@ -31,7 +32,6 @@ from monopoly_env.terminal import Table as RichTable
 from training.cluster import HERE, Place
 from training.evolution import run as files
 from training.evolution.run import MOST_CURVES, POPULATION, EvolutionOptions, Search
-from training.run import checkpoints
 from training.run.folder import Run
 from training.run.options import RulesName, check_ranges, digest, result_settings
 
@@ -194,7 +194,7 @@ def beginning(
             f"--start-population {options.start_population!r} lies in --out, where this run writes:"
             " choose another --out."
         )
-    arrays = checkpoints.read_arrays(path)
+    arrays = read_arrays(path)
     if not {"population", "kind"} <= set(arrays):
         raise FormatError(
             f"{options.start_population!r} is no population: it holds"
@@ -471,7 +471,7 @@ class Population(Search):
             self._meet(run)
         every = self.options.keep_every
         if every and (self.step - 1) % every == 0:
-            checkpoints.write_arrays(files.population(run, self.step), self.genomes())
+            write_arrays(files.population(run, self.step), self.genomes())
 
     def _meet(self, run: Run) -> None:
         """Meet the panel: curves, a line above the bar, another champion in the hall of fame."""
@@ -501,7 +501,7 @@ class Population(Search):
         players = self.players()
         next(iter(players.values())).save(run.agent)
         players["mean"].save(run.folder / files.MEAN)
-        checkpoints.write_arrays(run.folder / POPULATION, self.genomes())
+        write_arrays(run.folder / POPULATION, self.genomes())
         self.doing("panel at the end")
         return {
             "agent": str(run.agent), "genome": self.kind.name, "unit": self.unit,

@@ -33,6 +33,7 @@ import monopoly_env
 from agents.networks.saved import features_digest
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES, HEADS
+from monopoly_env.arrays import MOST_ARRAYS, arrays_of
 from monopoly_env.errors import (
     ConfigurationError,
     FormatError,
@@ -46,7 +47,6 @@ from monopoly_env.files import read_file, read_json, understood, write_atomicall
 from monopoly_env.rules import RULES_VERSION
 from training.experience.masks import PACKED
 from training.experience.recording import Experiences
-from training.run.checkpoints import MOST_ARRAYS, arrays_of
 
 if TYPE_CHECKING:
     import pyarrow

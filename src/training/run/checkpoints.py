@@ -8,24 +8,20 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
-import numpy as np
 from numpy.typing import NDArray
 
+from monopoly_env.arrays import arrays_of, savez
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.files import open_file, read_file, read_json, understood
 
 KEPT: Final = 3  # checkpoints; older ones are deleted
-MOST_ARRAYS: Final = 1 << 32  # bytes of an npz file, uncompressed
-_MOST_PART: Final = 1 << 36  # the same of a checkpoint, which may hold a whole replay buffer
+_MOST_PART: Final = 1 << 36  # bytes of its arrays: it may hold a whole replay buffer
 _STATE: Final = "state.json"
 _ASIDE: Final = ".old-"
-# of compression: observations are mostly zeros, and a run should not wait for the disk
-_LEVEL: Final = 1
 
 Parts = Mapping[str, Mapping[str, NDArray[Any]]]
 
@@ -48,7 +44,7 @@ def write(folder: Path, step: int, parts: Parts, state: Mapping[str, Any]) -> Pa
             shutil.rmtree(left)
         temporary.mkdir(parents=True)
         for name, arrays in parts.items():
-            _write_arrays(temporary / f"{name}.npz", arrays)
+            savez(temporary / f"{name}.npz", arrays)
         (temporary / _STATE).write_text(json.dumps(dict(state), indent=1))
         aside = _aside(target)
         shutil.rmtree(aside, ignore_errors=True)
@@ -103,60 +99,3 @@ def read_last(folder: Path) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[st
             with open_file(path) as stream:
                 parts[path.stem] = arrays_of(stream, _MOST_PART)
     return parts, state
-
-
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays to an npz file that exists whole or not at all; raises as `write` does."""
-    temporary = path.with_name(f".{path.name}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write_arrays(temporary, arrays)
-        os.replace(temporary, path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise ConfigurationError(
-            f"Cannot write {str(path)!r}: {error.strerror}. Fix that, then --resume."
-        ) from error
-
-
-def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of an npz file.
-
-    Raises:
-        ConfigurationError: There is no such file.
-        FormatError: It is damaged or too large.
-    """
-    with understood(path, "can't be read"), open_file(path) as stream:
-        return arrays_of(stream)
-
-
-def arrays_of(stream: IO[bytes], most: int = MOST_ARRAYS) -> dict[str, NDArray[Any]]:
-    """The arrays of an open npz file of at most so many bytes, uncompressed.
-
-    If it is damaged, an error of any kind is raised.
-    """
-    if not zipfile.is_zipfile(stream):  # NumPy would advise to load it unsafely
-        raise ValueError("it is no npz file, or it is cut off")
-    stream.seek(0)
-    with np.load(stream, allow_pickle=False) as file:
-        claimed = sum(entry.file_size for entry in file.zip.infolist())
-        if claimed > most:
-            raise ValueError(f"it claims {claimed:,} bytes; {most:,} are the most")
-        arrays = dict(file)
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise ValueError("it holds something else than arrays")
-    return arrays
-
-
-def _write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """An npz file, as np.savez_compressed writes it but four times as fast.
-
-    Populations of float64 genes, which do not shrink, are written 15 times as fast.
-    """
-    with zipfile.ZipFile(path, "w", compresslevel=_LEVEL) as archive:
-        for name, array in arrays.items():
-            archive.compression = (
-                zipfile.ZIP_STORED if array.dtype == np.float64 else zipfile.ZIP_DEFLATED
-            )
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)

@@ -21,6 +21,7 @@ from agents.arena.batch import GameBatch
 from agents.arena.table import Table
 from agents.players import genetic
 from agents.players.genetic import mukhar
+from monopoly_env.arrays import read_arrays, write_arrays
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 from monopoly_env.facts.board import GROUP_LOTS
 from monopoly_env.rules import Rules
@@ -354,16 +355,16 @@ def test_a_damaged_run_is_an_error_of_ours_and_stays(tmp_path: Path) -> None:
             execute(longer, quietly())
         assert (last / "state.json").read_text() == damage
         (last / "state.json").write_text(state)
-    search = checkpoints.read_arrays(last / "search.npz")
+    search = read_arrays(last / "search.npz")
     for name, values in (
         ("population", search["population"][:4]),
         ("population", search["population"] > 0.5),
         ("fitness", np.ones(3)),
     ):
-        checkpoints.write_arrays(last / "search.npz", search | {name: values})
+        write_arrays(last / "search.npz", search | {name: values})
         with pytest.raises(FormatError, match="is damaged"):
             execute(longer, quietly())
-    checkpoints.write_arrays(last / "search.npz", search)
+    write_arrays(last / "search.npz", search)
     (tmp_path / "run" / "config.json").write_text("[]")
     with pytest.raises(ConfigurationError, match="it holds no settings"):
         execute(longer, quietly())
@@ -484,7 +485,7 @@ def test_champions_of_earlier_measurements_are_met_again(tmp_path: Path) -> None
         "000001.npz",
         "000003.npz",
     ]
-    kept = checkpoints.read_arrays(folder / "populations" / "000003.npz")
+    kept = read_arrays(folder / "populations" / "000003.npz")
     best = agents.load(folder / "hall" / "000003.safetensors")
     assert np.array_equal(KIND.rows(kept["population"])[kept["fitness"].argmax()], best.params)
     again = execute(

@@ -1,6 +1,11 @@
-"""Schrum's experiments in 'Neuro-Evolution in Multi-Player Pente'.
+"""Networks for Pente, evolved by ESP: `python -m studies.pente_esp --help`.
 
-They are networks for Pente, evolved by ESP (`training.evolution.esp`).
+    # Schrum's experiment 5.3
+    python -m studies.pente_esp --experiment better --network recurrent --out runs/better
+    # 5.2, by the ESP program of 2000
+    python -m studies.pente_esp --preset esp/2.9 --experiment pairs --out runs/pairs
+
+The experiments are those of Schrum's 'Neuro-Evolution in Multi-Player Pente'.
 
 A network is judged by the games that it wins against scripted players, and by how fast
 (`pente_env.fitness`): against each of the five in games of two (5.1), against each pair of
@@ -10,10 +15,10 @@ is known to matter is an option; `E` and `P` with a number cite the open points.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from functools import cached_property
-from operator import index
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
 
@@ -22,21 +27,22 @@ import tyro
 from numpy.typing import NDArray
 from rich.console import Console
 
-from agents.networks import pente, pente_window
+from agents.networks import pente
 from agents.networks.layout import Architecture
-from monopoly_env.errors import ConfigurationError, FormatError, nearest
+from monopoly_env.arrays import write_arrays
+from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.intervals import clustered
 from monopoly_env.terminal import Table as RichTable
 from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, Scores, opponents_of
 from pente_env.player import Player
 from pente_env.rules import MAX_SIZE, MIN_SIZE, Rules
+from studies.searches import ComparedOptions, ComparedSearch
 from training.cluster import HERE, Place
 from training.evolution import esp
 from training.evolution.esp import ESP, Neurons
-from training.evolution.hall import FOUNDERS, Hall
-from training.evolution.neuron_search import NeuronOptions, NeuronSearch
-from training.evolution.run import CURVES, EvolutionOptions
-from training.run import checkpoints
+from training.evolution.run import CURVES, EvolutionOptions, execute
+from training.run import command
+from training.run.command import Command, Preset
 from training.run.folder import Run
 from training.run.options import check_ranges, result_settings
 
@@ -48,8 +54,6 @@ GENERATIONS: Final = {"two": 2000, "pairs": 900, "better": 2000} | {
 }
 NETWORKS: Final = ("feed_forward", "recurrent", "attentive")
 NETWORK: Final = "network.npz"
-# what network.npz says of its weights
-_FORM: Final = ("hidden", "window", "size", "recurrent", "captures", "watches")
 _FINAL: Final = 1 << 20  # in the seed of the games at the end: no run has so many generations
 
 
@@ -57,11 +61,11 @@ _FINAL: Final = 1 << 20  # in the seed of the games at the end: no run has so ma
 
 
 @dataclass(frozen=True)
-class Schrum(NeuronOptions):
+class Schrum(ComparedOptions):
     """Evolve a network for Pente by ESP, as Schrum did: docs/esp.md.
 
     The folder of a run holds config.json, curves (TensorBoard, and curves.csv), checkpoints,
-    network.npz (the best network, for `training.evolution.schrum.load`) and evaluation.json. A run
+    network.npz (the best network, for `agents.networks.pente.load`) and evaluation.json. A run
     that was stopped goes on with --resume and the same settings.
     """
 
@@ -128,13 +132,12 @@ class Schrum(NeuronOptions):
     @property
     def architecture(self) -> Architecture:
         """The network."""
-        if self.window is not None:
-            return pente_window.architecture(self.hidden, self.window)
         return pente.architecture(
             self.hidden,
             self.rules,
             recurrent=self.network != "feed_forward",
             captures=self.captures,
+            window=self.window or 0,
         )
 
     @property
@@ -210,10 +213,80 @@ ESP29: Final = Schrum(**PROGRAMS["esp/2.9"])
 ESP30: Final = Schrum(**PROGRAMS["esp/3.0"])
 
 
+# --- a hall of fame
+
+INITIAL_MEMBERS: Final = 10
+
+
+@dataclass(frozen=True)
+class HallOfFame:
+    """Networks that were once the best: opponents of the networks of today.
+
+    Co-evolution against the last generation alone forgets what it could once do (Rosin and Belew
+    1997): so opponents are drawn from all members, with as many games as the fixed tests have.
+    Networks play without chance, so a match has one game from each seat, a member that is drawn
+    twice counts twice, and fresh games are games against members drawn anew. The first members are
+    networks of weights drawn at random.
+
+    Attributes:
+        members: (N, S * G) their genes, the oldest first.
+        like: A player with their kernel.
+        pack: Makes the rows that the kernel reads of genes.
+    """
+
+    members: NDArray[np.float64]
+    like: Player
+    pack: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+    def joined(self, network: NDArray[np.float64]) -> HallOfFame:
+        """With one member more, unless it is the last one."""
+        return (
+            self
+            if np.array_equal(self.members[-1], network)
+            else self.of(np.concatenate([self.members, network[None]]))
+        )
+
+    def of(self, members: NDArray[np.float64]) -> HallOfFame:
+        """A hall of other members.
+
+        Raises:
+            ValueError: They are not the genes of such networks.
+        """
+        if (
+            members.ndim != 2
+            or members.shape[1] != self.members.shape[1]
+            or len(members) < INITIAL_MEMBERS
+        ):
+            raise ValueError(
+                f"members of the hall of the shape {members.shape}, not of ({INITIAL_MEMBERS} or"
+                f" more, {self.members.shape[1]})"
+            )
+        return replace(self, members=members)
+
+    def tests(self, experiment: Experiment, seed: int) -> Experiment:
+        """As many games as an experiment has, one match against each of some members.
+
+        The members are drawn with the seed.
+        """
+        generator = np.random.Generator(np.random.PCG64(seed))
+        drawn = generator.integers(
+            0,
+            len(self.members),
+            (len(experiment.tests) * experiment.matches, experiment.players - 1),
+        )
+        numbers = np.unique(drawn)
+        players = {
+            number: self.like.with_params(row, f"member {number}")
+            for number, row in zip(numbers.tolist(), self.pack(self.members[numbers]), strict=True)
+        }
+        tests = tuple(tuple(players[number] for number in test) for test in drawn.tolist())
+        return replace(experiment, tests=tests, matches=1)
+
+
 # --- a run
 
 
-class PenteSearch(NeuronSearch):
+class PenteSearch(ComparedSearch):
     """Networks under way."""
 
     files: ClassVar[Mapping[str, str]] = {
@@ -225,15 +298,15 @@ class PenteSearch(NeuronSearch):
     def __init__(self, options: Schrum, place: Place = HERE) -> None:
         """Begin before the first generation."""
         self.neurons, self.experiment = options.neurons_of, options.games_of(options.matches)
-        self.like = _like(self.neurons.architecture, watches=options.network == "attentive")
+        self.like = pente.like(self.neurons.architecture, watches=options.network == "attentive")
         shape = self.neurons.sub_populations, self.neurons.genes
         super().__init__(options, shape, place=place)
-        self.hall: Hall | None = None
+        self.hall: HallOfFame | None = None
         if options.experiment == "hall":
-            founders = esp.generator_of(options.seed, _FINAL).uniform(
-                -options.weights, options.weights, (FOUNDERS, shape[0] * shape[1])
+            members = esp.generator_of(options.seed, _FINAL).uniform(
+                -options.weights, options.weights, (INITIAL_MEMBERS, shape[0] * shape[1])
             )
-            self.hall = Hall(founders, self.like, self.packed)
+            self.hall = HallOfFame(members, self.like, self.packed)
 
     def packed(self, networks: NDArray[np.float64]) -> NDArray[np.float64]:
         """What the kernel reads, of (N, S * G) networks."""
@@ -327,7 +400,7 @@ class PenteSearch(NeuronSearch):
         saved = {"weights": neurons.pack(best)[0]} | {
             name: np.array(value) for name, value in kept.items()
         }
-        checkpoints.write_arrays(run.folder / NETWORK, saved)
+        write_arrays(run.folder / NETWORK, saved)
         experiment = options.games_of(options.final_matches)
         scores = self.evaluate(best, experiment, self.game_seed(_FINAL))
         tests = []
@@ -362,53 +435,6 @@ class PenteSearch(NeuronSearch):
             self.hall = self.hall.of(arrays["hall"])
 
 
-# --- what came out
-
-
-def load(path: Path | str) -> Player:
-    """The best network of a run, network.npz, as a player of `pente_env`.
-
-    Raises:
-        FormatError: The file is damaged, or holds no such network.
-    """
-    file = Path(path)
-    arrays = checkpoints.read_arrays(file)
-    try:
-        missing = [name for name in (*_FORM, "weights") if name not in arrays]
-        if missing:
-            raise FormatError(f"there is no {missing[0]!r} in it")
-        return _player(arrays, file.parent.name or "network")
-    except Exception as error:  # whatever content leads to
-        raise FormatError(
-            f"{str(path)!r} holds no network for Pente ({str(error).removesuffix('.')}): expected"
-            f" {NETWORK} of a run of `training.evolve` with --preset schrum, esp/2.9 or esp/3.0."
-        ) from error
-
-
-def _player(arrays: Mapping[str, NDArray[Any]], name: str) -> Player:
-    hidden, window, size, recurrent, captures, watches = (
-        index(arrays[name].item()) for name in _FORM
-    )
-    if window:
-        network = pente_window.architecture(hidden, window)
-    else:
-        network = pente.architecture(
-            hidden, Rules(size=size), recurrent=bool(recurrent), captures=bool(captures)
-        )
-    return pente.weighted(
-        _like(network, watches=bool(watches), name=name), network, arrays["weights"]
-    )
-
-
-def _like(network: Architecture, *, watches: bool, name: str = "network") -> Player:
-    """A player without weights whose kernel many rows share."""
-    return (
-        pente.like(network, watches=watches, name=name)
-        if network.outputs > 1
-        else pente_window.like(network, name=name)
-    )
-
-
 def show(results: Mapping[str, Any]) -> None:
     """Print what the best network wins in fresh games."""
     found = (
@@ -431,3 +457,30 @@ def show(results: Mapping[str, Any]) -> None:
             row["opponents"], f"{row['games']:,}", f"{row['win_rate']:.1%}", interval, seats
         )
     Console().print(shown)
+
+
+PRESETS: Final = {
+    "schrum": Preset(
+        "ESP with balanced draws, paired games and challenges",
+        partial(Command, SCHRUM, execute, show),
+    ),
+    "esp/2.9": Preset("the ESP program of 2000", partial(Command, ESP29, execute, show)),
+    "esp/3.0": Preset(
+        "the ESP program of 2007: children compete", partial(Command, ESP30, execute, show)
+    ),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 0 only if evolution and measuring went through."""
+    return command.main(
+        "studies.pente_esp",
+        PRESETS,
+        arguments,
+        default="schrum",
+        resume_from="the last generation",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from studies.pente_esp import INITIAL_MEMBERS, SCHRUM
 
-from training.evolution.hall import FOUNDERS
 from training.evolution.run import execute
-from training.evolution.schrum import SCHRUM
 from training.run import checkpoints
 
 SMALL = dataclasses.replace(
@@ -44,7 +43,7 @@ def test_members_are_drawn_by_the_seed_and_all_of_them_sometimes() -> None:
                 for (player,) in hall.tests(search.experiment, seed).tests
             }
         )
-        == FOUNDERS
+        == INITIAL_MEMBERS
     )
 
 
@@ -53,7 +52,7 @@ def test_every_network_that_was_best_enters_once(tmp_path: Path) -> None:
     execute(options, Console(file=io.StringIO()))
     arrays = checkpoints.read_last(tmp_path / "checkpoints")[0]["search"]
     hall, search = arrays["hall"], options.search()
-    assert len(hall) > FOUNDERS + 1
+    assert len(hall) > INITIAL_MEMBERS + 1
     assert (hall[1:] != hall[:-1]).any(axis=1).all()
     assert np.array_equal(hall[-1], arrays["best"].ravel())
     assert not np.array_equal(hall[0], search.stage.population[:, 0].ravel())
@@ -66,11 +65,12 @@ def test_members_play_as_they_did_when_they_were_best() -> None:
 
 
 @pytest.mark.parametrize(
-    "shape", [(0, 588), (FOUNDERS - 1, 588), (FOUNDERS, 587), (FOUNDERS, 3, 196)]
+    "shape",
+    [(0, 588), (INITIAL_MEMBERS - 1, 588), (INITIAL_MEMBERS, 587), (INITIAL_MEMBERS, 3, 196)],
 )
 def test_members_of_another_form_are_refused(shape: tuple[int, ...]) -> None:
     hall = SMALL.search().hall
     assert hall is not None
-    assert hall.members.shape == (FOUNDERS, 588)
+    assert hall.members.shape == (INITIAL_MEMBERS, 588)
     with pytest.raises(ValueError, match="members of the hall of the shape"):
         hall.of(np.zeros(shape))

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from studies.pente_solver import Solution, solve
 
 import pente_env as pe
 from monopoly_env.engine import sets
 from monopoly_env.errors import ConfigurationError
-from pente_env import solve as command
-from pente_env import solver
-from pente_env.solver import Solution, solve
+from studies import pente_solver as solver
 
 FEW = 3  # empty points that plain minimax can still search
 
@@ -177,13 +176,13 @@ def test_a_game_that_is_over_is_what_it_is() -> None:
 
 
 def test_the_command_says_what_is_proved(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["--size", "5", "--positions", "10", "--json"]) == 0
+    assert solver.main(["--size", "5", "--positions", "10", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) | {"seconds": 0} == {
         "size": 5, "captures": "pairs", "value": "unknown", "first": None, "second": None,
         "positions": 20, "seconds": 0,
     }  # fmt: skip
     for size in ("4", "8"):
-        assert command.main(["--size", size]) == 2
+        assert solver.main(["--size", size]) == 2
         assert "from 5 x 5 to 7 x 7" in capsys.readouterr().err
 
 

@@ -1,8 +1,10 @@
-"""The winner of a position of two players if both play as well as can be.
+"""The winner of a small board of two players: `python -m studies.pente_solver --help`.
 
-It is proved by proof-number search, or not settled.
+    # five in a row alone: a draw
+    python -m studies.pente_solver --size 5 --captures none
+    python -m studies.pente_solver --size 5 --positions 100_000_000 --table-bits 24
 
-    # Solution(value='draw', ...), or 'unknown' if `positions` do not do
+    # Solution(value='draw', ...), or 'unknown' if `positions` do not suffice
     solve(pe.new_game(rules=pe.Rules(size=5)))
 
 A search asks whether one seat can force a win: first the one, then the other; if neither can, it is
@@ -16,18 +18,26 @@ and column 7 is always empty.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
+import tyro
+from rich.console import Console
+from rich.progress import Progress
 
 from monopoly_env.engine import sets
-from monopoly_env.errors import ConfigurationError, whole_number
+from monopoly_env.errors import ConfigurationError, MonopolyError, whole_number
 from monopoly_env.kernels import borrowed, entry, kernel
-from pente_env.core import legal_actions, sound, step
+from monopoly_env.terminal import failed
+from pente_env.core import legal_actions, new_game, sound, step
 from pente_env.game import RUNNING, SMALL, Game
-from pente_env.rules import number
+from pente_env.rules import MIN_SIZE, Rules, number
 
 NEEDED: Final = 5  # pairs
 _FAR: Final = 1 << 28  # the number of what can't be proved
@@ -597,3 +607,68 @@ def _search(
             known,
         )
     out[2] = searched
+
+
+# --- the command
+
+
+@dataclass(frozen=True)
+class Options:
+    """Search for a forced win from the first stone in the centre.
+
+    The search is for a win of the first player, then of the second.
+    """
+
+    size: int = 5
+    """Points along a side, 5 to 7."""
+    captures: Literal["pairs", "none"] = "pairs"
+    """pairs: Pente; none: five in a row alone."""
+    positions: int = 10_000_000
+    """Positions that each of the two searches looks at, at most."""
+    table_bits: int = 22
+    """The table has 2 to this many entries of 28 bytes."""
+    json: bool = False
+    """Print one JSON object."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status: 0 if it searched, whatever it found."""
+    try:
+        options = tyro.cli(Options, args=arguments, prog="python -m studies.pente_solver")
+        if not MIN_SIZE <= options.size <= SMALL:
+            raise ConfigurationError(
+                f"--size {options.size}: boards from {MIN_SIZE} x {MIN_SIZE} to {SMALL} x {SMALL}"
+                " can be solved."
+            )
+        game, began = (
+            new_game(rules=Rules(size=options.size, captures=options.captures)),
+            time.perf_counter(),
+        )
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            positions = bar.add_task(
+                "Positions of both searches, at most", total=2 * options.positions
+            )
+            found = solve(
+                game,
+                options.positions,
+                options.table_bits,
+                lambda searched: bar.advance(positions, searched),
+            )
+    except MonopolyError as error:
+        return failed(error, arguments)
+    except KeyboardInterrupt:
+        return 130
+    seconds = round(time.perf_counter() - began, 1)
+    if options.json:
+        told = {"size": options.size, "captures": options.captures} | dataclasses.asdict(found)
+        print(json.dumps(told | {"seconds": seconds}))
+        return 0
+    said = {True: "yes", False: "no", None: "not settled"}
+    print(f"{options.size} x {options.size}, captures {options.captures}: {found.value}")
+    print(f"first player can force a win: {said[found.first]}; second: {said[found.second]}")
+    print(f"{found.positions:,} positions, {seconds:,} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,7 +1,7 @@
-"""The searches that ESP is compared with.
+"""Searches that ESP is compared with.
 
-They have the same rows of weights, judged by as many games, and the best of them is believed in the
-same way.
+They have the same rows of weights, judged by as many games, and a better network must win the same
+challenges. `ComparedOptions` and `ComparedSearch` make a run of `training.evolution` one of them.
 
 genetic: a plain genetic algorithm. A member is a whole network: ESP's operators, but it is ranked,
     crossed and replaced as one.
@@ -12,16 +12,19 @@ random: rows drawn anew every generation, as the first are.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from monopoly_env.errors import ConfigurationError, nearest
 from training.evolution import esp
 from training.evolution.cmaes import CMAES
 from training.evolution.esp import Fitness, Generation, Genes, Recipe, Sizes, State
+from training.evolution.neuron_search import NeuronOptions, NeuronSearch
 
 Algorithm: TypeAlias = Literal["esp", "genetic", "cmaes", "random"]
 ALGORITHMS: Final = ("esp", "genetic", "cmaes", "random")
@@ -148,3 +151,71 @@ def rows(population: Genes) -> Genes:
 def members(networks: Genes, sub_populations: int) -> Genes:
     """The (S, N, G) neurons of (N, S * G) networks."""
     return networks.reshape(len(networks), sub_populations, -1).swapaxes(0, 1)
+
+
+# --- a run
+
+
+@dataclass(frozen=True)
+class ComparedOptions(NeuronOptions):
+    """Options of a run by ESP or another search."""
+
+    algorithm: Algorithm = "esp"
+    """esp; or what it is compared with on as many games: genetic (whole networks mate), cmaes
+    (separable CMA-ES), random (rows drawn anew every generation)."""
+
+    def check_recipe(self) -> None:
+        """Check how neurons evolve.
+
+        Raises:
+            ConfigurationError: An algorithm that is unknown, or does not fit; a number out of its
+                range.
+        """
+        if self.algorithm not in ALGORITHMS:
+            raise ConfigurationError(
+                f"Unknown --algorithm {self.algorithm!r}. {nearest(self.algorithm, ALGORITHMS)}"
+            )
+        super().check_recipe()
+        if self.lesion and self.algorithm != "esp":
+            raise ConfigurationError(
+                f"--lesion adds and removes sub-populations, which --algorithm {self.algorithm}"
+                " does not have: leave it out."
+            )
+
+
+class ComparedSearch(NeuronSearch):
+    """A run of one of `ALGORITHMS`.
+
+    Attributes:
+        control: What evolves the networks in place of ESP, if anything does.
+    """
+
+    options: ComparedOptions
+
+    def first(self) -> State:
+        """The initial population."""
+        options = self.options
+        self.control = (
+            Control.of(options.algorithm, *self.shape, options, options.seed, self.sizes)
+            if options.algorithm != "esp"
+            else None
+        )
+        return self.control.begin(*self.shape) if self.control else super().first()
+
+    def following(self, fitness: Fitness, **grow: Any) -> Generation:
+        """Evaluate a generation and make the next one."""
+        if self.control:
+            return self.control.advance(self.stage, fitness)
+        return super().following(fitness, **grow)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a checkpoint holds as arrays."""
+        optimizer = self.control and self.control.optimizer
+        history = {"history": np.array(optimizer.history)} if optimizer else {}
+        return super().arrays() | history
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        super().restore(arrays, values)
+        if self.control and self.control.optimizer:
+            self.control.optimizer.tell_again(arrays["history"], arrays["population"].ravel())

@@ -9,10 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from monopoly_env.errors import ConfigurationError
-from training.evolution import poles
+from studies import cart
 from training.evolution.esp import Neurons
 
-NETWORK = poles.architecture(3)
+NETWORK = cart.architecture(3)
 NEURONS = Neurons(NETWORK, bias=True)
 
 
@@ -23,17 +23,17 @@ def slope_of(state: NDArray[np.float64], force: float) -> NDArray[np.float64]:
     """
     _, speed, *turning = state
     angles, turns = np.array(turning[::2]), np.array(turning[1::2])
-    masses, halves = np.array(poles.MASSES), np.array(poles.HALVES)
+    masses, halves = np.array(cart.MASSES), np.array(cart.HALVES)
     inertia = np.zeros((3, 3))
-    inertia[0, 0] = poles.CART + masses.sum()
+    inertia[0, 0] = cart.CART + masses.sum()
     inertia[0, 1:] = inertia[1:, 0] = masses * halves * np.cos(angles)
     inertia[[1, 2], [1, 2]] = 4 / 3 * masses * halves**2
     pushed = (
         force
-        - poles.CART_FRICTION * np.sign(speed)
+        - cart.CART_FRICTION * np.sign(speed)
         + (masses * halves * turns**2 * np.sin(angles)).sum()
     )
-    torques = -poles.GRAVITY * masses * halves * np.sin(angles) - poles.HINGE_FRICTION * turns
+    torques = -cart.GRAVITY * masses * halves * np.sin(angles) - cart.HINGE_FRICTION * turns
     faster = np.linalg.solve(inertia, np.array([pushed, *torques]))
     return np.array([speed, faster[0], turns[0], faster[1], turns[1], faster[2]])
 
@@ -64,20 +64,20 @@ def test_the_equations_are_newtons() -> None:
     for _ in range(100):
         state, force = generator.uniform(-1, 1, 6), float(generator.uniform(-10, 10))
         found = state.copy()
-        poles.write_slope(state, force, found)
+        cart.write_slope(state, force, found)
         np.testing.assert_allclose(found, slope_of(state, force), rtol=1e-9, atol=1e-9)
         expected = moved(state, force)
-        poles.move(state, force, np.empty((5, 6)))
+        cart.move(state, force, np.empty((5, 6)))
         np.testing.assert_allclose(state, expected, rtol=1e-9, atol=1e-9)
 
 
 def test_trials_last_as_in_a_plain_loop() -> None:
     genes = np.random.default_rng(1).uniform(-6, 6, (40, 3 * NEURONS.genes))
-    found = poles.fitness(NEURONS.pack(genes), NETWORK, 100) * 100
+    found = cart.fitness(NEURONS.pack(genes), NETWORK, 100) * 100
     assert found.round().tolist() == [lasts(row.reshape(3, -1), 100) for row in genes]
     assert len(set(found.tolist())) > 5
 
 
 def test_rows_of_another_network_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="float32"):
-        poles.fitness(np.zeros((2, 5), np.float32), NETWORK)
+        cart.fitness(np.zeros((2, 5), np.float32), NETWORK)

@@ -10,9 +10,10 @@ import dataclasses
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from studies.searches import Algorithm, Control
 
-from training.evolution import controls, esp
-from training.evolution.controls import Algorithm, Control
+from studies import searches
+from training.evolution import esp
 from training.evolution.esp import Recipe, State
 
 RECIPE = Recipe(neurons=10, trials=4, challenge=1)
@@ -64,9 +65,9 @@ def test_the_plain_algorithm_crosses_whole_networks() -> None:
     control = Control.of("genetic", 3, 2, recipe, 0)
     begun = control.begin(3, 2)
     assert begun.population.shape == (3, 40, 2)
-    before = controls.rows(begun.population)
+    before = searches.rows(begun.population)
     assert before[7].tolist() == begun.population[:, 7].ravel().tolist()
-    after = controls.rows(control.advance(begun, hill).state.population)
+    after = searches.rows(control.advance(begun, hill).state.population)
     order = np.argsort(-hill(before, 0), kind="stable")
     assert after[:20].tolist() == before[order[:20]].tolist()
     parents = before[order[:10]]

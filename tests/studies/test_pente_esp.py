@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 import pytest
 from rich.console import Console
+from studies.pente_esp import ESP29, ESP30, SCHRUM, Schrum, main
 
+from agents.networks import pente
+from monopoly_env.arrays import read_arrays, write_arrays
 from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.intervals import clustered
 from pente_env import matches, play
 from pente_env.fitness import evaluate
-from training.evolution import schrum
+from studies import pente_esp
 from training.evolution.esp import ESP
 from training.evolution.run import execute
-from training.evolution.schrum import ESP29, ESP30, SCHRUM, Schrum
-from training.evolve import main
 from training.run import checkpoints
 
 TINY = dataclasses.replace(
@@ -89,9 +90,9 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(
     )
     with pytest.raises(ConfigurationError, match="begun with other settings: hidden is 4, was 3"):
         execute(dataclasses.replace(cut, resume=True, hidden=4), quietly())
-    player, tests = schrum.load(whole.out / "network.npz"), begun.games_of(begun.final_matches)
+    player, tests = pente.load(whole.out / "network.npz"), begun.games_of(begun.final_matches)
     seed = int(
-        np.random.SeedSequence((begun.seed, schrum._FINAL, begun.length)).generate_state(1)[0]
+        np.random.SeedSequence((begun.seed, pente_esp._FINAL, begun.length)).generate_state(1)[0]
     )
     again = evaluate(player.params[None], player, tests, seed)
     assert again.wins[0].tolist() == [test["wins_by_seat"] for test in results["tests"]]
@@ -117,13 +118,15 @@ def test_rivals_of_a_challenge_play_the_same_games_whether_a_generation_does_or_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[int, bool]] = []
-    evaluate = schrum.PenteSearch.evaluate
+    evaluate = pente_esp.PenteSearch.evaluate
 
-    def listen(search: schrum.PenteSearch, networks: Any, *more: Any, paired: bool = True) -> Any:
+    def listen(
+        search: pente_esp.PenteSearch, networks: Any, *more: Any, paired: bool = True
+    ) -> Any:
         asked.append((len(networks), paired))
         return evaluate(search, networks, *more, paired=paired)
 
-    monkeypatch.setattr(schrum.PenteSearch, "evaluate", listen)
+    monkeypatch.setattr(pente_esp.PenteSearch, "evaluate", listen)
     execute(dataclasses.replace(TINY, paired=False, generations=2, out=tmp_path / "run"), quietly())
     # the last is the end
     assert asked == [(16, False), (1, True), (16, False), (3, True), (1, True)]
@@ -134,8 +137,6 @@ def test_the_command_evolves_and_the_saved_network_plays(
 ) -> None:
     folder = tmp_path / "run"
     words = [
-        "--preset",
-        "schrum",
         "--experiment",
         "two",
         "--network",
@@ -173,12 +174,12 @@ def test_the_command_evolves_and_the_saved_network_plays(
         test["games"] == 6 and sum(test["wins_by_seat"]) == round(6 * test["win_rate"])
         for test in told["tests"]
     )
-    player = schrum.load(folder / "network.npz")
+    player = pente.load(folder / "network.npz")
     assert not player.watches
     search = dataclasses.replace(SCHRUM, hidden=3, neurons=8).search()
     search.step = 2
     again = evaluate(
-        player.params[None], player, SCHRUM.games_of(3), search.game_seed(schrum._FINAL)
+        player.params[None], player, SCHRUM.games_of(3), search.game_seed(pente_esp._FINAL)
     )
     assert again.wins[0].tolist() == [test["wins_by_seat"] for test in told["tests"]]
     assert main(words) == 2
@@ -196,24 +197,24 @@ def test_the_command_evolves_and_the_saved_network_plays(
     assert "plays on 7 x 7 only, not on 9 x 9" in capsys.readouterr().err
     assert play.main(["--players", str(folder), "better"]) == 2
     assert "is a folder" in capsys.readouterr().err
-    arrays = checkpoints.read_arrays(folder / "network.npz")
+    arrays = read_arrays(folder / "network.npz")
     wrong: dict[str, Any] = {
         "weights": arrays["weights"] * np.nan,
         "hidden": np.array(3.9),
         "size": np.array(3),
     }
     for name, value in wrong.items():
-        checkpoints.write_arrays(folder / "network.npz", arrays | {name: value})
+        write_arrays(folder / "network.npz", arrays | {name: value})
         with pytest.raises(FormatError, match=r"network\.npz"):
-            schrum.load(folder / "network.npz")
-    checkpoints.write_arrays(folder / "network.npz", {"population": np.zeros(3)})
+            pente.load(folder / "network.npz")
+    write_arrays(folder / "network.npz", {"population": np.zeros(3)})
     with pytest.raises(FormatError, match=r"no 'hidden' in it\): expected network\.npz of a run"):
-        schrum.load(folder / "network.npz")
+        pente.load(folder / "network.npz")
     (folder / "network.npz").write_bytes(b"no network")
     with pytest.raises(
         FormatError, match=r"network\.npz' can't be read \(ValueError: it is no npz file"
     ):
-        schrum.load(folder / "network.npz")
+        pente.load(folder / "network.npz")
 
 
 @pytest.mark.parametrize(
