@@ -25,7 +25,7 @@ from rich.progress import track
 from agents import arena
 from agents.arena.evaluation import Seating
 from agents.learned import shipped
-from agents.learned.policy import LearnedAgent
+from agents.learned.agent import LearnedAgent
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.files import read_file, read_json
 from monopoly_env.policy.names import resolve

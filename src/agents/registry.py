@@ -10,7 +10,7 @@ from typing import Final
 
 from agents import trader
 from agents.learned import shipped
-from agents.learned.policy import LearnedAgent
+from agents.learned.agent import LearnedAgent
 from agents.networks.esp import KIND as ESP
 from agents.networks.esp import EspPlayer
 from agents.networks.esp import shipped as esp

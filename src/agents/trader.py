@@ -66,12 +66,10 @@ def _offer(game: Game, seat: int, action: int, network: Any, memory: Row) -> int
             row = table[0]
             if row[WINS] > high:
                 high = row[WINS]
-                best[0], best[1], best[2], best[3] = (
-                    partner,
-                    int(row[ASKED]),
-                    int(row[LENT]),
-                    int(row[RATED_AT]),
-                )
+                best[0] = partner
+                best[1] = int(row[ASKED])
+                best[2] = int(row[LENT])
+                best[3] = int(row[RATED_AT])
     if best[1] | best[2] == 0:
         return action
     return int(offers.begin(game, int(best[0]), int(best[1]), int(best[2]), int(best[3]), memory))

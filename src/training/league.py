@@ -20,7 +20,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learned.policy import LearnedAgent
+from agents.learned.agent import LearnedAgent
 from agents.networks.ocnaru import OcnaruNetworks
 from agents.players.vocabulary.parameters import ScriptedPolicy
 from monopoly_env.policy.protocol import CompiledPolicy

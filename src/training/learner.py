@@ -31,9 +31,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import Parameter, functional
 
-from agents.learned.choices import LIKE
-from agents.learned.networks import CHOICES, STATE, architectures
-from agents.learned.policy import LearnedAgent
+from agents.learned.action_space import SIMILAR
+from agents.learned.agent import LearnedAgent
+from agents.learned.architectures import CHOICES, STATE, architectures
 from agents.networks.layout import Architecture
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import Rules
@@ -178,7 +178,7 @@ class ChoiceLearner(ABC):
         self._pool = ThreadPoolExecutor(2, "learner")
         if named.agent is not None:
             set_arrays_of(self.networks, named.agent.arrays())
-            self._adopt(named.agent.learned_at)
+            self._adopt(named.agent.training_temperature)
         chooses = [
             weights for name in self._family.names for weights in self.networks[name].parameters()
         ]
@@ -232,11 +232,11 @@ class ChoiceLearner(ABC):
         blank = LearnedAgent(
             options.num_players,
             self.hidden,
-            learned_at=self.temperature,
+            training_temperature=self.temperature,
             rules=rules,
             name=self.name,
         )
-        return Family(blank, architectures(options.num_players, self.hidden), CHOICES, like=LIKE)
+        return Family(blank, architectures(options.num_players, self.hidden), CHOICES, like=SIMILAR)
 
     def watch_games(self, expert: CompiledPolicy, games: range, seed: int) -> Choices:
         """The choices of an expert that plays itself."""
@@ -295,15 +295,15 @@ class ChoiceLearner(ABC):
         return self._pool.submit(task).result if self.options.threads > 1 else task
 
     @torch.no_grad()
-    def _adopt(self, learned_at: float | None) -> None:
+    def _adopt(self, training_temperature: float | None) -> None:
         """Let networks that learned at another temperature draw the same choices at this one.
 
         PPO and the Q-learner differ in it.
         """
-        if learned_at not in (None, self.temperature):
+        if training_temperature not in (None, self.temperature):
             for name in self._family.names:
                 for numbers in (self.networks[name].last.weight, self.networks[name].last.bias):
-                    numbers[1:] *= self.temperature / learned_at
+                    numbers[1:] *= self.temperature / training_temperature
 
     @torch.no_grad()
     def introduce(self) -> None:

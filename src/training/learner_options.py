@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+from agents.learned.agent import LearnedAgent
 from agents.learned.answers import MOST_PLAYERS
-from agents.learned.policy import LearnedAgent
 from agents.networks.ocnaru import GATED, HIDDEN
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import MIN_PLAYERS

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from agents.learned.networks import STATE, VALUE
+from agents.learned.architectures import STATE, VALUE
 from agents.networks.layout import Architecture
 from agents.networks.ocnaru import HIDDEN, NAMES, NETWORKS, OcnaruNetworks
 from monopoly_env.encoding import ocnaru

@@ -262,7 +262,7 @@ def test_what_cannot_be_saved_says_why(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(me.ConfigurationError, match="Cannot write"):
         agents.make("random").save(tmp_path / "file" / "random.safetensors")
-    with pytest.raises(me.ConfigurationError, match="Unknown policy 'unregistered'"):
+    with pytest.raises(me.ConfigurationError, match="its kind 'unregistered' is not registered"):
         agents.CompiledPolicy("unregistered", agents.make("random").kernel).save(
             tmp_path / "x.safetensors"
         )  # type: ignore[attr-defined]

@@ -166,7 +166,7 @@ def hashes(names):
 root = Path(sources.__file__).parents[2]
 files = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in root.rglob("*.py")}
 entries = ["monopoly_env.core", "monopoly_env.envs.vector", "monopoly_env.validate.fuzz"]
-entries += ["agents.players.algorithmic", "agents.arena.table", "agents.learned.menu", "pente_env.loop"]
+entries += ["agents.players.algorithmic", "agents.arena.table", "agents.learned.menus", "pente_env.loop"]
 before = hashes(entries)
 for module, path in sorted(files.items()):
     text = path.read_bytes()
@@ -195,7 +195,7 @@ def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> N
         "monopoly_env.validate.fuzz",
         "agents.players.algorithmic",
         "agents.arena.table",
-        "agents.learned.menu",
+        "agents.learned.menus",
     }
     chapters = {
         f"monopoly_env.engine.{path.stem}"
@@ -204,7 +204,7 @@ def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> N
     }
     playing = everybody - {
         "agents.players.algorithmic",
-        "agents.learned.menu",
+        "agents.learned.menus",
     }  # a policy looks at the game; it does not carry the rules out
     for module in sorted(chapters - {"monopoly_env.engine.invariants"}):
         assert playing <= seen[module], module
@@ -215,7 +215,7 @@ def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> N
         assert seen[name] == everybody, name
     # a network and numbers that are constants of compiled code
     for name in ("best.safetensors", "bargaining.json"):
-        assert "agents.learned.menu" in seen[name], name
+        assert "agents.learned.menus" in seen[name], name
     assert {"monopoly_env.core", "monopoly_env.validate.fuzz"} <= seen[
         "monopoly_env.engine.invariants"
     ]

@@ -19,9 +19,9 @@ from rich.console import Console
 
 import agents
 import monopoly_env as me
-from agents.learned.choices import LIKE, PRICE
-from agents.learned.networks import NAMES
-from agents.learned.policy import LearnedAgent
+from agents.learned.action_space import PRICE, SIMILAR
+from agents.learned.agent import LearnedAgent
+from agents.learned.architectures import NAMES
 from agents.players.expert.parameters import Expert
 from monopoly_env.arrays import read_arrays, write_arrays
 from monopoly_env.errors import ConfigurationError, FormatError
@@ -220,9 +220,9 @@ def test_a_choice_that_no_expert_makes_starts_as_its_like() -> None:
     before = student.agent().arrays()["price.1.weight"]
     student.introduce()
     layer = student.agent().arrays()["price.1.weight"]
-    unseen = [choice for choice in LIKE if not student._made[choice]]
+    unseen = [choice for choice in SIMILAR if not student._made[choice]]
     assert unseen  # `expert` goes by its own limit
-    for choice, like in LIKE.items():
+    for choice, like in SIMILAR.items():
         row, other = 1 + choice - PRICE, 1 + like - PRICE
         assert np.array_equal(layer[row], before[other if choice in unseen else row])
         assert not np.array_equal(before[row], before[other])
@@ -259,9 +259,12 @@ def test_an_exploiter_starts_from_the_learner_and_plays_against_it_alone() -> No
     assert not without.exploit_due(0)
 
 
-def saved(path: Path, learned_at: float | None, hidden: tuple[int, ...] = (8,)) -> str:
+def saved(path: Path, training_temperature: float | None, hidden: tuple[int, ...] = (8,)) -> str:
     """An agent of any networks, in a file."""
-    generator, agent = np.random.default_rng(5), LearnedAgent(2, hidden, learned_at=learned_at)
+    generator, agent = (
+        np.random.default_rng(5),
+        LearnedAgent(2, hidden, training_temperature=training_temperature),
+    )
     agent.set_arrays(
         {
             name: generator.normal(0, 0.05, array.shape).astype(np.float32)
@@ -280,18 +283,18 @@ def test_an_exploiter_has_the_layers_of_an_agent_that_was_given(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("learned_at", "scale"), [(0.1, (1.0, 10.0)), (1.0, (0.1, 1.0)), (None, (1.0, 1.0))]
+    ("training_temperature", "scale"), [(0.1, (1.0, 10.0)), (1.0, (0.1, 1.0)), (None, (1.0, 1.0))]
 )
 def test_an_agent_draws_the_same_choices_when_it_learns_on(
-    learned_at: float | None, scale: tuple[float, float], tmp_path: Path
+    training_temperature: float | None, scale: tuple[float, float], tmp_path: Path
 ) -> None:
-    start = saved(tmp_path / "agent.safetensors", learned_at)
+    start = saved(tmp_path / "agent.safetensors", training_temperature)
     given = agents.load(start)
     assert isinstance(given, LearnedAgent)
     for (kind, options, _), by in zip(LEARNERS, scale, strict=True):
         student = made(kind, dataclasses.replace(options, start=start))
         agent, layer = student.agent(), "turn.1.weight"
-        assert agent.learned_at == student.temperature
+        assert agent.training_temperature == student.temperature
         # the value of the state
         assert np.array_equal(agent.arrays()[layer][0], given.arrays()[layer][0])
         assert np.allclose(agent.arrays()[layer][1:], by * given.arrays()[layer][1:], rtol=1e-6)
@@ -300,7 +303,7 @@ def test_an_agent_draws_the_same_choices_when_it_learns_on(
             for name, array in given.arrays().items()
             if name.startswith("state")
         )
-        if learned_at:
+        if training_temperature:
             game = me.new_game(2, seed=1)
             assert np.allclose(
                 agent.probabilities(game.reshape(1)),

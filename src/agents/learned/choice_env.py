@@ -18,11 +18,11 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.learned.action_space import NO_CHOICE, NUM_CHOICES, is_asked, only_open, write_open
+from agents.learned.agent import first_action
 from agents.learned.answers import note_answer
-from agents.learned.choices import NO_CHOICE, NUM_CHOICES, is_asked, only_open, write_open
-from agents.learned.observation import NAME, write_memory
-from agents.learned.options import new_options, work_out
-from agents.learned.play import first_action
+from agents.learned.compact import NAME, write_memory
+from agents.learned.menus import new_menus, write_menus
 from agents.players.vocabulary.offers import compose
 from monopoly_env.engine import agenda
 from monopoly_env.envs.gym import MonopolyEnv
@@ -37,9 +37,9 @@ _ASKED: Final = -1  # something is to be chosen
 class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.float32], np.int64]):
     """One learner against policies, asked only where there is something to choose.
 
-    Actions are the 253 choices of `agents.learned.choices`. Rewards of what is played without
-    asking are added up. `action_masks()` and `info["action_mask"]` (int8) mark the open choices:
-    two or more, none when the game is over. The rest is that of `MonopolyEnv`.
+    Actions are the `NUM_CHOICES` choices of `agents.learned.action_space`. Rewards of what is
+    played without asking are added up. `action_masks()` and `info["action_mask"]` (int8) mark the
+    open choices: two or more, none when the game is over. The rest is that of `MonopolyEnv`.
     """
 
     env: MonopolyEnv
@@ -92,7 +92,7 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
         return self._seen(observation), reward, terminated, truncated, self._told(info)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The open choices: (253,) bool, a copy."""
+        """The open choices: (NUM_CHOICES,) bool, a copy."""
         return self._open.copy()
 
     def _play(self, action: int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
@@ -136,15 +136,15 @@ def _next_action(
 
     Marks the open choices where something is asked.
     """
-    game, options = games[0], new_options()
+    game, menus = games[0], new_menus()
     note_answer(game, int(game.player), memory)
     if choice == NO_CHOICE and not is_asked(game):
         return int(compose(game, memory))
     if agenda.ASK <= game.decision <= agenda.CASH:  # elsewhere only the observation tells of offers
-        work_out(game, int(game.player), options)
+        write_menus(game, int(game.player), menus)
     if choice == NO_CHOICE:
-        count = write_open(game, options, open_)
+        count = write_open(game, menus, open_)
         if count > 1:
             return _ASKED
         choice = only_open(open_)
-    return int(first_action(game, choice, options, memory))
+    return int(first_action(game, choice, menus, memory))

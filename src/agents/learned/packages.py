@@ -73,10 +73,8 @@ def write_packages(
     table[:] = 0.0
     params, memory = bargainer.at_this_table(game, _JUDGES), np.zeros(MEMORY)
     asks, gives = np.empty((_COLUMNS, len(PARTS))), np.empty((_COLUMNS, len(PARTS)))
-    num_asks, num_gives = (
-        _write_parts(game, partner, maker, params, asks),
-        _write_parts(game, maker, partner, params, gives),
-    )
+    num_asks = _write_parts(game, partner, maker, params, asks)
+    num_gives = _write_parts(game, maker, partner, params, gives)
     total = fill_strengths(game, turns_left(game, params), params, memory[SLOT.strengths :])
     two = trading.sides(game, maker, partner, total, params, _MODEL, memory)
     at_list = np.zeros((len(table), FIELDS))
@@ -149,15 +147,11 @@ def _rate(two: Sides, cash: float, asked: Any, gives: Any, memory: Row, rated: A
             asked[JUDGED_TAKEN] + gives[JUDGED_GIVEN, j],
             asked[JUDGED_GIVEN] + gives[JUDGED_TAKEN, j],
         )
-        at_limit, at_list = (
-            max(least, np.ceil(limit)),
-            max(least, np.ceil(asked[WANTED] - gives[PAID, j])),
-        )
+        at_limit = max(least, np.ceil(limit))
+        at_list = max(least, np.ceil(asked[WANTED] - gives[PAID, j]))
         rated[0, DOLLARS, j], rated[1, DOLLARS, j] = at_limit, at_list
-        rated[0, RISE, j], rated[1, RISE, j] = (
-            a * own - b * theirs - (a + b) * at_limit,
-            a * own - b * theirs - (a + b) * at_list,
-        )
+        rated[0, RISE, j] = a * own - b * theirs - (a + b) * at_limit
+        rated[1, RISE, j] = a * own - b * theirs - (a + b) * at_list
 
 
 @kernel
@@ -178,10 +172,8 @@ def _keep(
             ):
                 row = table[make_room(table, PROMISE, promise)]
                 row[ASKED], row[LENT], row[RATED_AT], row[PROMISE] = ask, give, price, promise
-                row[OWN_GAIN], row[THEIR_GAIN] = (
-                    asked[TAKEN] + gives[GIVEN, j],
-                    asked[GIVEN] + gives[TAKEN, j],
-                )
+                row[OWN_GAIN] = asked[TAKEN] + gives[GIVEN, j]
+                row[THEIR_GAIN] = asked[GIVEN] + gives[TAKEN, j]
 
 
 @kernel

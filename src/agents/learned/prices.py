@@ -34,7 +34,7 @@ BARGAINERS_MARGINS: Final = (0, 40, 100)
 NUM_PRICES: Final = len(PREMIUMS) + len(MARGINS) + len(BARGAINERS_MARGINS)
 # The same margins over the limits of both: what is learned of a margin over the one may be tried
 # over the other.
-LIKE: Final = {
+SIMILAR: Final = {
     len(PREMIUMS) + len(MARGINS) + n: len(PREMIUMS) + MARGINS.index(margin)
     for n, margin in enumerate(BARGAINERS_MARGINS)
 }
@@ -68,12 +68,10 @@ def write_prices(game: Game, prices: Any, limits: Any) -> None:
         prices: (NUM_PRICES,) int64, filled. Those that one side can't pay become what it can.
         limits: (2,) float64, filled: `partners_limit` and `bargainers_limit`.
     """
-    maker, partner, ask, give = (
-        int(game.offer_from),
-        int(game.offer_to),
-        int(game.offer_ask),
-        int(game.offer_give),
-    )
+    maker = int(game.offer_from)
+    partner = int(game.offer_to)
+    ask = int(game.offer_ask)
+    give = int(game.offer_give)
     low, high = -int(game.cash[partner]), int(game.cash[maker])
     printed = total_price(game, ask & ALL_LOTS) - total_price(game, give & ALL_LOTS)
     limits[0] = partners_limit(game, maker, partner, ask, give)

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learned.policy import LearnedAgent
+from agents.learned.agent import LearnedAgent
 from monopoly_env.policy import files
 
 # The files hold bytes, so that the wheel stays small: `python -m studies.learned --ship

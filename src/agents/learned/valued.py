@@ -99,11 +99,9 @@ def write_valued(
         table: (N, FIELDS) float64, filled; a price is the partner's limit.
     """
     table[:] = 0.0
-    rated, scratch, shares = (
-        np.empty((_AT_LIMIT + _AT_LIST, FIELDS)),
-        np.empty(1, GAME),
-        np.empty(int(game.num_players)),
-    )
+    rated = np.empty((_AT_LIMIT + _AT_LIST, FIELDS))
+    scratch = np.empty(1, GAME)
+    shares = np.empty(int(game.num_players))
     write_packages(game, maker, partner, rated, _AT_LIMIT, True)
     for place in range(len(rated)):
         row = rated[place]
@@ -134,11 +132,9 @@ def write_bargains(game: Game, menu: Any, network: Any, rises: Any) -> None:
     if not _can_judge(game):
         return
     maker, partner = int(game.offer_from), int(game.offer_to)
-    without, scratch, shares = (
-        share_without(game, maker, network),
-        np.empty(1, GAME),
-        np.empty(int(game.num_players)),
-    )
+    without = share_without(game, maker, network)
+    scratch = np.empty(1, GAME)
+    shares = np.empty(int(game.num_players))
     for place in range(len(menu)):
         ask, give = int(menu[place, ASKED]), int(menu[place, LENT])
         price = (
@@ -167,17 +163,13 @@ def write_rises(game: Game, prices: Any, network: Any, rises: Any) -> None:
     rises[:] = 0.0
     if not _can_judge(game):
         return
-    maker, partner, ask, give = (
-        int(game.offer_from),
-        int(game.offer_to),
-        int(game.offer_ask),
-        int(game.offer_give),
-    )
-    scratch, before, after = (
-        np.empty(1, GAME),
-        np.empty(int(game.num_players)),
-        np.empty(int(game.num_players)),
-    )
+    maker = int(game.offer_from)
+    partner = int(game.offer_to)
+    ask = int(game.offer_ask)
+    give = int(game.offer_give)
+    scratch = np.empty(1, GAME)
+    before = np.empty(int(game.num_players))
+    after = np.empty(int(game.num_players))
     _copy_before_offer(game, maker, scratch)
     _write_shares(scratch, network, before)
     for number in range(len(prices)):

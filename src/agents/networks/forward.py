@@ -123,13 +123,11 @@ def _pass(row: Any, room: Any, index: Any, count: int, state: Any, first: int, o
 
     `room[0]` begins with the inputs, `index` with the numbers of those `count` that are not 0.
     """
-    row, room, index, state, out = (
-        borrowed(row),
-        borrowed(room),
-        borrowed(index),
-        borrowed(state),
-        borrowed(out),
-    )
+    row = borrowed(row)
+    room = borrowed(room)
+    index = borrowed(index)
+    state = borrowed(state)
+    out = borrowed(out)
     layers, cell = int(row[AT_LAYERS]), int(row[AT_CELL])
     signal = room[0, : int(row[SIZES])]
     at = -(-(SIZES + layers + 1) // BLOCK) * BLOCK
@@ -232,10 +230,8 @@ def _recur(
         elif cell == ELMAN:
             state[k] = math.tanh(np.float64(from_signal[k] + from_state[k]))
         else:
-            reset, update = (
-                _sigmoid(from_signal[k] + from_state[k]),
-                _sigmoid(from_signal[units + k] + from_state[units + k]),
-            )
+            reset = _sigmoid(from_signal[k] + from_state[k])
+            update = _sigmoid(from_signal[units + k] + from_state[units + k])
             new = math.tanh(from_signal[2 * units + k] + reset * from_state[2 * units + k])
             state[k] = (1 - update) * new + update * state[k]
     return at
@@ -302,11 +298,9 @@ def evaluate(
             f"The weights must be a row from Architecture.pack: {len(row)} numbers are not what its"
             " header says."
         )
-    inputs, outputs, units = (
-        int(row[SIZES]),
-        int(row[SIZES + int(row[AT_LAYERS])]),
-        int(row[AT_UNITS]),
-    )
+    inputs = int(row[SIZES])
+    outputs = int(row[SIZES + int(row[AT_LAYERS])])
+    units = int(row[AT_UNITS])
     if observations.ndim != 2 or observations.shape[1] != inputs:
         raise ConfigurationError(f"Observations must be (B, {inputs}), not {observations.shape}.")
     states = np.zeros((len(observations), units), np.float32) if states is None else states
@@ -338,11 +332,9 @@ def _is_whole(row: Any) -> bool:
 
 @entry()
 def _evaluate(row: Any, observations: Any, states: Any, first: int, out: Any) -> None:
-    row, observations, states, out = (
-        borrowed(row),
-        borrowed(observations),
-        borrowed(states),
-        borrowed(out),
-    )
+    row = borrowed(row)
+    observations = borrowed(observations)
+    states = borrowed(states)
+    out = borrowed(out)
     for b in range(len(observations)):
         step(row, observations[b], states[b], first, out[b])

@@ -1,6 +1,6 @@
-"""Policies that keep networks, and what a saved one must match before it plays.
+"""The base of policies that play by saved networks, and the checks of a saved one.
 
-It must match in the features, and in names and shapes of its arrays.
+It must match this version in its features, and in names and shapes of its arrays.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,16 @@ class NetworksPolicy(CompiledPolicy, ABC):
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Weights (out, in) and biases (out,), by network and layer."""
         return dict(self._arrays)
+
+    def copy(self, name: str | None = None, **changed: Any) -> Self:
+        """A policy with the same weights, and with some options changed."""
+        policy = type(self)(**self.options() | changed, name=name or self.name)
+        policy.set_arrays({array: self._arrays[array] for array in policy.arrays()})
+        return policy
+
+    def drawing(self, temperature: float, name: str | None = None) -> Self:
+        """A copy that draws its actions, or with temperature 0 plays the best."""
+        return self.copy(name, temperature=temperature)
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over weights and biases.

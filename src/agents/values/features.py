@@ -154,20 +154,16 @@ DIGEST: Final = hashlib.sha256("\n".join((str(VERSION), *NAMES)).encode()).hexdi
 
 _S: Final = _offsets(SHARED)
 _E: Final = _offsets(EACH)
-_DECISION, _WINDOW, _THROWS, _DOUBLES, _PLAYERS = (
-    _S["decision"],
-    _S["window"],
-    _S["to throw"],
-    _S["doubles"],
-    _S["players"],
-)
-_ROUNDS, _CAP, _RULES, _BANK, _UNOWNED = (
-    _S["rounds"],
-    _S["cap"],
-    _S["rules"],
-    _S["bank"],
-    _S["unowned"],
-)
+_DECISION = _S["decision"]
+_WINDOW = _S["window"]
+_THROWS = _S["to throw"]
+_DOUBLES = _S["doubles"]
+_PLAYERS = _S["players"]
+_ROUNDS = _S["rounds"]
+_CAP = _S["cap"]
+_RULES = _S["rules"]
+_BANK = _S["bank"]
+_UNOWNED = _S["unowned"]
 _STAKE, _PRICE = _S["at stake"], _S["price"]
 _IN_GAME, _DECIDES, _CASH, _RAISABLE, _WORTH, _JAIL = (
     _E[name] for name in ("in the game", "decides", "cash", "raisable", "worth", "jail")
@@ -175,13 +171,11 @@ _IN_GAME, _DECIDES, _CASH, _RAISABLE, _WORTH, _JAIL = (
 _INCOME, _PROSPECTS, _NEXT, _LATER, _COLLECTS = (
     _E[name] for name in ("income", "prospects", "next rent", "later rent", "collects")
 )
-_DEBT, _OFFER, _BIDS, _OWNS, _MORTGAGED = (
-    _E["debt"],
-    _E["offer"],
-    _E["bids"],
-    _E["owns"],
-    _E["mortgaged"],
-)
+_DEBT = _E["debt"]
+_OFFER = _E["offer"]
+_BIDS = _E["bids"]
+_OWNS = _E["owns"]
+_MORTGAGED = _E["mortgaged"]
 _COMPLETE, _LEVEL = _E["complete"], _E["level"]
 
 _NO_AUCTION: Final = number("auction", "none")
@@ -458,10 +452,8 @@ def _write_stake(game: Game, count: int, seats: Any, out: Any) -> None:
 def _write_debt(game: Game, count: int, seats: Any, out: Any) -> None:
     if game.decision != agenda.DEBT:
         return
-    due, creditor = (
-        float(game.agenda[int(game.depth) - 1, 2]),
-        int(game.agenda[int(game.depth) - 1, 3]),
-    )
+    due = float(game.agenda[int(game.depth) - 1, 2])
+    creditor = int(game.agenda[int(game.depth) - 1, 3])
     for place in range(count):
         at, seat = SHARED_SIZE + place * EACH_SIZE + _DEBT, int(seats[place])
         if seat == game.player:

@@ -57,11 +57,9 @@ def write_by_network(game: Game, params: Any, shares: Any) -> None:
     It is for kernels that know which value they ask.
     """
     params, shares = borrowed(params), borrowed(shares)
-    seen, seats, logits = (
-        on_stack(FEATURES, np.float32),
-        on_stack(MOST_PLAYERS, np.int64),
-        on_stack(MOST_PLAYERS, np.float32),
-    )
+    seen = on_stack(FEATURES, np.float32)
+    seats = on_stack(MOST_PLAYERS, np.int64)
+    logits = on_stack(MOST_PLAYERS, np.float32)
     count = write(game, seen, seats)
     forward(params, seen, 0, logits)
     softmax(logits, count, seats, shares)

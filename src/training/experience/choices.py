@@ -17,13 +17,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learned import observation
+from agents.learned import compact
+from agents.learned.action_space import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE, is_asked
+from agents.learned.agent import PLAYERS, choose, first_action, look, play
 from agents.learned.answers import note_offer
-from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE, is_asked
-from agents.learned.menu import NO_PACKAGE, find_place
-from agents.learned.networks import NETWORK_OF
-from agents.learned.options import Options, forget, new_options
-from agents.learned.play import PLAYERS, choose, first_action, look, play
+from agents.learned.architectures import NETWORK_OF
+from agents.learned.menus import NO_PACKAGE, OfferMenus, clear, find_place, new_menus
 from agents.learned.prices import nearest
 from monopoly_env.actions import A_BID, A_REPLY, NUM_ACTIONS, RAISES
 from monopoly_env.engine import agenda, trade
@@ -53,7 +52,7 @@ class Choices(NamedTuple):
         observation: (N, D) float16, what the player saw, in the encoding `compact`.
         open: (N, 32) uint8, the packed mask of the open choices; two or more.
         choice: (N,) int16, what the player chose.
-        network: (N,) int8, the network that answers: an index into `agents.learned.networks.NAMES`.
+        network: (N,) int8, the network that answers: an index into `architectures.NAMES`.
         player: (N,) int8, the player's seat.
         game: (N,) int32, the game, counted from 0.
         outcome: (N,) float32, the player's share of the win in the end.
@@ -121,7 +120,7 @@ def play_games(
     Raises:
         IllegalActionError: A policy chose an illegal action, or never ended its turn.
     """
-    players, features = Players.of(policies), observation.length(seats.shape[1])
+    players, features = Players.of(policies), compact.length(seats.shape[1])
     played_here = np.array(
         [policy.kernel is play and policy.params[PLAYERS] == seats.shape[1] for policy in policies],
         np.bool_,
@@ -195,17 +194,17 @@ def _record(
     )
     answers = borrowed(answers)
     pending[:] = NO_CHOICE
-    options, count = new_options(), 0
+    menus, count = new_menus(), 0
     for i in range(len(games)):
         game, asked = games[i], seats[i].copy()
-        forget(options)
+        clear(menus)
         while count < len(rows.choice):
             seat, found = int(game.player), NO_CHOICE
             number = seats[i, seat]
             if game.decision != agenda.OVER and recorded[number] and is_asked(game):
                 found = look(
                     game,
-                    options,
+                    menus,
                     (memory if played_here[number] else answers)[i, seat],
                     open_,
                     seen,
@@ -221,7 +220,7 @@ def _record(
                     outputs,
                 )
                 progress[i].answer, progress[i].answered = (
-                    first_action(game, choice, options, memory[i, seat]),
+                    first_action(game, choice, menus, memory[i, seat]),
                     1,
                 )
                 asked[seat] = OUTSIDE
@@ -239,7 +238,7 @@ def _record(
             apply(game, action)
             if game.decision == agenda.REPLY:
                 maker = int(game.offer_from)
-                _resolve(game, options, pending[i, maker], answers[i, maker], rows)
+                _resolve(game, menus, pending[i, maker], answers[i, maker], rows)
     return count
 
 
@@ -280,16 +279,16 @@ def _note(
 
 
 @kernel
-def _resolve(game: Game, options: Options, pending: Any, answers: Any, rows: Choices) -> None:
+def _resolve(game: Game, menus: OfferMenus, pending: Any, answers: Any, rows: Choices) -> None:
     """An offer was made: note its parts and its price."""
     if pending[0] != NO_CHOICE:
         package = find_place(
-            options.menus[int(game.offer_to)], int(game.offer_ask), int(game.offer_give)
+            menus.packages[int(game.offer_to)], int(game.offer_ask), int(game.offer_give)
         )
         _settle(rows, int(pending[0]), NO_CHOICE if package == NO_PACKAGE else PACKAGE + package)
     if pending[1] != NO_CHOICE:
-        _settle(rows, int(pending[1]), PRICE + nearest(options.prices, int(game.offer_cash)))
-        note_offer(game, int(game.offer_cash), options.limits, answers)
+        _settle(rows, int(pending[1]), PRICE + nearest(menus.prices, int(game.offer_cash)))
+        note_offer(game, int(game.offer_cash), menus.limits, answers)
     pending[:] = NO_CHOICE
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from agents.networks.ocnaru.networks import ARCHITECTURES
+from agents.networks.ocnaru.table import ARCHITECTURES
 from monopoly_env.encoding import ocnaru
 from training.networks import (
     Network,

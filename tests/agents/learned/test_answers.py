@@ -9,10 +9,10 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.learned import observation
+from agents.learned import compact
+from agents.learned.agent import LearnedAgent
 from agents.learned.answers import ANSWERS, SLOT, note_answer, note_offer, nothing, write_answers
-from agents.learned.options import worked_out
-from agents.learned.policy import LearnedAgent
+from agents.learned.menus import menus_of
 from monopoly_env import actions
 from monopoly_env.core import batch_of
 from monopoly_env.encoding.table import LOTS, total
@@ -92,10 +92,10 @@ def test_an_agent_sees_what_it_remembers(trading: Any) -> None:
     """Its memory is all that differs, and the record alone tells nothing."""
     memory = nothing()
     memory[SLOT.refused + 1] = 3.0
-    rows = np.zeros((2, observation.length(2)), np.float32)
-    observation.write(trading, 0, worked_out(trading, 0), nothing(), rows[0])
-    observation.write(trading, 0, worked_out(trading, 0), memory, rows[1])
-    names = observation.names(2)
+    rows = np.zeros((2, compact.length(2)), np.float32)
+    compact.write(trading, 0, menus_of(trading, 0), nothing(), rows[0])
+    compact.write(trading, 0, menus_of(trading, 0), memory, rows[1])
+    names = compact.names(2)
     assert [names[i] for i in np.flatnonzero(rows[0] != rows[1])] == ["player +1 refused"]
     assert me.encoding.observe(trading, "compact", 0).tolist() == rows[0].tolist()
 
@@ -136,7 +136,7 @@ def test_watched_scripts_remember_as_networks_would() -> None:
     """
     table, recorded = [agents.make("expert"), agents.make("algorithmic")], np.array([True, False])
     played = play_games(table, np.array([[0, 1], [1, 0]] * 4), recorded, rules=me.Rules(), seed=2)
-    names = list(observation.names(2))
+    names = list(compact.names(2))
     took, refused = (
         played.observation[:, names.index(f"player +1 {name}")] for name in ("took", "refused")
     )

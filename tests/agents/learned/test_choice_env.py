@@ -8,9 +8,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import agents
+from agents.learned.action_space import NUM_CHOICES, PACKAGE
 from agents.learned.choice_env import ChoiceEnv
-from agents.learned.choices import NUM_CHOICES, PACKAGE
-from agents.learned.observation import names as observation_names
+from agents.learned.compact import names as observation_names
 from monopoly_env.envs.gym import MonopolyEnv
 from monopoly_env.errors import GameOverError, IllegalActionError
 from monopoly_env.policy.protocol import MEMORY, Decisions

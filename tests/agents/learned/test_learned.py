@@ -12,14 +12,13 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.learned import choices, observation, shipped
+from agents.learned import action_space, compact, shipped
+from agents.learned.action_space import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE
+from agents.learned.agent import LearnedAgent
 from agents.learned.answers import nothing
-from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE
-from agents.learned.menu import BEST_VALUED, NUM_PACKAGES
-from agents.learned.networks import CHOICES, NAMES, NETWORKS, OUTPUT, STATE, architectures
-from agents.learned.options import new_options, work_out, worked_out
+from agents.learned.architectures import CHOICES, NAMES, NETWORKS, OUTPUT, STATE, architectures
+from agents.learned.menus import BEST_VALUED, NUM_PACKAGES, menus_of, new_menus, write_menus
 from agents.learned.packages import ASKED, LENT
-from agents.learned.policy import LearnedAgent
 from agents.learned.prices import (
     BARGAINERS_MARGINS,
     MARGINS,
@@ -60,7 +59,7 @@ def choose(agent: LearnedAgent, game: Any) -> int:
 
 def open_choices(game: Any) -> set[int]:
     mask = np.zeros(NUM_CHOICES, np.bool_)
-    count = choices.write_open(game, worked_out(game, int(game.player)), mask)
+    count = action_space.write_open(game, menus_of(game, int(game.player)), mask)
     assert count == mask.sum()
     return set(np.flatnonzero(mask).tolist())
 
@@ -96,11 +95,11 @@ def test_an_offer_is_a_partner_a_package_and_a_price(trading: Any) -> None:
     assert PACKAGE + BEST_VALUED in open_choices(swap)
     assert PACKAGE not in open_choices(swap)  # it is the same
     assert open_choices(swap) <= set(range(PACKAGE, PRICE))
-    assert choices.describe(PACKAGE) == "package 1"
+    assert action_space.describe(PACKAGE) == "package 1"
     for text in ("ask for New York Avenue", "ask: done", "give: done"):
         me.step(trading, actions.parse(text))
     paid = {
-        choice - PRICE: int(worked_out(trading, 0).prices[choice - PRICE])
+        choice - PRICE: int(menus_of(trading, 0).prices[choice - PRICE])
         for choice in sorted(open_choices(trading))
     }
     assert paid[PREMIUMS.index(0)] == 200  # the printed price
@@ -147,7 +146,7 @@ def test_a_margin_counts_from_the_least_that_the_partner_accepts(
         "give: done",
     ):
         me.step(game, actions.parse(text.replace("give for", "give")))
-    dollars = int(worked_out(game, 0).prices[level])
+    dollars = int(menus_of(game, 0).prices[level])
     assert 0 < dollars < 1500
     memory = np.zeros(64)
     plan(int(game.offer_ask), int(game.offer_give), dollars, memory)
@@ -284,17 +283,17 @@ def test_every_choice_is_that_of_the_highest_score() -> None:
         for game, action in walk(agent, me.new_game(3, seed=8 + seed), 300, memory):
             mask = np.zeros(NUM_CHOICES, np.bool_)
             if (
-                choices.is_asked(game)
-                and choices.write_open(game, worked_out(game, int(game.player)), mask) > 0
+                action_space.is_asked(game)
+                and action_space.write_open(game, menus_of(game, int(game.player)), mask) > 0
             ):
                 number = next(
                     n
                     for n, name in enumerate(NAMES)
                     if actions.DECISION_NAMES[game.decision] in NETWORKS[name][0]
                 )
-                seen = np.zeros((1, observation.length(3)), np.float32)
+                seen = np.zeros((1, compact.length(3)), np.float32)
                 seat = int(game.player)
-                observation.write(game, seat, worked_out(game, seat), memory[seat], seen[0])
+                compact.write(game, seat, menus_of(game, seat), memory[seat], seen[0])
                 row = networks[NAMES[number]].pack(agent.arrays(), NAMES[number])
                 best = int(
                     np.where(
@@ -314,20 +313,20 @@ def test_an_offer_has_the_menu_of_its_window(rules: str) -> None:
 
     Menus to the bit, and prices.
     """
-    kept, offers = new_options(), 0
+    kept, offers = new_menus(), 0
     for seed in range(4):
         agent = agent_of(3, seed, temperature=1.0)
         for game, _ in walk(agent, me.new_game(3, seed=seed, rules=me.Rules.preset(rules)), 500):
-            if not choices.is_asked(game):
+            if not action_space.is_asked(game):
                 continue
             seat = int(game.player)
-            work_out(game, seat, kept)
-            fresh = worked_out(game, seat)
+            write_menus(game, seat, kept)
+            fresh = menus_of(game, seat)
             if game.decision == agenda.ASK:
                 offers += 1
                 assert (
-                    kept.menus[int(game.offer_to)].tobytes()
-                    == fresh.menus[int(game.offer_to)].tobytes()
+                    kept.packages[int(game.offer_to)].tobytes()
+                    == fresh.packages[int(game.offer_to)].tobytes()
                 )
             elif game.decision == agenda.CASH:
                 assert kept.prices.tolist() == fresh.prices.tolist()
@@ -361,7 +360,7 @@ def test_it_draws_by_the_scores_at_a_temperature(trading: Any) -> None:
     for seed in range(3000):
         drawn[choose(agent, me.reseed(trading, seed))] += 1
     number = NAMES.index("turn")
-    seen = np.zeros((1, observation.length(2)), np.float32)
+    seen = np.zeros((1, compact.length(2)), np.float32)
     encodings.make("compact", 2).write(trading, 0, seen[0])
     turn = architectures(2, SMALL)["turn"]
     scores = evaluate(turn.pack(agent.arrays(), "turn"), seen[:, : turn.inputs])[0]
@@ -476,9 +475,9 @@ def test_gains_are_those_of_what_changes_hands(trading: Any) -> None:
 
 def gains(game: Any, seat: int) -> dict[str, dict[str, float]]:
     """What a seat sees of gains and losses: by block and group."""
-    row = np.zeros(observation.length(2), np.float32)
-    observation.write(game, seat, worked_out(game, seat), nothing(), row)
-    names = observation.names(2)
+    row = np.zeros(compact.length(2), np.float32)
+    compact.write(game, seat, menus_of(game, seat), nothing(), row)
+    names = compact.names(2)
     blocks = ("gain by", "partner's loss by", "partner's gain by", "loss by")
     return {
         block: {group: float(row[names.index(f"{block}: {group}")]) for group in GROUPS}
@@ -519,7 +518,7 @@ def test_prices_show_what_they_cost_and_bring() -> None:
     """By the value of states before the offer and after an exchange that is played."""
     value, level = agents.values.make("best"), PREMIUMS.index(100)
     before = offering(3)
-    seen, options = told(before, 0), worked_out(before, 0)
+    seen, options = told(before, 0), menus_of(before, 0)
     # beyond the printed prices of New York Avenue and Reading Railroad
     assert options.prices[level] == 100 + 200 - 200
     assert seen[f"price: {1 + level}"] == pytest.approx(100 / 2000)
@@ -551,7 +550,7 @@ def test_packages_show_what_they_bring_as_bargains() -> None:
     before = value.shares(window)[0]
     begun = me.clone(window)
     me.step(begun, actions.parse("trade with player +1"))
-    seen, menu = told(begun, 0), worked_out(begun, 0).menus[1]
+    seen, menu = told(begun, 0), menus_of(begun, 0).packages[1]
     for place in range(NUM_PACKAGES):
         ask, give = int(menu[place, ASKED]), int(menu[place, LENT])
         limit = bargainers_limit(begun, 0, 1, ask, give) if ask | give else math.inf
@@ -574,7 +573,7 @@ def test_packages_show_what_they_bring_as_bargains() -> None:
 
 def test_a_price_that_cannot_be_chosen_shows_nothing() -> None:
     poor = offering(3, cash=300)
-    seen, closed = told(poor, 0), np.flatnonzero(worked_out(poor, 0).prices == NO_PRICE)
+    seen, closed = told(poor, 0), np.flatnonzero(menus_of(poor, 0).prices == NO_PRICE)
     assert closed.size  # 600, 800 and 1200 dollars are all the cash there is
     names = ("price", "price raises the own win", "price raises the partner's win")
     assert not any(seen[f"{name}: {1 + level}"] for name in names for level in closed)
@@ -596,7 +595,7 @@ def test_observations_are_finite_and_bounded(num_players: int) -> None:
     game = me.new_game(num_players, seed=4)
     policy, memory = agents.make("expert"), np.zeros((num_players, 64))
     seen, most = np.zeros(made.size, np.float32), np.zeros(made.size)
-    assert made.size == observation.length(num_players)
+    assert made.size == compact.length(num_players)
     while game.decision != 0:
         seat = int(game.player)
         mine = memory[seat : seat + 1].copy()
@@ -646,10 +645,10 @@ def test_at_a_smaller_table_it_plays_as_if_the_others_had_gone() -> None:
     """
     lots = {0: ["Boardwalk", "Reading Railroad"], 2: ["Park Place"]}
     game, own = me.position(3, lots=lots), me.position(4, lots=lots)
-    rows = np.zeros((2, observation.length(4)), np.float32)
+    rows = np.zeros((2, compact.length(4)), np.float32)
     for record, row in zip((game, own), rows, strict=True):
-        observation.write(record, 0, worked_out(record, 0), nothing(), row)
-    names = observation.names(4)
+        compact.write(record, 0, menus_of(record, 0), nothing(), row)
+    names = compact.names(4)
     differ = {names[i] for i in np.flatnonzero(rows[0] != rows[1])}
     assert all(
         name.startswith("player +3")

@@ -9,9 +9,9 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.learned import observation
+from agents.learned import compact
 from agents.learned.answers import nothing
-from agents.learned.menu import (
+from agents.learned.menus import (
     BEST_AT_LIMIT,
     BEST_AT_LIST,
     BEST_VALUED,
@@ -19,9 +19,9 @@ from agents.learned.menu import (
     NUM_PACKAGES,
     find_place,
     is_chosen_by,
+    menus_of,
     write_menu,
 )
-from agents.learned.options import worked_out
 from agents.learned.packages import ASKED, FIELDS, LENT, OWN_GAIN, PROMISE, RATED_AT, WINS
 from agents.learned.valued import is_asked_now
 from agents.players.vocabulary.groups import groups_of
@@ -144,9 +144,9 @@ def test_no_package_is_no_place(swap: Any) -> None:
 
 
 def test_a_player_sees_what_the_best_packages_promise(swap: Any) -> None:
-    names, row = observation.names(3), np.zeros(observation.length(3), np.float32)
+    names, row = compact.names(3), np.zeros(compact.length(3), np.float32)
     promises = [packages(swap, 0, partner)[0, PROMISE] for partner in (1, 2)]
-    observation.write(swap, 0, worked_out(swap, 0), nothing(), row)
+    compact.write(swap, 0, menus_of(swap, 0), nothing(), row)
     seen = [
         float(row[names.index(f"player +{offset} promises: at the limit")]) for offset in (1, 2)
     ]
@@ -155,7 +155,7 @@ def test_a_player_sees_what_the_best_packages_promise(swap: Any) -> None:
     seen_raises = [float(row[names.index(f"player +{offset} raises the win")]) for offset in (1, 2)]
     assert seen_raises == pytest.approx([rise / (rise + 0.02) for rise in raises])
     me.step(swap, TRADE)
-    observation.write(swap, 0, worked_out(swap, 0), nothing(), row)
+    compact.write(swap, 0, menus_of(swap, 0), nothing(), row)
     told = dict(zip(names, row.tolist(), strict=True))
     assert told["package promises: 1"] == pytest.approx(seen[0])
     assert told["package completes: 1"] == told["package lets complete: 1"] == 1

@@ -25,7 +25,7 @@ from agents.networks.esp.inputs import (
     write_street,
     write_table,
 )
-from agents.networks.esp.play import FIRST, STATE
+from agents.networks.esp.kernels import FIRST, STATE
 from agents.players.vocabulary.memory import COMPOSING
 from monopoly_env import core
 from monopoly_env.facts.board import NUM_LOTS, NUM_STREETS

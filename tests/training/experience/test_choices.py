@@ -9,9 +9,9 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.learned.choices import NUM_CHOICES, PACKAGE, PRICE
-from agents.learned.networks import CHOICES, NAMES, OUTPUT, architectures
-from agents.learned.policy import LearnedAgent
+from agents.learned.action_space import NUM_CHOICES, PACKAGE, PRICE
+from agents.learned.agent import LearnedAgent
+from agents.learned.architectures import CHOICES, NAMES, OUTPUT, architectures
 from agents.networks.forward import evaluate
 from monopoly_env.actions import HEADS
 from training.experience.choices import SLICE, Choices, lambda_returns, play_games

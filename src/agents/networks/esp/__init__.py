@@ -31,6 +31,6 @@ too. The states are zeros when a game begins.
 docs/results/esp_monopoly.md how strong they are.
 """
 
-from agents.networks.esp.policy import FORMS, INPUTS, KIND, QUESTIONS, EspPlayer, architecture, rows
+from agents.networks.esp.player import FORMS, INPUTS, KIND, QUESTIONS, EspPlayer, architecture, rows
 
 __all__ = ["FORMS", "INPUTS", "KIND", "QUESTIONS", "EspPlayer", "architecture", "rows"]

@@ -84,25 +84,17 @@ def write_table(game: Game, seat: int, out: Any) -> None:
                 richest = max(richest, float(game.cash[other]))
                 theirs += _complete(game, other)
     ahead, behind = _highest_rents(game, seat)
-    out[0], out[1], out[2] = (
-        _part(float(game.cash[seat]), _CASH),
-        _part(richest, _CASH),
-        own / max(total, 1.0),
-    )
-    out[3], out[4] = (
-        _part(ahead, _RENT),
-        _part(money.rents_due(game, seat, money.row_of(game, seat)), _EXPECTED),
-    )
+    out[0] = _part(float(game.cash[seat]), _CASH)
+    out[1] = _part(richest, _CASH)
+    out[2] = own / max(total, 1.0)
+    out[3] = _part(ahead, _RENT)
+    out[4] = _part(money.rents_due(game, seat, money.row_of(game, seat)), _EXPECTED)
     out[5], out[6] = _part(behind, _RENT), _part(money.rents_coming(game, seat), _EXPECTED)
-    out[7], out[8], out[9] = (
-        unowned(game) / NUM_LOTS,
-        min(game.houses / _HOUSES, 1.0),
-        min(game.hotels / _HOTELS, 1.0),
-    )
-    out[10], out[11] = (
-        size(players.solvent_seats(game)) / MAX_PLAYERS,
-        _part(float(game.turns), _TURNS),
-    )
+    out[7] = unowned(game) / NUM_LOTS
+    out[8] = min(game.houses / _HOUSES, 1.0)
+    out[9] = min(game.hotels / _HOTELS, 1.0)
+    out[10] = size(players.solvent_seats(game)) / MAX_PLAYERS
+    out[11] = _part(float(game.turns), _TURNS)
     out[12] = 1.0 if game.jail[seat] > 0 else 0.0
     out[13], out[14] = _complete(game, seat) / NUM_GROUPS, theirs / NUM_GROUPS
 
@@ -161,11 +153,9 @@ def write_lot(game: Game, seat: int, lot: int, out: Any) -> None:
     out[11] = _part(
         float(rent.ordinary_rent(game, seat if owner < 0 else owner, lot, AVERAGE_THROW)), _RENT
     )
-    out[12], out[13], out[14] = (
-        _share(game, int(game.lots[seat]), group),
-        best,
-        max(0.0, 1.0 - owned),
-    )
+    out[12] = _share(game, int(game.lots[seat]), group)
+    out[13] = best
+    out[14] = max(0.0, 1.0 - owned)
     out[15] = 1.0 if groups.completes(game, seat, lot) else 0.0
     out[16] = 1.0 if groups.blocks(game, seat, lot) else 0.0
     out[17] = min(money.visits(game, seat, lot), 1.0)
@@ -181,10 +171,8 @@ def write_street(game: Game, seat: int, street: int, out: Any) -> None:
     edition, group, level = int(game.rules.board), int(GROUP_OF[street]), int(game.level[street])
     _write_group(group, RAILROADS, out)
     house = int(HOUSE_PRICE[edition, street])
-    out[8], out[9] = (
-        level / 5,
-        (building.lowest_level(game, group) + building.highest_level(game, group)) / 10,
-    )
+    out[8] = level / 5
+    out[9] = (building.lowest_level(game, group) + building.highest_level(game, group)) / 10
     out[10] = min(house / 200, 1.0)
     out[11] = _part(float(rent.ordinary_rent(game, seat, street, AVERAGE_THROW)), _RENT)
     out[12] = _part(float(RENT[edition, street, min(level + 1, 5)]), _RENT)

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from agents.networks.esp.policy import FORMS, KIND, EspPlayer
+from agents.networks.esp.player import FORMS, KIND, EspPlayer
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.policy import files
 

@@ -12,9 +12,9 @@ The whole player is compiled, so that games with it run at the speed of scripted
 `policy` the policy.
 """
 
-from agents.networks.ocnaru.networks import ARCHITECTURES, GATED, HIDDEN, KIND, NAMES, NETWORKS
-from agents.networks.ocnaru.play import CHOICE, EPSILON, EVERY, NOTED, OPEN, PARENTS, WATCHED
-from agents.networks.ocnaru.policy import OcnaruNetworks
+from agents.networks.ocnaru.kernel import CHOICE, EPSILON, EVERY, NOTED, OPEN, PARENTS, WATCHED
+from agents.networks.ocnaru.player import OcnaruNetworks
+from agents.networks.ocnaru.table import ARCHITECTURES, GATED, HIDDEN, KIND, NAMES, NETWORKS
 
 __all__ = [
     "ARCHITECTURES",

@@ -127,24 +127,7 @@ class SearchPolicy(BatchedPolicy):
             ConfigurationError: A policy is unknown, not compiled or not learned where it must be, a
                 decision is unknown, or a number is out of range.
         """
-        for option, number, least in (
-            ("playouts", playouts, 0),
-            ("offers", offers, 0),
-            ("turns", turns, 1),
-            ("threads", threads, 1),
-        ):
-            if number is not None or not least:
-                whole_number(option, number, least)
-        if not margin >= 0:
-            raise ConfigurationError(f"margin={margin!r} must not be negative.")
-        if time is not None and not (isinstance(time, (int, float)) and time > 0):
-            raise ConfigurationError(
-                f"time={time!r} must be a positive number of seconds, or None."
-            )
-        if doubt is not None and not 0 < doubt < 1:
-            raise ConfigurationError(
-                f"doubt={doubt!r} must be a probability between 0 and 1, or None."
-            )
+        _check_numbers(playouts, offers, turns, threads, margin, time, doubt)
         self.base = compiled(resolve(base))
         if doubt is not None and not isinstance(self.base, Doubting):
             raise ConfigurationError(
@@ -328,6 +311,31 @@ class SearchPolicy(BatchedPolicy):
         if lead.mean() > self._options["margin"] * lead.std(ddof=1) / np.sqrt(len(lead)):
             return best
         return first
+
+
+def _check_numbers(
+    playouts: int,
+    offers: int,
+    turns: int | None,
+    threads: int | None,
+    margin: float,
+    time: float | None,
+    doubt: float | None,
+) -> None:
+    for option, number, least in (
+        ("playouts", playouts, 0),
+        ("offers", offers, 0),
+        ("turns", turns, 1),
+        ("threads", threads, 1),
+    ):
+        if number is not None or not least:
+            whole_number(option, number, least)
+    if not margin >= 0:
+        raise ConfigurationError(f"margin={margin!r} must not be negative.")
+    if time is not None and not (isinstance(time, (int, float)) and time > 0):
+        raise ConfigurationError(f"time={time!r} must be a positive number of seconds, or None.")
+    if doubt is not None and not 0 < doubt < 1:
+        raise ConfigurationError(f"doubt={doubt!r} must be a probability between 0 and 1, or None.")
 
 
 def best(**options: Any) -> SearchPolicy:

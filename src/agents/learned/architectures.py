@@ -18,8 +18,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learned.choices import NUM_CHOICES, PACKAGE, PRICE
-from agents.learned.observation import OFFER_SIZE, PRICES_SIZE, length, of_table
+from agents.learned.action_space import NUM_CHOICES, PACKAGE, PRICE
+from agents.learned.compact import OFFER_SIZE, PRICES_SIZE, length, of_table
 from agents.networks.layout import Architecture
 from monopoly_env.actions import DECISION_NAMES, HEADS
 

@@ -23,8 +23,7 @@ from typing import Any, Final
 import numpy as np
 
 from agents.learned import prices
-from agents.learned.menu import NUM_PACKAGES, is_chosen_by
-from agents.learned.options import Options
+from agents.learned.menus import NUM_PACKAGES, OfferMenus, is_chosen_by
 from agents.learned.prices import NO_PRICE, NUM_PRICES
 from agents.players.vocabulary.offers import ONE_FOR_ONE
 from monopoly_env.actions import A_BID, A_MORTGAGE, A_REPLY, A_UNMORTGAGE, NUM_ACTIONS, RAISES
@@ -39,7 +38,7 @@ PACKAGE: Final = NUM_ACTIONS
 PRICE: Final = PACKAGE + NUM_PACKAGES
 NUM_CHOICES: Final = PRICE + NUM_PRICES
 # Choices that are much alike
-LIKE: Final = {PRICE + price: PRICE + other for price, other in prices.LIKE.items()}
+SIMILAR: Final = {PRICE + price: PRICE + other for price, other in prices.SIMILAR.items()}
 NO_CHOICE: Final = -1
 
 _DOLLARS: Final = np.array(RAISES)
@@ -65,12 +64,12 @@ def is_asked(game: Game) -> bool:
 
 
 @kernel
-def write_open(game: Game, options: Options, mask: Any) -> int:
+def write_open(game: Game, menus: OfferMenus, mask: Any) -> int:
     """Mark the open choices.
 
     Args:
         game: It waits for a decision, which is a choice.
-        options: What its player may offer, worked out for this decision.
+        menus: What its player may offer, worked out for this decision.
         mask: (NUM_CHOICES,) bool, filled.
 
     Returns:
@@ -80,10 +79,10 @@ def write_open(game: Game, options: Options, mask: Any) -> int:
     mask[:] = False
     if game.decision == agenda.ASK:
         for place in range(NUM_PACKAGES):
-            mask[PACKAGE + place] = is_chosen_by(options.menus[int(game.offer_to)], place)
+            mask[PACKAGE + place] = is_chosen_by(menus.packages[int(game.offer_to)], place)
     elif game.decision == agenda.CASH:
         for level in range(NUM_PRICES):
-            mask[PRICE + level] = options.prices[level] != NO_PRICE
+            mask[PRICE + level] = menus.prices[level] != NO_PRICE
     else:
         for action in range(NUM_ACTIONS):
             mask[action] = (int(game.legal[action >> 5]) >> (action & 31)) & 1

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.networks import layout
-from agents.networks.ocnaru.networks import ARCHITECTURES, ENCODING, GATED, KIND, NAMES, NETWORKS
-from agents.networks.ocnaru.play import play
+from agents.networks.ocnaru.kernel import play
+from agents.networks.ocnaru.table import ARCHITECTURES, ENCODING, GATED, KIND, NAMES, NETWORKS
 from agents.networks.saved import NetworksPolicy, features_digest
 from agents.players.strategic import POLICIES
 from monopoly_env import encoding as encodings
@@ -79,10 +79,8 @@ class OcnaruNetworks(NetworksPolicy):
         )
 
     def _row(self) -> NDArray[np.float64]:
-        plays, gates = (
-            [name in self.heads for name in NAMES],
-            [name in self.gated for name in NAMES],
-        )
+        plays = [name in self.heads for name in NAMES]
+        gates = [name in self.gated for name in NAMES]
         weights = layout.pack_all(ARCHITECTURES, layout.zeros(ARCHITECTURES) | self._arrays)
         return np.concatenate(
             [
@@ -120,23 +118,7 @@ class OcnaruNetworks(NetworksPolicy):
                 raise ConfigurationError(
                     f"Policy {self.name!r} has no network {head!r}. {nearest(head, self.heads)}"
                 )
-        policy = OcnaruNetworks(
-            heads,
-            parent=self.parent,
-            gated=self.gated,
-            temperature=self.temperature,
-            rules=self.rules,
-            name=name,
-        )
-        policy.set_arrays({key: self._arrays[key] for key in policy.arrays()})
-        return policy
-
-    def drawing(self, temperature: float, name: str | None = None) -> OcnaruNetworks:
-        """A copy that draws its choices, or with temperature 0 takes the highest value."""
-        options = self.options() | {"temperature": temperature}
-        policy = OcnaruNetworks(**options, name=name or self.name)
-        policy.set_arrays(self._arrays)
-        return policy
+        return self.copy(name, heads=heads)
 
 
 def _digest() -> str:

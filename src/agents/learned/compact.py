@@ -21,15 +21,16 @@ from typing import Any, Final
 import numpy as np
 
 from agents.learned.answers import ANSWERS, MOST_PLAYERS, nothing, write_answers
-from agents.learned.menu import (
+from agents.learned.menus import (
     BEST_AT_LIMIT,
     BEST_AT_LIST,
     BEST_VALUED,
     NETWORK,
     NUM_PACKAGES,
     NUM_VALUED,
+    OfferMenus,
+    menus_of,
 )
-from agents.learned.options import Options, worked_out
 from agents.learned.packages import ASKED, LENT, OWN_GAIN, PROMISE, RATED_AT, THEIR_GAIN, WINS
 from agents.learned.prices import NO_PRICE, NUM_PRICES
 from agents.learned.valued import write_bargains, write_rises
@@ -219,7 +220,7 @@ PACKAGES: Final = (
         "package promises",
         _PLACES,
         "growing",
-        "rise of the own share of all strength, see `agents.learned.menu`; a = 0.2",
+        "rise of the own share of all strength, see `agents.learned.menus`; a = 0.2",
     ),
     Block("package costs", _PLACES, "balance", "dollars paid at that"),
     Block(
@@ -318,20 +319,20 @@ def of_table(num_players: int) -> int:
 
 @EncodingKernel
 def _compact(game: Game, seat: int, row: Any) -> None:
-    write(game, seat, worked_out(game, seat), nothing(), row)
+    write(game, seat, menus_of(game, seat), nothing(), row)
 
 
 encodings.register(NAME, names, _compact, range(MIN_PLAYERS, MOST_PLAYERS + 1))
 
 
 @kernel
-def write(game: Game, seat: int, options: Options, memory: Row, row: Any) -> None:
+def write(game: Game, seat: int, menus: OfferMenus, memory: Row, row: Any) -> None:
     """Fill a row with what a seat sees.
 
     Args:
         game: A game of 2 to 4 players that is not over.
         seat: The observing player.
-        options: What it may offer, worked out for this decision.
+        menus: What it may offer, worked out for this decision.
         memory: What it remembers.
         row: (length,) float32, of this table or of a larger one: players who are not there are
             zeros.
@@ -359,14 +360,14 @@ def write(game: Game, seat: int, options: Options, memory: Row, row: Any) -> Non
     _write_rents(game, seat, board, row)
     if game.decision == agenda.ASK:
         _write_packages(
-            game, seat, options.menus[int(game.offer_to)], row[front + OFFER_SIZE + PRICES_SIZE :]
+            game, seat, menus.packages[int(game.offer_to)], row[front + OFFER_SIZE + PRICES_SIZE :]
         )
     elif game.decision == agenda.CASH:
-        _write_prices(options, row[front + OFFER_SIZE :])
+        _write_prices(menus, row[front + OFFER_SIZE :])
     elif game.decision == agenda.REPLY:
         _write_offer(game, row[front:])
     elif game.decision == agenda.WINDOW or game.decision == agenda.DEBT:
-        _write_promises(game, seat, options, row)
+        _write_promises(game, seat, menus, row)
 
 
 @kernel
@@ -502,13 +503,13 @@ def _balance(dollars: float) -> float:
 
 
 @kernel
-def _write_promises(game: Game, seat: int, options: Options, row: Any) -> None:
+def _write_promises(game: Game, seat: int, menus: OfferMenus, row: Any) -> None:
     """Write what the best packages promise with each partner to whom an offer may be made."""
     players = int(game.num_players)
     for offset in range(1, players):
         partner = (seat + offset) % players
-        if options.maker[partner] == seat:
-            table, at = options.menus[partner], SHARED_SIZE + offset * EACH_SIZE
+        if menus.maker[partner] == seat:
+            table, at = menus.packages[partner], SHARED_SIZE + offset * EACH_SIZE
             row[at + _PROMISES] = _promise(table[BEST_AT_LIMIT, PROMISE])
             row[at + _PROMISES + 1] = _promise(table[BEST_AT_LIST, PROMISE])
             row[at + _RAISES] = _wins(table[BEST_VALUED, WINS])
@@ -533,13 +534,13 @@ def _write_offer(game: Game, row: Any) -> None:
 
 
 @kernel
-def _write_prices(options: Options, row: Any) -> None:
+def _write_prices(menus: OfferMenus, row: Any) -> None:
     """Write the cost of the offer that is being made, and the shares of the win, at each price."""
     for level in range(NUM_PRICES):
-        if options.prices[level] != NO_PRICE:
-            row[level] = _balance(float(options.prices[level]))
-            row[NUM_PRICES + level] = _wins(options.rises[level, 0])
-            row[2 * NUM_PRICES + level] = _wins(options.rises[level, 1])
+        if menus.prices[level] != NO_PRICE:
+            row[level] = _balance(float(menus.prices[level]))
+            row[NUM_PRICES + level] = _wins(menus.rises[level, 0])
+            row[2 * NUM_PRICES + level] = _wins(menus.rises[level, 1])
 
 
 @kernel

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from agents.networks.forward import forward
-from agents.networks.ocnaru.networks import (
+from agents.networks.ocnaru.table import (
     BUY,
     CARD,
     DOWNGRADE,

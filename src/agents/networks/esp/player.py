@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.networks.esp.inputs import DEED, LOT, STREET, TABLE
-from agents.networks.esp.play import COUNT, FIRST, MOST_UNITS, NETWORKS, play, watch
+from agents.networks.esp.kernels import COUNT, FIRST, MOST_UNITS, NETWORKS, play, watch
 from agents.networks.layout import Architecture, zeros
 from agents.networks.saved import NetworksPolicy
 from agents.players.algorithmic import Algorithmic
@@ -136,10 +136,4 @@ class EspPlayer(NetworksPolicy):
                     f"{self.name!r} has no network {name!r}. {nearest(name, self.networks)}"
                 )
         kept = [name for name in self.networks if name not in networks]
-        player = EspPlayer(
-            self.form, self.hidden, networks=kept, name=f"{self.name} without {', '.join(networks)}"
-        )
-        player.set_arrays(
-            {name: array for name, array in self._arrays.items() if name.split(".")[0] in kept}
-        )
-        return player
+        return self.copy(f"{self.name} without {', '.join(networks)}", networks=kept)

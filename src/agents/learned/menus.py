@@ -1,0 +1,148 @@
+"""What a player may offer: the packages of its menu, and the prices of a package.
+
+Places for the packages that promise most by `expert`'s sums come first (`packages`), then places
+for those after which a value of states likes the maker's state best (`valued`). A package that
+stands in both is chosen by the later place.
+
+A menu takes ten times as long as the rest of an observation, so it is computed once for the legal
+choices, the observation, the picks that follow and a record of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.learned.packages import ASKED, FIELDS, LENT, PROMISE, write_packages
+from agents.learned.prices import NUM_PRICES, write_prices
+from agents.learned.valued import is_asked_now, share_without, write_rises, write_valued
+from agents.players.vocabulary.offers import may_offer_to
+from agents.values.saved import make
+from monopoly_env.engine import agenda
+from monopoly_env.game import MAX_PLAYERS, NOBODY, Game
+from monopoly_env.kernels import kernel
+
+_AT_LIMIT: Final = 10  # places for the best at the partner's limit
+_AT_LIST: Final = 6  # places for the best of the others at list prices
+NUM_VALUED: Final = 8  # places for the best by the value of states
+# The first places of each kind
+BEST_AT_LIMIT, BEST_AT_LIST, BEST_VALUED = 0, _AT_LIMIT, _AT_LIMIT + _AT_LIST
+NUM_PACKAGES: Final = BEST_VALUED + NUM_VALUED
+NO_PACKAGE: Final = -1
+
+NETWORK: Final = make("best").params  # the value of states that is asked
+
+
+@kernel
+def write_menu(game: Game, maker: int, partner: int, menu: Any) -> None:
+    """Write the packages that a player may offer to another.
+
+    Args:
+        game: The game.
+        maker: The seat that makes the offer.
+        partner: The seat that gets it.
+        menu: (NUM_PACKAGES, FIELDS) float64, filled; zeros in the places that are free.
+    """
+    write_packages(game, maker, partner, menu[:BEST_VALUED], _AT_LIMIT, False)
+    if is_asked_now(game, maker):
+        write_valued(
+            game, maker, partner, NETWORK, share_without(game, maker, NETWORK), menu[BEST_VALUED:]
+        )
+    else:
+        menu[BEST_VALUED:] = 0.0
+
+
+@kernel
+def find_place(menu: Any, ask: int, give: int) -> int:
+    """The place by which the package that is exactly these lots is chosen, the last one.
+
+    NO_PACKAGE if it is not on the menu.
+    """
+    place = NUM_PACKAGES - 1
+    while place >= 0 and (
+        menu[place, ASKED] != ask or menu[place, LENT] != give or menu[place, PROMISE] <= 0.0
+    ):
+        place -= 1
+    return place
+
+
+@kernel
+def is_chosen_by(menu: Any, place: int) -> bool:
+    """Whether there is a package in a place, and it stands in no later one."""
+    return bool(
+        menu[place, PROMISE] > 0.0
+        and find_place(menu, int(menu[place, ASKED]), int(menu[place, LENT])) == place
+    )
+
+
+class OfferMenus(NamedTuple):
+    """The packages and prices of a decision.
+
+    Attributes:
+        packages: (MAX_PLAYERS, NUM_PACKAGES, FIELDS) float64, by the partner's seat: the menu of
+            the last decision that had one.
+        maker: (MAX_PLAYERS,) int64, by the partner's seat: the seat this menu is valid for, or
+            NOBODY.
+        prices: (NUM_PRICES,) int64, those of the last offer whose goods were picked.
+        limits: (2,) float64, the fewest dollars that `expert`, and that `expert/bargaining`, would
+            take for these goods.
+        rises: (NUM_PRICES, 2) float64, by how much it raises the maker's and the partner's share of
+            the win at each of them.
+    """
+
+    packages: NDArray[np.float64]
+    maker: NDArray[np.int64]
+    prices: NDArray[np.int64]
+    limits: NDArray[np.float64]
+    rises: NDArray[np.float64]
+
+
+@kernel
+def new_menus() -> OfferMenus:
+    """OfferMenus of which nothing is worked out."""
+    menus = np.empty((MAX_PLAYERS, NUM_PACKAGES, FIELDS))
+    prices = np.empty(NUM_PRICES, np.int64)
+    rises = np.empty((NUM_PRICES, 2))
+    return OfferMenus(menus, np.full(MAX_PLAYERS, NOBODY, np.int64), prices, np.empty(2), rises)
+
+
+@kernel
+def clear(menus: OfferMenus) -> None:
+    """No offer begins with the menus of before.
+
+    It is for another game, or a decision that nothing was worked out for.
+    """
+    menus.maker[:] = NOBODY
+
+
+@kernel
+def write_menus(game: Game, seat: int, menus: OfferMenus) -> None:
+    """Work out what a seat may offer.
+
+    That is, in a window or a debt, to each partner; then to the one it has chosen; then at which
+    price.
+
+    An offer has the menu of the window in which it began. So use the same menus for decisions
+    that follow each other in one game.
+    """
+    if game.decision == agenda.ASK and menus.maker[int(game.offer_to)] != seat:
+        write_menu(game, seat, int(game.offer_to), menus.packages[int(game.offer_to)])
+    clear(menus)
+    if game.decision == agenda.WINDOW or game.decision == agenda.DEBT:
+        for partner in range(game.num_players):
+            if partner != seat and game.place[partner] == 0 and may_offer_to(game, seat, partner):
+                write_menu(game, seat, partner, menus.packages[partner])
+                menus.maker[partner] = seat
+    elif game.decision == agenda.CASH:
+        write_prices(game, menus.prices, menus.limits)
+        write_rises(game, menus.prices, NETWORK, menus.rises)
+
+
+@kernel
+def menus_of(game: Game, seat: int) -> OfferMenus:
+    """What a seat may offer at a decision that stands alone."""
+    menus = new_menus()
+    write_menus(game, seat, menus)
+    return menus
