@@ -72,7 +72,7 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
     known: dict[str, Any] = read_json(read_file(path, _MOST_BYTES)) if path.exists() else {}
     for name in options.players:
         result = bench.bench(
-            bench.Options((name,), tasks=("duel",), quick=True, threads=options.threads),
+            bench.BenchOptions((name,), tasks=("duel",), quick=True, threads=options.threads),
             Console(quiet=True),
         )
         measured = {agent["sha256"] for agent in known.get("agents", ())}
@@ -80,7 +80,7 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
             known = {}  # of another version
         if not known or result["agents"][0]["sha256"] not in measured:
             result = bench.bench(
-                bench.Options((name,), tasks=tuple(TASKS), threads=options.threads), console
+                bench.BenchOptions((name,), tasks=tuple(TASKS), threads=options.threads), console
             )
             others = [
                 agent

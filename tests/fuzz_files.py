@@ -45,7 +45,7 @@ from agents import arena
 from agents.arena.ratings import Ratings
 from agents.networks import pente
 from agents.values import saved as values
-from monopoly_bench import positions, puzzles, suite
+from monopoly_bench import puzzles, suite
 from monopoly_bench.puzzles import prompts
 from monopoly_bench.tasks import code
 from monopoly_env import facts, replays
@@ -390,8 +390,8 @@ def write_position(path: Path) -> None:
     replay = played(1).replays[0]
     replay = replace(replay, actions=replay.actions[: len(replay.actions) // 2], digest="")
     legal = me.legal_actions(replays.final(replay))
-    positions.save(
-        path, [positions.Position(replay, 3, {int(action): (0.5, 0.5) for action in legal})]
+    suite.save_positions(
+        path, [suite.Position(replay, 3, {int(action): (0.5, 0.5) for action in legal})]
     )
 
 
@@ -598,7 +598,7 @@ READERS: Final[Mapping[str, Reader]] = {
     "suite": Reader(lambda folder: suite.write(folder, "secret", [], []), suite.load),
     "positions": Reader(
         lambda folder: write_position(folder / "x.json"),
-        lambda folder: positions.load(folder / "x.json"),
+        lambda folder: suite.load_positions(folder / "x.json"),
     ),
     "submissions": Reader(write_series, code.read_log),
     **{

@@ -32,7 +32,7 @@ COMMANDS: Final = sorted(
     if GUARD in path.read_text(encoding="utf-8")
 )
 # that a command starts, or that another name stands for
-CHILDREN: Final = {"monopoly_bench.kernel"}
+CHILDREN: Final = {"monopoly_bench.tasks.code"}
 WORDS: Final = {  # what chooses one of several helps of a command
     "training.dqn": ("", "--preset ocnaru", "--preset thesis"),
     "training.exploit": ("", "--learner ppo", "--learner dqn"),

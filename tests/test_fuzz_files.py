@@ -20,16 +20,15 @@ COVERED = {
     "monopoly_env/core.py",
     "monopoly_env/facts/editions.py",
     "monopoly_env/policy/files.py", "monopoly_bench/puzzles/prompts.py",
-    "monopoly_bench/puzzles/puzzle.py",
+    "monopoly_bench/puzzles/__init__.py",
     "monopoly_env/replays/files.py",
-    "monopoly_bench/tasks/code.py", "monopoly_bench/positions.py", "monopoly_bench/suite.py",
+    "monopoly_bench/tasks/code.py", "monopoly_bench/suite.py",
     "training/experience/datasets.py",
     "training/run/checkpoints.py", "training/run/folder.py",
 }  # fmt: skip
 # These only hash a file, or trust it: it is a program, or compiled code.
 NOTHING_TO_PARSE = {
     "monopoly_env/kernels/code_cache.py", "monopoly_env/sources.py", "monopoly_bench/__main__.py",
-    "monopoly_bench/kernel.py",
     "training/run/options.py",
 }  # fmt: skip
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -21,22 +21,21 @@ from typing import Annotated, Any, Final
 import tyro
 from rich.console import Console
 
-from monopoly_bench import suite
+from monopoly_bench import budget, suite
 from monopoly_bench.make import Sizes, make
 from monopoly_bench.result import ABSENT, described, document, publish
-from monopoly_bench.task import Setting, measured
-from monopoly_bench.tasks import TASKS, budget, code, talk
+from monopoly_bench.task import TaskSetting
+from monopoly_bench.tasks import TASKS, code, talk
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, whole_number
 from monopoly_env.files import read_file, write_atomically
 from monopoly_env.terminal import failed
 from training.run.options import find_policy
 
 PROGRAM: Final = "python -m monopoly_bench"
-MAKE: Final = "make"
 
 
 @dataclass(frozen=True)
-class Options:
+class BenchOptions:
     """Measure agents by fixed tasks: docs/bench.md describes them.
 
     `python -m monopoly_bench talk` and `code` are the two halves of task 8, `make` makes a sealed
@@ -93,39 +92,37 @@ class MakeOptions:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    name = words.pop(0) if words and words[0] in _COMMANDS else ""
+    kind, run = _COMMANDS.get(name, (BenchOptions, _bench))
     try:
-        if words[:1] == [MAKE]:
-            return _make(tyro.cli(MakeOptions, args=words[1:], prog=f"{PROGRAM} {MAKE}"))
-        if words[:1] == [talk.NAME]:
-            chosen = tyro.cli(talk.Options, args=words[1:], prog=f"{PROGRAM} {talk.NAME}")
-            return _talk(chosen)
-        if words[:1] == [code.NAME]:
-            submitted = tyro.cli(code.Options, args=words[1:], prog=f"{PROGRAM} {code.NAME}")
-            return publish(code.run(submitted, _told), submitted.out, submitted.json)
-        return _run(tyro.cli(Options, args=words, prog=PROGRAM))
+        run(tyro.cli(kind, args=words, prog=f"{PROGRAM} {name}".rstrip()))
     except MonopolyError as error:
         return failed(error, arguments)
     except KeyboardInterrupt:
         return 130
+    return 0
 
 
-def _run(options: Options) -> int:
-    return publish(bench(options, Console(stderr=True)), options.out, options.json)
+def _bench(options: BenchOptions) -> None:
+    publish(bench(options, Console(stderr=True)), options.out, options.json)
 
 
-def _talk(options: talk.Options) -> int:
+def _talk(options: talk.TalkOptions) -> None:
     found = talk.run(options, _told)
     publish(found, options.out, options.json)
     if not options.json:
         talk.show(found)
-    return 0
+
+
+def _code(options: code.CodeOptions) -> None:
+    publish(code.run(options, _told), options.out, options.json)
 
 
 def _told(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def bench(options: Options, console: Console) -> dict[str, Any]:
+def bench(options: BenchOptions, console: Console) -> dict[str, Any]:
     """Measure the agents.
 
     Returns:
@@ -139,40 +136,29 @@ def bench(options: Options, console: Console) -> dict[str, Any]:
     names = list(options.tasks or (name for name, task in TASKS.items() if not task.optional))
     for name in names:
         if name not in TASKS:
-            raise ConfigurationError(
-                f"Unknown task {name!r}. {ABSENT.get(name) or nearest(name, TASKS)}"
-            )
+            reason = ABSENT.get(name) or nearest(name, TASKS)
+            raise ConfigurationError(f"Unknown task {name!r}. {reason}")
     if not options.agents:
         raise ConfigurationError("Name an agent or more, such as expert.")
-    agents, setting = (
-        [find_policy(name) for name in options.agents],
-        Setting(suite.load(options.suite), options.quick, options.threads),
-    )
+    agents = [find_policy(name) for name in options.agents]
+    setting = TaskSetting(suite.load(options.suite), options.quick, options.threads)
     measurements = []
     for agent in agents:
-        player, watch = agent, None
-        if options.budget_ms is not None:
-            player, watch = budget.timed(
-                agent,
-                options.budget_ms,
-                options.fallback,
-                [puzzle.game for puzzle in setting.suite.puzzles],
-            )
+        player, watch, limit = agent, None, options.budget_ms
+        if limit is not None:
+            games = [puzzle.game for puzzle in setting.suite.puzzles]
+            player, watch = budget.timed(agent, limit, options.fallback, games)
         results = []
         for name in names:
             console.print(f"{agent.name}: {name}", highlight=False)
-            results.append(measured(TASKS[name], player, setting))
-        watched = (
-            {}
-            if watch is None or options.budget_ms is None
-            else {"budget": budget.about(player, watch, options.budget_ms)}
-        )
-        measurements.append({**described(agent), **watched, "tasks": results})
+            results.append(TASKS[name].measure(player, setting))
+        spent = {} if watch is None else {"budget": watch.about(player)}
+        measurements.append({**described(agent), **spent, "tasks": results})
     told = "free" if options.budget_ms is None else f"{options.budget_ms:g} ms a decision"
     return document(setting.suite, measurements, quick=options.quick, budget=told, absent=ABSENT)
 
 
-def _make(options: MakeOptions) -> int:
+def _make(options: MakeOptions) -> None:
     for name in Sizes._fields:
         whole_number(name, getattr(options, name), 0)
     if not options.secret.exists():
@@ -182,8 +168,14 @@ def _make(options: MakeOptions) -> int:
         raise ConfigurationError(f"{str(options.secret)!r} is empty: it must hold a secret text.")
     make(options.out, text, Sizes(options.deals, options.kingmaker, options.puzzles), print)
     print(f"Fingerprint, to be published before anything is measured: {suite.fingerprint(text)}")
-    return 0
 
+
+# Sub-commands: what their first word chooses.
+_COMMANDS: Final[dict[str, tuple[Any, Callable[[Any], None]]]] = {
+    "make": (MakeOptions, _make),
+    talk.NAME: (talk.TalkOptions, _talk),
+    code.NAME: (code.CodeOptions, _code),
+}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,14 +1,14 @@
-"""Making a suite from a text: rows, rules and positions.
+"""The making of a suite from a text: strangers, rules and positions.
 
-The shipped one comes from a public text, a sealed twin from a secret one.
-
-Positions are found in parts, each from a seed of its own, and a part that is found is a file. So a
-search that was ended goes on.
+The shipped one comes from a public text, a sealed twin from a secret one. Positions are found in
+parts, each from a seed of its own and saved in a file, so that an interrupted search goes on.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -16,11 +16,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from monopoly_bench import positions, puzzles, suite
-from monopoly_bench.playouts import shares_of_actions
-from monopoly_bench.positions import Position
+from monopoly_bench import puzzles, suite
 from monopoly_bench.puzzles import Puzzle
-from monopoly_bench.puzzles.mine import asked
+from monopoly_bench.puzzles.mine import PLAYERS, PuzzleSearch, asked, mine
+from monopoly_bench.suite import Position
+from monopoly_bench.task import shares_of_actions
 from monopoly_bench.tasks import kingmaker, other_rules, strangers
 from monopoly_bench.tasks.puzzles import PLAYOUTS
 from monopoly_env import core
@@ -33,27 +33,16 @@ from monopoly_env.policy.names import resolve
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
 
-PLAYERS: Final = (
-    "expert",
-    "algorithmic",
-    "gcp",
-    "fp/a",
-    "strategic",
-    "landlord/balanced",
-    "yasumura",
-)  # of the games that positions come from
 SEATS: Final = 3
 _TURN: Final = DECISION_NAMES.index("turn")
 _MOST_TURNS: Final = 300  # of all players together, after which a game is left
-# Of each player in a position for deals: then there is something to exchange
-_FEWEST_LOTS: Final = 3
-_WEAK: Final = 0.2  # most of the win that a kingmaker may have
-_SHIFT: Final = 0.08  # least by which its answers must move the share of a rival
+_FEWEST_LOTS: Final = 3  # of each player in a position for deals
+WEAK: Final = 0.2  # most of the win that a kingmaker may have
+SHIFT: Final = 0.08  # least by which its answers must move the share of a rival
 _SCREENING: Final = 48  # playouts of each answer in the first look
 _LOOKS: Final = 4  # decisions of a game that are looked at
-_ALSO: Final = "algorithmic"  # by whose playouts, too, the solutions of puzzles must be the best
-# Most of the puzzles that are of one kind; lower shares wait long for the rare kinds
-_KIND_SHARE: Final = 0.35
+_ALSO: Final = "algorithmic"  # by its playouts, too, the solutions of puzzles must be the best
+KIND_SHARE: Final = 0.35  # most of the puzzles that are of one kind
 PART: Final = 50  # positions that are saved at a time
 
 
@@ -107,9 +96,10 @@ def make(
         f"suite.json: {len(strangers.FAMILIES) * strangers.OF_EACH} strangers, {other_rules.RANDOM}"
         " rules"
     )
+    files = suite.save_positions, suite.load_positions
     kinds = (
-        Kind("deal", sizes.deals, _several(deals), positions.save, positions.load),
-        Kind("kingmaker", sizes.kingmaker, _several(kings), positions.save, positions.load),
+        Kind("deal", sizes.deals, _several(deals), *files),
+        Kind("kingmaker", sizes.kingmaker, _several(kings), *files),
         Kind("puzzles", sizes.puzzles, _mined, puzzles.save, puzzles.load),
     )
     for number, kind in enumerate(kinds):
@@ -117,26 +107,17 @@ def make(
 
 
 def _find(kind: Kind, folder: Path, seed: tuple[int, int], told: Callable[[str], None]) -> None:
-    """Find the positions of a file part by part, then write the file and remove the parts.
-
-    Nothing is done if the file is there.
-    """
+    """Find the positions of a file part by part, then write it, unless it is there already."""
     path, found = folder / f"{kind.name}.json", list[Any]()
     if path.exists() and len(list(kind.load(path))) == kind.total:
         told(f"{path.name}: {kind.total}, found before")
         return
-    parts = [
-        folder / f"{kind.name}-part-{first // PART:03}.json" for first in range(0, kind.total, PART)
-    ]
+    numbers = range(math.ceil(kind.total / PART))
+    parts = [folder / f"{kind.name}-part-{number:03}.json" for number in numbers]
     for number, part in enumerate(parts):
         if not part.exists():
-            kind.save(
-                part,
-                kind.search(
-                    int(np.random.default_rng([*seed, number]).integers(1 << 32)),
-                    min(PART, kind.total - len(found)),
-                ),
-            )
+            of_part = int(np.random.default_rng([*seed, number]).integers(1 << 32))
+            kind.save(part, kind.search(of_part, min(PART, kind.total - len(found))))
         found.extend(kind.load(part))
         told(f"{path.name}: {len(found)} of {kind.total}")
     kind.save(path, found)
@@ -153,45 +134,39 @@ def _several(
 
 def _mined(seed: int, count: int) -> list[Puzzle]:
     """Puzzles on which two policies agree, by kind."""
-    mined = puzzles.mine(
-        count, seed=seed, also=_ALSO, playouts=PLAYOUTS, kind_share=_KIND_SHARE, games=1000 * count
+    search = PuzzleSearch(
+        count, seed, also=_ALSO, playouts=PLAYOUTS, kind_share=KIND_SHARE, games=1000 * count
     )
-    return sorted(mined, key=lambda one: one.kind)
+    return sorted(mine(search), key=lambda one: one.kind)
 
 
 def deals(rng: Generator) -> Iterator[Position]:
     """Windows of a turn in which every player has something to exchange, one a game."""
     while True:
-        replay, seen = _game(rng, lambda game: int(game.decision) == _TURN and _may_deal(game))
+        game, seen = _game(rng, may_deal)
         if seen:
-            yield Position(_until(replay, seen[int(rng.integers(len(seen)))]))
+            yield Position(_until(game, seen[int(rng.integers(len(seen)))]))
 
 
-def _may_deal(game: Game) -> bool:
+def may_deal(game: Game) -> bool:
     """Whether the player on turn may make an offer, and all have lots enough."""
     rich = all(int(game.lots[seat]).bit_count() >= _FEWEST_LOTS for seat in range(SEATS))
-    return (
-        rich
-        and int(game.turn) == int(game.player)
-        and bool(core.action_mask(game)[HEADS["trade"].slice].any())
-    )
+    own = int(game.decision) == _TURN and int(game.turn) == int(game.player)
+    return own and rich and bool(core.action_mask(game)[HEADS["trade"].slice].any())
 
 
 def kings(rng: Generator) -> Iterator[Position]:
     """Decisions of a player who can hardly win, by which others win or lose, at most one a game."""
     while True:
-        replay, seen = _game(rng, _is_weak)
+        game, seen = _game(rng, _is_weak)
         rng.shuffle(seen)
         for one in seen[:_LOOKS]:
             seed = int(rng.integers(1 << 31))
-            candidates = [candidates for _, candidates in asked(one.game)]
-            if (
-                candidates
-                and _shifts(one.game, list(candidates[0]), _SCREENING, seed + 1) is not None
-            ):
-                labels = _shifts(one.game, list(candidates[0]), kingmaker.PLAYOUTS, seed)
+            candidates = [list(candidates) for _, candidates in asked(one.game)]
+            if candidates and _shifts(one.game, candidates[0], _SCREENING, seed + 1) is not None:
+                labels = _shifts(one.game, candidates[0], kingmaker.PLAYOUTS, seed)
                 if labels is not None:
-                    yield Position(_until(replay, one), seed, labels)
+                    yield Position(_until(game, one), seed, labels)
                     break
 
 
@@ -199,7 +174,7 @@ def _is_weak(game: Game) -> bool:
     """Whether a value of states gives the player to move little, and everybody is still there."""
     if any(game.place[:SEATS]) or not any(True for _ in asked(game)):
         return False
-    return bool(value_of("best").shares(game)[int(game.player)] < _WEAK)
+    return bool(value_of("best").shares(game)[int(game.player)] < WEAK)
 
 
 def _shifts(
@@ -208,16 +183,13 @@ def _shifts(
     """The shares after each answer, if the player is weak and its answers move a rival's share."""
     shares, seat = shares_of_actions(game, candidates, n, seed), int(game.player)
     rivals = np.delete(shares, seat, axis=1)
-    if shares[:, seat].max() > _WEAK or np.ptp(rivals, axis=0).max() < _SHIFT:
+    if shares[:, seat].max() > WEAK or np.ptp(rivals, axis=0).max() < SHIFT:
         return None
-    return {
-        action: tuple(float(share) for share in row)
-        for action, row in zip(candidates, shares, strict=True)
-    }
+    return dict(zip(candidates, map(tuple, shares.tolist()), strict=True))
 
 
 def _game(rng: Generator, wanted: Callable[[Game], bool]) -> tuple[Replay, list[Seen]]:
-    """Play a game of three, and return it with the decisions that are wanted."""
+    """Play a game of three; returns its beginning, and the decisions that are wanted."""
     names = [str(name) for name in rng.choice(PLAYERS, SEATS, replace=False)]
     policies, seed = [resolve(name) for name in names], int(rng.integers(1 << 32))
     match = Match(core.new_game(SEATS, "official", seed), policies)
@@ -226,15 +198,9 @@ def _game(rng: Generator, wanted: Callable[[Game], bool]) -> tuple[Replay, list[
         if wanted(match.game):
             seen.append(Seen(core.clone(match.game), match.actions.copy()))
         match.step(match.ask())
-    return Replay(Rules(), seed, SEATS, tuple(names), np.array(match.actions, np.uint8)), seen
+    return Replay(Rules(), seed, SEATS, tuple(names), np.zeros(0, np.uint8)), seen
 
 
-def _until(replay: Replay, seen: Seen) -> Replay:
-    """The game up to a decision."""
-    return Replay(
-        replay.rules,
-        replay.seed,
-        replay.num_players,
-        replay.names,
-        np.array(seen.actions, np.uint8),
-    )
+def _until(begun: Replay, seen: Seen) -> Replay:
+    """A game up to a decision."""
+    return replace(begun, actions=np.array(seen.actions, np.uint8))

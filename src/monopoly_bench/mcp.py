@@ -55,7 +55,7 @@ _TOLD: Final = 60  # sentences of history that an answer shows
 
 
 @dataclass
-class Table:
+class GuestGame:
     """A game of guests against policies.
 
     Attributes:
@@ -71,7 +71,7 @@ class Table:
     @classmethod
     def begun(
         cls, opponents: Sequence[str], rules: str, seed: int, seat: int, talk: bool = False
-    ) -> Table:
+    ) -> GuestGame:
         """A new game, up to the first decision of a guest."""
         players = len(opponents) + 1
         whole_number("seat", seat, 0, players - 1)
@@ -184,11 +184,11 @@ class Table:
         return state | prompts.situation(self.game, self.history[int(self.game.player)], self.talk)
 
 
-class Tables:
+class GuestGames:
     """The games of a server, and what its tools do."""
 
     def __init__(self) -> None:
-        self._tables: dict[str, Table] = {}
+        self._tables: dict[str, GuestGame] = {}
         self._numbers = itertools.count(1)
         self._lock = threading.RLock()  # tools run on threads
 
@@ -215,7 +215,7 @@ class Tables:
             talk: Whether guests may talk to each other and give promises.
         """
         with self._lock:
-            table = Table.begun(opponents, rules, seed, seat, talk)
+            table = GuestGame.begun(opponents, rules, seed, seat, talk)
             if len(self._tables) >= MOST_GAMES:
                 del self._tables[next(iter(self._tables))]
             name = f"game-{next(self._numbers)}"
@@ -296,7 +296,7 @@ class Tables:
             "told": str(compared),
         }
 
-    def _find(self, game: str) -> Table:
+    def _find(self, game: str) -> GuestGame:
         if game not in self._tables:
             raise ConfigurationError(
                 f"There is no game {game!r}."
@@ -305,11 +305,11 @@ class Tables:
         return self._tables[game]
 
 
-def server(tables: Tables | None = None) -> MCPServer:
+def server(tables: GuestGames | None = None) -> MCPServer:
     """A server with the tools of these tables."""
     with extra("mcp"):
         from mcp.server import MCPServer
-    tables = tables or Tables()
+    tables = tables or GuestGames()
     made = MCPServer("monopoly", instructions=INSTRUCTIONS, version=__version__)
     for tool in (tables.new_game, tables.observe, tables.legal_actions, tables.act, tables.analyse):
         made.tool()(_told(tool))
@@ -336,7 +336,7 @@ def _told(tool: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @dataclass(frozen=True)
-class Options:
+class ServerOptions:
     """Serve Monopoly to language models by the Model Context Protocol.
 
     A client starts this command and speaks to it.
@@ -348,7 +348,7 @@ class Options:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until the client hangs up; returns the exit status."""
-    options = tyro.cli(Options, args=arguments, prog="python -m monopoly_bench.mcp")
+    options = tyro.cli(ServerOptions, args=arguments, prog="python -m monopoly_bench.mcp")
     try:
         server().run(options.transport)
     except MonopolyError as error:

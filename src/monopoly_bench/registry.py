@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from monopoly_bench.text import Bot, LanguageModel, bot, model
+from monopoly_bench import bot, language_model
 from monopoly_env.policy import names
 
 names.fill(
     {},
-    {bot.KIND: Bot, model.KIND: LanguageModel},
-    {bot.KIND: "command", model.KIND: "model"},  # what follows a colon: "bot:node my_bot.js"
+    {bot.KIND: bot.Bot, language_model.KIND: language_model.LanguageModel},
+    # what follows a colon: "bot:node my_bot.js"
+    {bot.KIND: "command", language_model.KIND: "model"},
 )

@@ -13,7 +13,7 @@ from rich.console import Console
 from agents.arena.pictures import decided
 from monopoly_bench import suite
 from monopoly_bench.suite import Suite
-from monopoly_bench.task import Score
+from monopoly_bench.task import TaskScore
 from monopoly_env.files import write_atomically
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import RULES_VERSION
@@ -54,70 +54,50 @@ def document(
 
 
 def described(agent: Policy) -> dict[str, Any]:
-    """An agent in the JSON object.
-
-    It holds its name, a hash of its numbers, and what it spent, if it counts that.
-    """
+    """An agent in the JSON object: its name, a hash of its numbers, and its costs if it has any."""
     costs = {"costs": dict(agent.costs)} if agent.costs else {}
     return {"name": agent.name, "sha256": fingerprint(agent), **costs}
 
 
-def row(name: str, metric: str, score: Score, seconds: float) -> dict[str, Any]:
+def row(name: str, metric: str, score: TaskScore, seconds: float) -> dict[str, Any]:
     """The result of a half of task 8, of which a higher score is better."""
-    return {
-        "task": 8,
-        "name": name,
-        "metric": metric,
-        "higher_is_better": True,
-        **asdict(score),
-        "seconds": seconds,
-    }
+    about = {"task": 8, "name": name, "metric": metric, "higher_is_better": True}
+    return {**about, **asdict(score), "seconds": seconds}
 
 
 def fingerprint(agent: Policy) -> str:
     """A hash of what the agent is made of: its kind, options and numbers."""
-    digest = hashlib.sha256(
-        json.dumps([agent.kind, agent.options()], sort_keys=True, default=str).encode()
-    )
+    about = json.dumps([agent.kind, agent.options()], sort_keys=True, default=str)
+    digest = hashlib.sha256(about.encode())
     for name, array in sorted(agent.arrays().items()):
         digest.update(name.encode() + array.tobytes())
     return digest.hexdigest()
 
 
-def publish(result: dict[str, Any], out: Path | None, as_json: bool) -> int:
-    """Write the object to a file, if one is named, and print it, or its table.
-
-    Returns the exit status.
-    """
+def publish(result: dict[str, Any], out: Path | None, as_json: bool) -> None:
+    """Write the object to a file, if one is named, and print it, or its table."""
     if out is not None:
         write_atomically(out, (json.dumps(result, indent=1) + "\n").encode())
     if as_json:
         print(json.dumps(result))
     else:
         show(result)
-    return 0
 
 
 def show(result: dict[str, Any]) -> None:
     """Print a table: a row a task, a column an agent."""
-    suite_name = "sealed suite" if result["suite"]["sealed"] else "development suite"
-    table = RichTable(
-        "task",
-        "score",
-        title=f"Bench-8, {suite_name}{', quick: scores mean little' if result['quick'] else ''}",
-    )
+    kind = "sealed suite" if result["suite"]["sealed"] else "development suite"
+    quick = ", quick: scores mean little" if result["quick"] else ""
+    table = RichTable("task", "score", title=f"Bench-8, {kind}{quick}")
     for agent in result["agents"]:
         table.add_column(agent["name"], justify="right")
     for rows in zip(*(agent["tasks"] for agent in result["agents"]), strict=True):
-        better = "higher" if rows[0]["higher_is_better"] else "lower"
-        table.add_row(
-            f"{rows[0]['task']} {rows[0]['name']}",
-            f"{rows[0]['metric']} ({better} is better)",
-            *map(cell, rows),
-        )
-    table.caption = decided(
-        {agent["name"]: agent.get("costs", {}) for agent in result["agents"]}
-    ).strip()
+        first = rows[0]
+        better = "higher" if first["higher_is_better"] else "lower"
+        metric = f"{first['metric']} ({better} is better)"
+        table.add_row(f"{first['task']} {first['name']}", metric, *map(cell, rows))
+    costs = {agent["name"]: agent.get("costs", {}) for agent in result["agents"]}
+    table.caption = decided(costs).strip()
     Console().print(table)
     for reason in result["absent"].values():
         print(f"Not measured: {reason}.")

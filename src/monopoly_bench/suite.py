@@ -1,17 +1,16 @@
 """What all agents meet: seeds, strangers, rules and positions. One suite ships for development.
 
-A sealed twin is made from a secret.
-
 A suite is a folder: suite.json, deal.json, kingmaker.json and puzzles.json. Everything in it
-follows from one secret text. The text of the shipped suite is public. Of a sealed one only the
-SHA-256 is published, so that it can be shown later that it was not chosen afterwards.
+follows from one text, which is public for the shipped suite. Of the secret text of a sealed suite
+only the SHA-256 is published: it shows later that the suite was not chosen afterwards.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -19,17 +18,42 @@ from typing import Any, Final
 import numpy as np
 from numpy.random import Generator
 
-from monopoly_bench import positions, puzzles
-from monopoly_bench.positions import Position
-from monopoly_bench.puzzles import Puzzle
+from monopoly_bench import puzzles
+from monopoly_bench.puzzles import DIGITS, Puzzle, read_entries, write_entries
+from monopoly_env import core, replays
 from monopoly_env.errors import FormatError
-from monopoly_env.files import read_file, read_json, write_atomically
+from monopoly_env.files import read_file, read_json, understood, write_atomically
+from monopoly_env.game import Game
+from monopoly_env.replays import Replay
 
 SHIPPED: Final = Path(__file__).with_name("data")
-PUBLIC: Final = "monopoly-env bench: development"  # the text that the shipped suite is made from
+PUBLIC: Final = "monopoly-env bench: development"  # text of the shipped suite
 FORMAT: Final = "monopoly-bench-suite"
 VERSION: Final = 3  # of the file format, and of the positions that are shipped
+POSITIONS_FORMAT: Final = "monopoly-bench-positions"
+POSITIONS_VERSION: Final = 1
 _MOST_BYTES: Final = 1 << 22
+
+
+@dataclass(frozen=True)
+class Position:
+    """A decision of a recorded game.
+
+    Attributes:
+        replay: The game up to the decision.
+        seed: Of the playouts.
+        labels: By action: the share of the win of each seat, by playouts; empty if no task needs
+            them.
+    """
+
+    replay: Replay
+    seed: int = 0
+    labels: dict[int, tuple[float, ...]] = field(default_factory=dict)
+
+    @property
+    def game(self) -> Game:
+        """The position, as a new record."""
+        return replays.final(self.replay)
 
 
 @dataclass(frozen=True)
@@ -38,10 +62,10 @@ class Suite:
 
     Attributes:
         folder: Where it is.
-        sha256: Of the text that it was made from.
-        seed: From which games get their seeds. It follows from the text.
-        strangers: The rows of the second task.
-        rules: The random rules of the third.
+        sha256: Of its text.
+        seed: Origin of the seeds of games; it follows from the text.
+        strangers: Players of task 2, a family and its options each.
+        rules: Random rules of task 3.
     """
 
     folder: Path
@@ -52,22 +76,22 @@ class Suite:
 
     @cached_property
     def deals(self) -> tuple[Position, ...]:
-        """The positions of the fourth task."""
-        return positions.load(self.folder / "deal.json")
+        """Positions of task 4."""
+        return load_positions(self.folder / "deal.json")
 
     @cached_property
     def kingmaker(self) -> tuple[Position, ...]:
-        """The positions of the sixth."""
-        return positions.load(self.folder / "kingmaker.json")
+        """Positions of task 6."""
+        return load_positions(self.folder / "kingmaker.json")
 
     @cached_property
     def puzzles(self) -> tuple[Puzzle, ...]:
-        """The puzzles of the seventh."""
+        """Puzzles of task 7."""
         return puzzles.load(self.folder / "puzzles.json")
 
     @property
     def sealed(self) -> bool:
-        """Whether it was made from another text than the public one."""
+        """Whether its text is another than the public one."""
         return self.sha256 != fingerprint(PUBLIC)
 
     def game_seed(self, task: int) -> int:
@@ -75,7 +99,7 @@ class Suite:
         return int(self.generator(task).integers(1 << 32))
 
     def generator(self, task: int) -> Generator:
-        """A source of random numbers of a task's own."""
+        """The random generator of a task."""
         return np.random.default_rng([self.seed, task])
 
 
@@ -94,14 +118,9 @@ def write(
 ) -> None:
     """Write suite.json."""
     about = {
-        "format": FORMAT,
-        "version": VERSION,
-        "sha256": fingerprint(text),
-        "seed": seed_of(text),
-        "strangers": strangers,
-        "rules": rules,
-    }
-    folder.mkdir(parents=True, exist_ok=True)
+        "format": FORMAT, "version": VERSION, "sha256": fingerprint(text), "seed": seed_of(text),
+        "strangers": strangers, "rules": rules,
+    }  # fmt: skip
     write_atomically(folder / "suite.json", (json.dumps(about, indent=1) + "\n").encode())
 
 
@@ -115,13 +134,48 @@ def load(folder: Path = SHIPPED) -> Suite:
     data = read_json(read_file(path, _MOST_BYTES))
     if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
         raise FormatError(f"{str(path)!r} is no suite of version {VERSION}.")
-    try:
-        return Suite(
-            folder,
-            str(data["sha256"]),
-            int(data["seed"]),
-            tuple(data["strangers"]),
-            tuple(data["rules"]),
+    with understood(path):
+        rows = tuple(data["strangers"]), tuple(data["rules"])
+        return Suite(folder, str(data["sha256"]), int(data["seed"]), *rows)
+
+
+def save_positions(path: Path, positions: Iterable[Position]) -> Path:
+    """Write positions to a file, atomically."""
+    return write_entries(path, "positions", map(_to_dict, positions), _positions_header())
+
+
+def load_positions(path: Path) -> tuple[Position, ...]:
+    """Read positions and check each: its game plays back, and its labels are of legal actions.
+
+    Raises:
+        ConfigurationError: The file does not exist. FormatError: It holds no positions, is corrupt,
+            or of another version.
+    """
+    return read_entries(path, "positions", _from_dict, _positions_header())
+
+
+def _positions_header() -> dict[str, Any]:
+    return replays.versions() | {"format": POSITIONS_FORMAT, "format_version": POSITIONS_VERSION}
+
+
+def _to_dict(position: Position) -> dict[str, Any]:
+    labels = {
+        str(action): [round(share, DIGITS) for share in shares]
+        for action, shares in position.labels.items()
+    }
+    return {"seed": position.seed, "labels": labels, "replay": replays.to_dict(position.replay)}
+
+
+def _from_dict(data: Mapping[str, Any]) -> Position:
+    labels = {
+        int(action): tuple(float(share) for share in shares)
+        for action, shares in data["labels"].items()
+    }
+    position = Position(replays.from_dict(data["replay"]), int(data["seed"]), labels)
+    legal, players = set(core.legal_actions(position.game).tolist()), position.replay.num_players
+    fits = all(len(shares) == players for shares in labels.values())
+    if not legal or not set(labels) <= legal or not fits:
+        raise FormatError(
+            "A position has ended, or a label is of no legal action, or not of every seat."
         )
-    except Exception as error:  # whatever content leads to
-        raise FormatError(f"{str(path)!r} is damaged: {type(error).__name__}: {error}.") from error
+    return position

@@ -1,29 +1,36 @@
-"""What a task is, and what it says of an agent."""
+"""What tasks share: their form and scores, and what playouts say of positions."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agents import arena
 from agents.arena import Seating
-from agents.arena.evaluation import Wins
 from monopoly_bench.suite import Suite
-from monopoly_env.intervals import clustered
-from monopoly_env.policy.protocol import Policy
+from monopoly_env import core
+from monopoly_env.analyse import rollout
+from monopoly_env.game import Game, Games
+from monopoly_env.intervals import clustered, mean_interval
+from monopoly_env.policy.loop import answers
+from monopoly_env.policy.names import make
+from monopoly_env.policy.protocol import Decisions, Policy
+
+CONTINUATION: Final = "expert"  # plays every seat in playouts
 
 
-class Setting(NamedTuple):
+class TaskSetting(NamedTuple):
     """How a task is run.
 
     Attributes:
         suite: What all agents meet.
-        quick: A fraction of the games and positions, to see whether everything works. The scores
-            mean little.
+        quick: A few games and positions, to see whether everything works. The scores mean little.
         threads: Cores to play on; None: all.
     """
 
@@ -33,43 +40,7 @@ class Setting(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Task:
-    """A fixed task.
-
-    Attributes:
-        number: 1 to 8.
-        name: As options and results have it.
-        rules: The rules.
-        players: The number of players, as text.
-        opponents: Who they are.
-        rotation: How seats and seeds are chosen.
-        metric: What the score is.
-        higher: Whether a higher score is better.
-        run: Measures an agent.
-        sizes: The sizes of tables that the agent must play at; none: any one will do.
-        optional: Whether the task is run only if it is named, because it takes long.
-    """
-
-    number: int
-    name: str
-    rules: str
-    players: str
-    opponents: str
-    rotation: str
-    metric: str
-    higher: bool
-    run: Callable[[Policy, Setting], Score]
-    sizes: tuple[int, ...] = ()
-    optional: bool = False
-
-    def refusal(self, agent: Policy) -> str:
-        """Why an agent can't do the task; empty if it can."""
-        refused = [size for size in self.sizes if not agent.plays_at(size)]
-        return f"{agent.name} does not play at tables of {refused[0]}" if refused else ""
-
-
-@dataclass(frozen=True)
-class Score:
+class TaskScore:
     """The result of a task.
 
     Attributes:
@@ -87,58 +58,107 @@ class Score:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-def measured(task: Task, agent: Policy, setting: Setting) -> dict[str, Any]:
-    """The result of a task as JSON values.
+@dataclass(frozen=True)
+class Task:
+    """A fixed task.
 
-    They are the score, or why there is none, and the processor time that it took.
+    Attributes:
+        number: 1 to 8.
+        name: As options and results have it.
+        rules: The rules.
+        players: The number of players, as text.
+        opponents: Names of the opponents.
+        rotation: How seats and seeds are chosen.
+        metric: What the score is.
+        higher: Whether a higher score is better.
+        run: Measures an agent.
+        sizes: Sizes of tables that the agent must play at; none: any one will do.
+        optional: Whether the task is run only if it is named, because it takes long.
     """
-    about = {
-        "task": task.number,
-        "name": task.name,
-        "metric": task.metric,
-        "higher_is_better": task.higher,
-    }
-    if refusal := task.refusal(agent):
-        return {**about, "absent": refusal}
-    began, used = time.monotonic(), time.process_time()
-    score = task.run(agent, setting)
-    return {
-        **about,
-        **asdict(score),
-        "seconds": time.monotonic() - began,
-        "processor_seconds": time.process_time() - used,
-    }
+
+    number: int
+    name: str
+    rules: str
+    players: str
+    opponents: str
+    rotation: str
+    metric: str
+    higher: bool
+    run: Callable[[Policy, TaskSetting], TaskScore]
+    sizes: tuple[int, ...] = ()
+    optional: bool = False
+
+    def measure(self, agent: Policy, setting: TaskSetting) -> dict[str, Any]:
+        """The result as JSON values: the score, or why there is none, and the time that it took."""
+        about = {
+            "task": self.number, "name": self.name, "metric": self.metric,
+            "higher_is_better": self.higher,
+        }  # fmt: skip
+        for size in self.sizes:
+            if not agent.plays_at(size):
+                return {**about, "absent": f"{agent.name} does not play at tables of {size}"}
+        began, used = time.monotonic(), time.process_time()
+        score = asdict(self.run(agent, setting))
+        seconds, processor = time.monotonic() - began, time.process_time() - used
+        return {**about, **score, "seconds": seconds, "processor_seconds": processor}
 
 
-def won(
-    agent: Policy, seatings: Sequence[Seating], seeds: int, seed: int, threads: int | None
-) -> Wins:
-    """What an agent wins at tables, every seed in every order of seats."""
-    return arena.against(
-        [agent],
-        seatings,
-        [seeds * seating.orders for seating in seatings],
-        seed,
-        threads,
-        same_seeds=False,
-    )[0]
+def share_of_wins(
+    agent: Policy,
+    seatings: Sequence[Seating],
+    names: Sequence[str],
+    seeds: int,
+    seed: int,
+    threads: int | None,
+) -> TaskScore:
+    """The mean share of the win at tables, and by name. Every table has the same weight.
 
-
-def share(wins: Wins, names: Sequence[str]) -> Score:
-    """The mean share of the win, each table with the same weight, and the share by name.
-
-    Tables of one name are joined.
+    Args:
+        agent: The agent.
+        seatings: The opponents of each table, who play every seed in every order of seats.
+        names: The name of each table. Tables of one name are joined.
+        seeds: Of each table.
+        seed: Origin of the seeds.
+        threads: Threads that play; None: all.
     """
+    games = [seeds * seating.orders for seating in seatings]
+    wins = arena.against([agent], seatings, games, seed, threads, same_seeds=False)[0]
     by_name: dict[str, list[float]] = {}
     for name, results in zip(names, wins.results, strict=True):
         by_name.setdefault(name, []).append(float(results.wins[results.seats == 0].mean()))
     means = {name: float(np.mean(rates)) for name, rates in by_name.items()}
     low, high = clustered(wins.won, wins.unit)
     worst = min(means, key=lambda name: means[name])
-    return Score(
-        wins.rate,
-        low,
-        high,
-        len(wins.won),
-        {"shares": means, "worst": worst, "worst_share": means[worst]},
-    )
+    details = {"shares": means, "worst": worst, "worst_share": means[worst]}
+    return TaskScore(wins.rate, low, high, len(wins.won), details)
+
+
+def mean_score(values: Sequence[float] | NDArray[np.float64], **details: Any) -> TaskScore:
+    """The mean of independent values, with its interval."""
+    return TaskScore(*mean_interval(np.asarray(values)), len(values), details)
+
+
+@cache
+def _silent() -> Policy:
+    """`expert`, who finds no trade good enough to offer or to accept."""
+    return make(CONTINUATION, margin=1.0, least=1.0)
+
+
+def shares_of_actions(
+    game: Game, actions: list[int], n: int, seed: int, threads: int | None = None
+) -> NDArray[np.float64]:
+    """(A, P) the share of the win of each seat after each action, over the same luck."""
+    games = np.repeat(core.batch_of(game), len(actions))
+    return rollout(games, CONTINUATION, n, actions=actions, seed=seed, threads=threads).share
+
+
+def shares_without_trades(
+    games: Games, n: int, seed: int, threads: int | None = None
+) -> NDArray[np.float64]:
+    """(B, P) the share of the win of each seat in each position, if nobody trades any more."""
+    return rollout(games, _silent(), n, seed=seed, threads=threads).share
+
+
+def action_of(agent: Policy, game: Game) -> int:
+    """The action of an agent in a position that it sees for the first time."""
+    return int(answers(agent, Decisions(core.batch_of(game).copy()))[0])

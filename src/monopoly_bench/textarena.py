@@ -29,13 +29,13 @@ with extra("textarena"):
     import textarena as ta
     from textarena.wrappers import GameBoardObservationWrapper
 
-__all__ = ["NAME", "MonopolyEnv"]
+__all__ = ["NAME", "MonopolyTextEnv"]
 
 NAME: Final = "Monopoly-v0"
 _TOLD: Final = 60  # sentences of history that a decision shows
 
 
-class MonopolyEnv(ta.Env):  # type: ignore[misc]  # untyped
+class MonopolyTextEnv(ta.Env):  # type: ignore[misc]  # untyped
     """A game of 2 to 8 players of text. The winner gets 1 and the others -1.
 
     A draw is 0 for all.
@@ -118,4 +118,4 @@ class MonopolyEnv(ta.Env):  # type: ignore[misc]  # untyped
 
 
 if NAME not in ta.envs.registration.ENV_REGISTRY:
-    ta.register(NAME, f"{__name__}:MonopolyEnv", default_wrappers=[GameBoardObservationWrapper])
+    ta.register(NAME, f"{__name__}:MonopolyTextEnv", default_wrappers=[GameBoardObservationWrapper])

@@ -43,12 +43,12 @@ from pente_env import render as pente_render
 # of a sentence or a picture. The search for offers begins with `may_offer` and networks with
 # `check_sound`; they take minutes to compile.
 TRUSTED = (
-    "agents.learned.", "agents.players.search.", "monopoly_bench.text.",
+    "agents.learned.", "agents.players.search.", "monopoly_bench.seats.", "monopoly_bench.bot.",
+    "monopoly_bench.language_model.",
     "monopoly_env.analyse.actions.candidate",
     "monopoly_env.analyse.offers.offers_of", "monopoly_env.core.illegal", "monopoly_bench.mcp.",
-    "monopoly_bench.playouts.",
     "monopoly_bench.tasks.", "monopoly_bench.textarena", "monopoly_bench.make",
-    "monopoly_bench.positions.",
+    "monopoly_bench.suite.", "monopoly_bench.task.",
     "monopoly_env.encoding.observe_known", "monopoly_env.play.", "monopoly_env.policy.loop.",
     "monopoly_env.policy.protocol.draw_keys",
     "monopoly_bench.puzzles.", "monopoly_env.render.", "monopoly_table.", "monopoly_env.validate.",
@@ -166,17 +166,15 @@ CALLS: dict[str, Callable[[Any], Any]] = {
         game, np.zeros(8)
     ),
     "monopoly_env.envs.spaces.render": lambda game: spaces.render(game, "svg"),
-    "monopoly_bench.talk.conversation.Talk.end": lambda game: Talk().end(game),
-    "monopoly_bench.talk.conversation.Talk.lines": lambda game: Talk().lines(game),
-    "monopoly_bench.talk.conversation.Talk.say": lambda game: Talk().say(
-        Message(promise=str(SALE)), game
+    "monopoly_bench.talk.Talk.end": lambda game: Talk().end(game),
+    "monopoly_bench.talk.Talk.lines": lambda game: Talk().lines(game),
+    "monopoly_bench.talk.Talk.say": lambda game: Talk().say(Message(promise=str(SALE)), game),
+    "monopoly_bench.talk.Talk.shown": lambda game: Talk().shown(game),
+    "monopoly_bench.talk.Talk.step": told,
+    "monopoly_bench.talk.Promise.broken_by": lambda game: Promise("no bid", 1, group=0).broken_by(
+        0, game, 0
     ),
-    "monopoly_bench.talk.conversation.Talk.shown": lambda game: Talk().shown(game),
-    "monopoly_bench.talk.conversation.Talk.step": told,
-    "monopoly_bench.talk.promises.Promise.broken_by": lambda game: Promise(
-        "no bid", 1, group=0
-    ).broken_by(0, game, 0),
-    "monopoly_bench.talk.promises.Promise.kept_by": lambda game: SALE.kept_by(0, game, 0),
+    "monopoly_bench.talk.Promise.kept_by": lambda game: SALE.kept_by(0, game, 0),
     "monopoly_env.text.to_text": me.to_text,
     "pente_env.core.action_mask": pente.action_mask,
     "pente_env.core.batch_of": pente.batch_of,

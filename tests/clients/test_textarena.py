@@ -10,7 +10,7 @@ import pytest
 import textarena as ta
 
 import monopoly_env as me
-from monopoly_bench.textarena import NAME, MonopolyEnv
+from monopoly_bench.textarena import NAME, MonopolyTextEnv
 
 
 def legal(observation: str) -> list[str]:
@@ -19,7 +19,7 @@ def legal(observation: str) -> list[str]:
 
 def made(**options: Any) -> Any:
     env = ta.make(NAME, **options)
-    assert isinstance(env.env, MonopolyEnv)
+    assert isinstance(env.env, MonopolyTextEnv)
     return env
 
 

@@ -10,12 +10,11 @@ import pytest
 
 mcp = pytest.importorskip("mcp", reason="NO MCP: install the extra `mcp`")
 
-from tests.policies import Historian  # noqa: E402
-
 import agents  # noqa: E402
 import monopoly_env as me  # noqa: E402
 from monopoly_bench import mcp as ours  # noqa: E402
 from monopoly_env.errors import ConfigurationError  # noqa: E402
+from tests.policies import Historian  # noqa: E402
 
 Call = Callable[..., Awaitable[Any]]
 
@@ -78,7 +77,7 @@ def test_a_game_through_the_tools() -> None:
 def test_policies_are_told_what_was_done() -> None:
     historian = Historian("random/no_trades")
     agents.register("test/told", lambda: historian)
-    tables = ours.Tables()
+    tables = ours.GuestGames()
     tables.new_game(["test/told"], "official", 4)
     for _ in range(10):
         tables.act("game-1", tables.legal_actions("game-1")[0].split(":")[0])
@@ -154,7 +153,7 @@ def test_mistakes_are_told_and_change_nothing() -> None:
 
 
 def test_the_end_of_a_game_and_the_most_games() -> None:
-    tables = ours.Tables()
+    tables = ours.GuestGames()
     tables.new_game(["random/no_trades"], "official", 1)
     table = tables._find("game-1")
     table.match.game = me.position(

@@ -17,7 +17,7 @@ from agents import arena
 from agents.arena.ratings import Ratings
 from agents.arena.results import Results
 from agents.registry import BUILT_IN
-from monopoly_bench.text import LanguageModel
+from monopoly_bench.language_model import LanguageModel
 from monopoly_env import replays
 from tests.chat import served
 from training import tournament

@@ -24,16 +24,14 @@ import tyro
 from rich.console import Console
 from rich.progress import Progress
 
-from monopoly_bench.puzzles import prompts
-from monopoly_bench.puzzles.mine import PLAYERS, mine
-from monopoly_bench.puzzles.puzzle import SHIPPED, Puzzle, load, save
+from monopoly_bench.puzzles import SHIPPED, Puzzle, load, prompts, save
+from monopoly_bench.puzzles.mine import PuzzleSearch, mine
 from monopoly_env.errors import MonopolyError
-from monopoly_env.rules import PRESETS
 from monopoly_env.terminal import failed
 
 
-@dataclass(frozen=True)
-class Options:
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(PuzzleSearch):
     """Find positions in which one answer is clearly the best.
 
     The players play games with each other. Where they disagree, every answer is played on, first a
@@ -47,37 +45,6 @@ class Options:
 
     out: Path
     """The file to write (.json)."""
-    count: int = 50
-    """How many puzzles to find: buy, bid, build, jail, trade, money."""
-    seed: int = 0
-    """The seed of games and playouts: the same seed finds the same puzzles."""
-    players: tuple[str, ...] = PLAYERS
-    """The players of the games: policies, two to four of them in each."""
-    policy: str = "expert"
-    """Who plays on, in every seat, when answers are compared.
-
-    The best answer is the best for a player who goes on like this.
-    """
-    also: str | None = None
-    """Another policy by whose playouts the same answer must be clearly the best too.
-
-    Such puzzles depend less on who plays on.
-    """
-    rules: Annotated[str, tyro.conf.arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = (
-        "official"
-    )
-    playouts: int = 1000
-    """Playouts of the best answers. More find puzzles in which the lead is smaller."""
-    lead: float = 0.02
-    """By how much of a win the best answer must lead every other one at least, at the near end of
-    the 95% interval."""
-    kind_share: float = 0.2
-    """Of the puzzles that may be of one kind; half of those may have the same solution.
-
-    A low share waits long for the rare kinds.
-    """
-    games: int = 1000
-    """Games to play at most, even if puzzles are missing then."""
 
 
 @dataclass(frozen=True)
@@ -109,35 +76,20 @@ class ScoreOptions:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return the exit status.
-
-    0 if all puzzles were found, or the file was written or scored.
-    """
+    """Run the command; the exit status is 0 if it found all puzzles, or wrote or scored a file."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    program = "python -m monopoly_bench.puzzles"
+    name = words.pop(0) if words and words[0] in ("prompts", "score") else ""
+    program = f"python -m monopoly_bench.puzzles {name}".rstrip()
     try:
-        if words[:1] == ["prompts"]:
-            return _prompts(tyro.cli(PromptOptions, args=words[1:], prog=f"{program} prompts"))
-        if words[:1] == ["score"]:
-            return _score(tyro.cli(ScoreOptions, args=words[1:], prog=f"{program} score"))
-    except MonopolyError as error:
-        return failed(error, arguments)
-    options = tyro.cli(Options, args=words, prog=program)
-    try:
-        found = _search(options)
+        if name == "prompts":
+            return _prompts(tyro.cli(PromptOptions, args=words, prog=program))
+        if name == "score":
+            return _score(tyro.cli(ScoreOptions, args=words, prog=program))
+        return _search(tyro.cli(SearchOptions, args=words, prog=program))
     except MonopolyError as error:
         return failed(error, arguments)
     except KeyboardInterrupt:
         return 130
-    kinds = ", ".join(
-        f"{count} {kind}" for kind, count in Counter(puzzle.kind for puzzle in found).items()
-    )
-    print(
-        f"{len(found)} puzzles in {options.out}: {kinds}."
-        if found
-        else "No puzzle: try more --games, or a smaller --lead."
-    )
-    return 0 if len(found) == options.count else 1
 
 
 def _prompts(options: PromptOptions) -> int:
@@ -161,24 +113,22 @@ def _score(options: ScoreOptions) -> int:
     return 0
 
 
-def _search(options: Options) -> list[Puzzle]:
+def _search(options: SearchOptions) -> int:
     found: list[Puzzle] = []
     with Progress(console=Console(stderr=True)) as bar:
-        puzzles, games = (
-            bar.add_task("Puzzles", total=options.count),
-            bar.add_task("Games", total=options.games),
-        )
-        for puzzle in mine(
-            options.count, seed=options.seed, players=options.players, policy=options.policy,
-            also=options.also, rules=options.rules,
-            playouts=options.playouts, lead=options.lead, kind_share=options.kind_share,
-            games=options.games,
-            progress=lambda: bar.advance(games),
-        ):  # fmt: skip
+        puzzles = bar.add_task("Puzzles", total=options.count)
+        games = bar.add_task("Games", total=options.games)
+        for puzzle in mine(options, lambda: bar.advance(games)):
             found.append(puzzle)
             save(options.out, sorted(found, key=lambda one: one.kind))
             bar.advance(puzzles)
-    return found
+    numbers = Counter(puzzle.kind for puzzle in found)
+    kinds = ", ".join(f"{number} {kind}" for kind, number in numbers.items())
+    if found:
+        print(f"{len(found)} puzzles in {options.out}: {kinds}.")
+    else:
+        print("No puzzle: try more --games, or a smaller --lead.")
+    return 0 if len(found) == options.count else 1
 
 
 if __name__ == "__main__":

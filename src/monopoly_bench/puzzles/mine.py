@@ -1,6 +1,4 @@
-"""Finding puzzles in games between policies.
-
-A puzzle is a decision on which the policies disagree and one answer is clearly the best.
+"""The search for puzzles: decisions on which policies disagree and one answer is clearly the best.
 
 A decision is first compared over few playouts, then over more, all cut off after some rounds and
 ended by a value of states. Most are dropped there. The numbers of a puzzle come from whole playouts
@@ -13,12 +11,13 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
+import tyro
 from numpy.random import Generator
 
-from monopoly_bench.puzzles.puzzle import DIGITS, KINDS, Puzzle
+from monopoly_bench.puzzles import DIGITS, KINDS, Puzzle
 from monopoly_env import core
 from monopoly_env.actions import DECISION_NAMES, HEAD_NAMES, HEAD_OF, HEADS
 from monopoly_env.analyse import Candidate, Comparison, compare_actions
@@ -30,17 +29,11 @@ from monopoly_env.policy.match import Match
 from monopoly_env.policy.names import resolve
 from monopoly_env.policy.protocol import Decisions, Policy
 from monopoly_env.replays import Replay
-from monopoly_env.rules import Rules
+from monopoly_env.rules import PRESETS, Rules
 
 PLAYERS: Final = (
-    "expert",
-    "algorithmic",
-    "gcp",
-    "fp/a",
-    "strategic",
-    "landlord/balanced",
-    "yasumura",
-)
+    "expert", "algorithmic", "gcp", "fp/a", "strategic", "landlord/balanced", "yasumura",
+)  # fmt: skip
 # Playouts of an answer, and the part of the interval by which the best must lead
 _SCREENING: Final = ((32, 0.5), (128, 1.0))
 _LOOKS: Final = 12  # questions of a kind that are looked at in a game
@@ -69,7 +62,7 @@ _ASKED: Final[dict[str, Sequence[tuple[str, tuple[str, ...]]]]] = {
 
 @dataclass(frozen=True)
 class Question:
-    """A decision of a game, as a puzzle may ask it."""
+    """A decision of a game, as a question with its answers."""
 
     kind: str
     game: Game
@@ -77,120 +70,96 @@ class Question:
     candidates: tuple[int, ...]
 
 
-def mine(  # noqa: PLR0913 - the options of a search
-    count: int = 50,
-    *,
-    seed: int = 0,
-    players: Sequence[str] = PLAYERS,
-    policy: str = "expert",
-    also: str | None = None,
-    rules: Rules | str = "official",
-    playouts: int = 1000,
-    lead: float = 0.02,
-    kind_share: float = 0.2,
-    games: int = 1000,
-    progress: Callable[[], None] = lambda: None,
-) -> Iterator[Puzzle]:
-    """Find puzzles of all kinds, at most one a game.
+@dataclass(frozen=True)
+class PuzzleSearch:
+    """Options of a search for puzzles."""
 
-    Args:
-        count: How many puzzles.
-        seed: The seed of games and playouts: the same seed finds the same puzzles.
-        players: Names of policies. Each game is played by two to four of them.
-        policy: Who plays on, in every seat, when answers are compared.
-        also: Another policy by whose playouts the same answer must be clearly the best too. Such
-            solutions depend less on who plays on, and are rarer.
-        rules: Rules, or the name of a preset.
-        playouts: Playouts of the best answers.
-        lead: By how much the best answer must lead every other one at least, at the near end of the
-            interval.
-        kind_share: Of the puzzles that may be of one kind; half of those may have the same
-            solution.
-        games: Stop after so many games, even if puzzles are missing.
-        progress: Called after every game.
+    count: int = 50
+    """How many puzzles to find: buy, bid, build, jail, trade, money."""
+    seed: int = 0
+    """The seed of games and playouts: the same seed finds the same puzzles."""
+    players: tuple[str, ...] = PLAYERS
+    """The players of the games: policies, two to four of them in each."""
+    policy: str = "expert"
+    """Plays every seat when answers are compared: the best answer is the best for such a player."""
+    also: str | None = None
+    """Another policy by whose playouts the same answer must be clearly the best too.
 
-    Yields:
-        The puzzles, as they are found.
+    Such puzzles depend less on who plays on, and are rarer.
+    """
+    rules: Annotated[str, tyro.conf.arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = (
+        "official"
+    )
+    playouts: int = 1000
+    """Playouts of the best answers. More find puzzles in which the lead is smaller."""
+    lead: float = 0.02
+    """By how much of a win the best answer must lead every other one at least, at the near end of
+    the 95% interval."""
+    kind_share: float = 0.2
+    """Of the puzzles that may be of one kind; half of those may have the same solution.
+
+    A low share waits long for the rare kinds.
+    """
+    games: int = 1000
+    """Games to play at most, even if puzzles are missing then."""
+
+    def check(self) -> None:
+        """Raise ConfigurationError for a number out of range or fewer than two players."""
+        for name in ("count", "playouts", "games"):
+            whole_number(name, getattr(self, name), 1)
+        whole_number("seed", self.seed, 0)
+        if len(set(self.players)) < max(2, len(self.players)):
+            raise ConfigurationError(
+                f"players={list(self.players)!r} must be two policies or more, each once: puzzles"
+                " are where they disagree."
+            )
+        if not 0 <= self.lead < 1:
+            raise ConfigurationError(
+                f"lead={self.lead!r} must be a share of the win, from 0 to below 1."
+            )
+        if not 1 / len(KINDS) <= self.kind_share <= 1:
+            raise ConfigurationError(
+                f"kind_share={self.kind_share!r} must be from 1/{len(KINDS)} to 1: there are"
+                f" {len(KINDS)} kinds."
+            )
+
+
+def mine(search: PuzzleSearch, progress: Callable[[], None] = lambda: None) -> Iterator[Puzzle]:
+    """Find puzzles of all kinds, at most one a game. `progress` is called after every game.
 
     Raises:
-        ConfigurationError: A wrong number or name.
+        MonopolyError: A wrong number or name.
     """
-    _check(count, players, playouts, lead, kind_share, games)
-    whole_number("seed", seed, 0)
-    rules, generator, known = (
-        Rules.coerce(rules),
-        np.random.default_rng(seed),
-        {name: resolve(name) for name in players},
-    )
-    judges = (also, policy) if also else (policy,)
+    search.check()
+    rules, generator = Rules.coerce(search.rules), np.random.default_rng(search.seed)
+    known = {name: resolve(name) for name in search.players}
+    judges = (search.also, search.policy) if search.also else (search.policy,)
     for judge in judges:
         resolve(judge)  # a wrong name is refused before anything is played
-    most = math.ceil(count * kind_share)
-    kinds: Counter[str] = Counter()
-    solutions: Counter[tuple[str, str]] = Counter()
-    for _ in range(games):
-        if kinds.total() >= count:
+    most = math.ceil(search.count * search.kind_share)
+    found: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}  # solutions of each kind
+    for _ in range(search.games):
+        if sum(solutions.total() for solutions in found.values()) >= search.count:
             return
-        names = [
-            str(name)
-            for name in generator.choice(
-                players, int(generator.integers(2, min(4, len(players)) + 1)), replace=False
-            )
-        ]
-        start = core.new_game(len(names), rules, int(generator.integers(1 << 32)))
-        questions, actions = _play(core.clone(start), [known[name] for name in names])
-        for question in _choice(
-            questions, generator, {kind: kinds[kind] for kind in KINDS if kinds[kind] < most}
-        ):
-            luck = int(generator.integers(1 << 31))
-            solution = _likely(question, judges, luck, lead)
-            if solution is None or 2 * solutions[question.kind, solution] >= most:
-                continue
-            compared = _solve(question, solution, judges, playouts, luck, lead)
-            if compared is None:
-                continue
-            replay = Replay(
-                rules,
-                _seed(start),
-                len(names),
-                tuple(names),
-                np.array(actions[: question.number], np.uint8),
-            )
-            kinds[question.kind] += 1
-            solutions[question.kind, solution] += 1
-            yield Puzzle(
-                question.kind,
-                replay,
-                tuple(_rounded(one) for one in compared.candidates),
-                (policy,),
-                luck,
-            )
-            break
+        players = int(generator.integers(2, min(4, len(known)) + 1))
+        names = [str(name) for name in generator.choice(search.players, players, replace=False)]
+        seed = int(generator.integers(1 << 32))
+        questions, actions = _play(
+            core.new_game(players, rules, seed), [known[name] for name in names]
+        )
+        wanted = {kind: of.total() for kind, of in found.items() if of.total() < most}
+        for question in _choice(questions, generator, wanted):
+            luck, solutions = int(generator.integers(1 << 31)), found[question.kind]
+            spent = {text for text, number in solutions.items() if 2 * number >= most}
+            compared = _solve(question, judges, luck, search, spent)
+            if compared is not None:
+                solutions[compared.best.text] += 1
+                history = np.array(actions[: question.number], np.uint8)
+                replay = Replay(rules, seed, players, tuple(names), history)
+                candidates = tuple(_rounded(one) for one in compared.candidates)
+                yield Puzzle(question.kind, replay, candidates, (search.policy,), luck)
+                break
         progress()
-
-
-def _check(
-    count: int, players: Sequence[str], playouts: int, lead: float, kind_share: float, games: int
-) -> None:
-    for name, given in (("count", count), ("playouts", playouts), ("games", games)):
-        whole_number(name, given, 1)
-    if len(set(players)) < 2 or len(set(players)) < len(players):
-        raise ConfigurationError(
-            f"players={list(players)!r} must be two policies or more, each once: puzzles are where"
-            " they disagree."
-        )
-    if not 0 <= lead < 1:
-        raise ConfigurationError(f"lead={lead!r} must be a share of the win, from 0 to below 1.")
-    if not 1 / len(KINDS) <= kind_share <= 1:
-        raise ConfigurationError(
-            f"kind_share={kind_share!r} must be from 1/{len(KINDS)} to 1: there are {len(KINDS)}"
-            " kinds."
-        )
-
-
-def _seed(game: Game) -> int:
-    """The seed of a game that has just begun."""
-    return int(game.seed[0]) | int(game.seed[1]) << 32
 
 
 def _play(game: Game, policies: Sequence[Policy]) -> tuple[list[Question], list[int]]:
@@ -233,10 +202,10 @@ def asked(game: Game) -> Iterator[tuple[str, tuple[int, ...]]]:
 
 
 def _alike(action: int) -> tuple[str, int]:
-    """The same for actions that a puzzle doesn't tell apart: the first of them stands for all.
+    """Key of the actions that a puzzle doesn't tell apart: the first of them stands for all.
 
-    The streets of a group that is built on or sold from differ too little. Whoever raises a bid by
-    little may raise it again, so the question is only whether to stay in.
+    The streets of a group differ too little. Whoever raises a bid by little may raise it again, so
+    the question is only whether to stay in.
     """
     head = HEAD_NAMES[HEAD_OF[action]]
     index = action - HEADS[head].start
@@ -254,44 +223,40 @@ def _choice(
         yield from (of_kind[number] for number in generator.permutation(len(of_kind))[:_LOOKS])
 
 
+def _solve(
+    question: Question, judges: Sequence[str], luck: int, search: PuzzleSearch, spent: set[str]
+) -> Comparison | None:
+    """The worth of the answers by the last judge, if one that is not spent is the best to all."""
+    solution = _likely(question, judges, luck, search.lead)
+    if solution is None or solution in spent:
+        return None
+    for judge in judges:
+        compared = compare_actions(
+            question.game, question.candidates, judge, search.playouts, seed=luck
+        )
+        least = search.lead if judge == judges[-1] else 0.0
+        if compared.best.text != solution or not _leads(compared, least=least):
+            return None
+    return compared
+
+
 def _likely(question: Question, judges: Sequence[str], luck: int, lead: float) -> str | None:
     """The answer that seems to be clearly the best to every judge, if there is one."""
     best: set[str] = set()
     for look, (number, part) in enumerate(_SCREENING, 1):
         for judge in judges:
             compared = compare_actions(
-                question.game,
-                question.candidates,
-                judge,
-                number,
-                seed=luck + look,
-                turns=_ROUNDS,
-                value=_VALUE,
-            )
+                question.game, question.candidates, judge, number,
+                seed=luck + look, turns=_ROUNDS, value=_VALUE,
+            )  # fmt: skip
             best.add(compared.best.text)
             if len(best) > 1 or not _leads(compared, part, lead):
                 return None
     return best.pop()
 
 
-def _solve(
-    question: Question, solution: str, judges: Sequence[str], playouts: int, luck: int, lead: float
-) -> Comparison | None:
-    """The worth of the answers by the last judge, if the solution is clearly the best to all."""
-    for judge in judges:
-        compared = compare_actions(question.game, question.candidates, judge, playouts, seed=luck)
-        if compared.best.text != solution or not _leads(
-            compared, least=lead if judge == judges[-1] else 0.0
-        ):
-            return None
-    return compared
-
-
 def _leads(compared: Comparison, part: float = 1.0, least: float = 0.0) -> bool:
-    """Whether the best answer leads every other one by enough.
-
-    That is by more than a part of its 95% interval, and by so much more.
-    """
+    """Whether the best answer leads all others by a part of its 95% interval and `least` more."""
     return all(
         other.difference + part * (other.difference_high - other.difference) < -least
         for other in compared.candidates[1:]

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from monopoly_bench import prompts
-from monopoly_bench.puzzles.puzzle import DIGITS, Puzzle
+from monopoly_bench.puzzles import DIGITS, Puzzle
 from monopoly_env.errors import FormatError, MonopolyError, shortened
 from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.intervals import mean_interval

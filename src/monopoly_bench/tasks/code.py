@@ -1,9 +1,8 @@
 """Task 8, code: a policy kernel is written in at most ten submissions.
 
-Each is scored, and the best is measured with fresh seeds.
-
-A submission is a program: it is run only if the user says so. Everything about a series lies in one
-folder: the submitted files, 01.py to 10.py, and what became of them, a line of JSON each.
+Each is scored, and the best is measured with fresh seeds. A submission is a program, which is run
+only if the user says so, in a process of its own: `python -m monopoly_bench.tasks.code ORDER
+ANSWER`. A series is a folder with the submitted files, 01.py to 10.py, and a log of their scores.
 """
 
 from __future__ import annotations
@@ -15,16 +14,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
+import numba
 import tyro
 
+from agents.arena import Seating
 from monopoly_bench import result, suite
-from monopoly_bench.task import Score
-from monopoly_env.errors import ConfigurationError, FormatError, whole_number
+from monopoly_bench.task import TaskScore, share_of_wins
+from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, whole_number
 from monopoly_env.files import read_file, read_json, understood, write_atomically
+from monopoly_env.policy.protocol import CompiledPolicy, PolicyKernel, policy_kernel
 
 NAME: Final = "code"
 METRIC: Final = "share of the win of the best submission, fresh seeds"
@@ -34,14 +36,17 @@ SEEDS: Final = (50, 2)  # of each opponent, for a submission; each seed is two g
 FINAL_SEEDS: Final = (200, 4)
 TURN_LIMIT: Final = 500
 FINAL: Final = "final.json"
+FUNCTION: Final = "play"
+NUMBERS: Final = "PARAMS"
+# Streams of the suite's random numbers: submissions and the final measure share no seed
+STREAMS: Final = {"submission": 81, "final": 82}
 _LOG: Final = "log.jsonl"
-# Of the suite's random numbers: no seed of a submission is one of the final measure
-_STREAMS: Final = {"submission": 81, "final": 82}
+Entry: TypeAlias = dict[str, Any]  # a line of it
 _MOST_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True)
-class Options:
+class CodeOptions:
     """Score a policy kernel that is written in at most ten submissions.
 
     The file has a function `play(game, mask, params, memory)` as docs/tutorials/policy.md describes
@@ -72,7 +77,7 @@ class Options:
     """Print the JSON object instead of a table."""
 
 
-def run(options: Options, told: Callable[[str], None]) -> dict[str, Any]:
+def run(options: CodeOptions, told: Callable[[str], None]) -> dict[str, Any]:
     """Take a submission, or measure the best one; returns the JSON result.
 
     Raises:
@@ -98,14 +103,15 @@ def run(options: Options, told: Callable[[str], None]) -> dict[str, Any]:
             " another --folder."
         )
     log = read_log(options.folder)
-    found = _final(log, options) if options.final else _submitted(log, options, told)
-    if options.final:
-        write_atomically(options.folder / FINAL, (json.dumps(found, indent=1) + "\n").encode())
+    if options.file is not None:
+        return _submit(log, options.file, options, told)
+    found = _finish(log, options)
+    write_atomically(options.folder / FINAL, (json.dumps(found, indent=1) + "\n").encode())
     return found
 
 
-def read_log(folder: Path) -> list[dict[str, Any]]:
-    """What became of the submissions of a series.
+def read_log(folder: Path) -> list[Entry]:
+    """The submissions of a series, with their scores or errors.
 
     Raises:
         FormatError: The log is damaged, or a submitted file is not the one that was scored.
@@ -117,16 +123,15 @@ def read_log(folder: Path) -> list[dict[str, Any]]:
     with understood(path):
         for number, entry in enumerate(log, 1):
             file = folder / _file(number)
-            if (entry["submission"], entry["file"]) != (number, file.name) or entry[
-                "sha256"
-            ] != _sha256(file):
+            named = (entry["submission"], entry["file"]) == (number, file.name)
+            if not named or entry["sha256"] != _sha256(file):
                 raise FormatError(f"{str(file)!r} is not submission {number} as it was scored.")
             float(entry.get("score", 0))
     return log
 
 
-def _submitted(
-    log: list[dict[str, Any]], options: Options, told: Callable[[str], None]
+def _submit(
+    log: list[Entry], file: Path, options: CodeOptions, told: Callable[[str], None]
 ) -> dict[str, Any]:
     number = len(log) + 1
     if number > SUBMISSIONS:
@@ -134,37 +139,25 @@ def _submitted(
             f"The series in {str(options.folder)!r} has its {SUBMISSIONS} submissions. Measure the"
             " best with --final."
         )
-    assert options.file is not None
-    data = read_file(options.file, _MOST_BYTES)
-    kept = options.folder / _file(number)
-    options.folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(kept, data)
+    saved = write_atomically(options.folder / _file(number), read_file(file, _MOST_BYTES))
     began = time.monotonic()
-    outcome = _measured(kept, "submission", SEEDS[options.quick], options)
-    log.append(
-        {
-            "submission": number,
-            "file": kept.name,
-            "sha256": _sha256(kept),
-            "quick": options.quick,
-            **outcome,
-        }
-    )
-    write_atomically(
-        options.folder / _LOG, "".join(json.dumps(entry) + "\n" for entry in log).encode()
-    )
+    outcome = measured(saved, "submission", SEEDS[options.quick], options)
+    about = {"submission": number, "file": saved.name, "sha256": _sha256(saved)}
+    log.append({**about, "quick": options.quick, **outcome})
+    lines = "".join(json.dumps(entry) + "\n" for entry in log)
+    write_atomically(options.folder / _LOG, lines.encode())
     told(f"submission {number} of {SUBMISSIONS}: {outcome.get('error') or outcome['score']}")
     return _document(log, log[-1], "share of the win, seeds of submissions", options, began)
 
 
-def _final(log: list[dict[str, Any]], options: Options) -> dict[str, Any]:
+def _finish(log: list[Entry], options: CodeOptions) -> dict[str, Any]:
     scored = [entry for entry in log if "score" in entry]
     if not scored:
         raise ConfigurationError(
             f"The series in {str(options.folder)!r} has no submission that was scored."
         )
     best, began = max(scored, key=lambda entry: entry["score"]), time.monotonic()
-    outcome = _measured(options.folder / best["file"], "final", FINAL_SEEDS[options.quick], options)
+    outcome = measured(options.folder / best["file"], "final", FINAL_SEEDS[options.quick], options)
     if "error" in outcome:
         raise ConfigurationError(
             f"Submission {best['submission']} failed in the final measure: {outcome['error']}"
@@ -173,7 +166,7 @@ def _final(log: list[dict[str, Any]], options: Options) -> dict[str, Any]:
 
 
 def _document(
-    log: list[dict[str, Any]], entry: dict[str, Any], metric: str, options: Options, began: float
+    log: list[Entry], entry: Entry, metric: str, options: CodeOptions, began: float
 ) -> dict[str, Any]:
     """The result of one submission, with the scores of all."""
     told = [
@@ -182,51 +175,33 @@ def _document(
     ]
     details = {"submission": entry["submission"], "submissions": told}
     if "error" in entry:
-        tasks: dict[str, Any] = {
+        row: dict[str, Any] = {
             "task": 8, "name": NAME, "metric": metric, "higher_is_better": True,
             "absent": entry["error"], "details": details,
         }  # fmt: skip
     else:
-        score = Score(
-            entry["score"],
-            entry["low"],
-            entry["high"],
-            entry["count"],
-            {**entry["details"], **details},
-        )
-        tasks = result.row(NAME, metric, score, time.monotonic() - began)
-    agent = {
-        "name": f"submission {entry['submission']}",
-        "sha256": entry["sha256"],
-        "tasks": [tasks],
-    }
+        numbers = {name: entry[name] for name in ("score", "low", "high", "count")}
+        score = TaskScore(**numbers, details={**entry["details"], **details})
+        row = result.row(NAME, metric, score, time.monotonic() - began)
+    name = f"submission {entry['submission']}"
+    agent = {"name": name, "sha256": entry["sha256"], "tasks": [row]}
     return result.document(suite.load(options.suite), [agent], quick=options.quick)
 
 
-def _measured(file: Path, stream: str, seeds: int, options: Options) -> dict[str, Any]:
-    """The score of a file, or why it has none.
-
-    It runs in a process of its own, which ends when its time is up.
-    """
-    seed = suite.load(options.suite).game_seed(_STREAMS[stream])
+def measured(file: Path, stream: str, seeds: int, options: CodeOptions) -> dict[str, Any]:
+    """The score of a file, or why it has none, from a process that ends when its time is up."""
+    seed = suite.load(options.suite).game_seed(STREAMS[stream])
     order = {
         "file": str(file.resolve()), "opponents": OPPONENTS, "seeds": seeds, "seed": seed,
-        "turn_limit": TURN_LIMIT,
         "threads": options.threads,
     }  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         asked, answer = Path(folder) / "order.json", Path(folder) / "answer.json"
         asked.write_text(json.dumps(order), encoding="utf-8")
-        words = [sys.executable, "-m", "monopoly_bench.kernel", str(asked), str(answer)]
+        words = [sys.executable, "-m", "monopoly_bench.tasks.code", str(asked), str(answer)]
+        pipes: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
         try:
-            done = subprocess.run(
-                words,
-                timeout=options.seconds,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-                check=False,
-            )
+            done = subprocess.run(words, timeout=options.seconds, text=True, check=False, **pipes)
         except subprocess.TimeoutExpired:
             return {"error": f"it took longer than {options.seconds:g} seconds"}
         if not answer.exists():
@@ -242,3 +217,48 @@ def _file(number: int) -> str:
 
 def _sha256(file: Path) -> str:
     return hashlib.sha256(read_file(file)).hexdigest()
+
+
+def load(path: Path) -> CompiledPolicy:
+    """The policy of a file, which is run.
+
+    The file has a function `play(game, mask, params, memory)`, and perhaps a list `PARAMS`.
+
+    Raises:
+        ConfigurationError: The file has no such function, or it can't be run or compiled.
+    """
+    names: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
+    try:
+        exec(compile(read_file(path), str(path), "exec"), names)
+    except Exception as error:
+        raise ConfigurationError(
+            f"{path.name} can't be run: {type(error).__name__}: {error}"
+        ) from error
+    if FUNCTION not in names:
+        raise ConfigurationError(
+            f"{path.name} has no function {FUNCTION}(game, mask, params, memory)."
+        )
+    found = names[FUNCTION]
+    kernel = found if isinstance(found, PolicyKernel) else policy_kernel(found)
+    policy = CompiledPolicy(path.stem, kernel, names.get(NUMBERS, ()))
+    assert policy.kernel.handle  # it compiles
+    return policy
+
+
+def main(order: Path, answer: Path) -> int:
+    """Carry out an order of `measured`, and write the score or the error, both as JSON."""
+    asked = json.loads(order.read_text(encoding="utf-8"))
+    opponents = asked.pop("opponents")
+    seatings = [Seating((name,), "official", TURN_LIMIT) for name in opponents]
+    try:
+        policy = load(Path(asked.pop("file")))
+        found = asdict(share_of_wins(policy, seatings, opponents, **asked))
+    except (MonopolyError, ArithmeticError, LookupError, numba.core.errors.NumbaError) as error:
+        # Also of the kernel, while it plays
+        found = {"error": f"{type(error).__name__}: {error}"}
+    answer.write_text(json.dumps(found), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))

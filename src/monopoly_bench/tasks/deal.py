@@ -1,10 +1,8 @@
 """Task 4: Deal. One trade window, partners of four kinds.
 
-What does the agent gain, what do its partners, and who pays for it?
-
-The agent is on turn in a game of three and may make offers, until it does anything else. A position
-is worth what `expert` in every seat makes of it if nobody trades any more, so the difference
-between after and before is what the deals were worth.
+What does the agent gain, what do its partners, and who pays for it? The agent is on turn in a game
+of three and may make offers, until it does anything else. A position is worth what `expert` in
+every seat makes of it if nobody trades any more: the deals are worth the difference.
 """
 
 from __future__ import annotations
@@ -14,8 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_bench.playouts import shares_without_trades
-from monopoly_bench.task import Score, Setting, Task
+from monopoly_bench.task import Task, TaskScore, TaskSetting, shares_without_trades
 from monopoly_env import core
 from monopoly_env.actions import DECISION_NAMES, HEADS, OFFERING
 from monopoly_env.game import Games
@@ -32,51 +29,38 @@ _DEALING: Final = [*OFFERING, DECISION_NAMES.index("reply"), DECISION_NAMES.inde
 _MOST_STEPS: Final = 400  # of a window; offers are limited by the rules
 
 
-def run(agent: Policy, setting: Setting) -> Score:
+def run(agent: Policy, setting: TaskSetting) -> TaskScore:
     """The agent's mean gain of a window, in shares of the win."""
     chosen = setting.suite.deals[: QUICK if setting.quick else None]
     before = np.concatenate([core.batch_of(position.game) for position in chosen])
-    # (windows, gain, partners' gain, harm, dealt)
-    rows = np.concatenate([_gains(agent, partner, before, setting) for partner in PARTNERS])
-    by_partner = rows.reshape(len(PARTNERS), len(before), -1)
-    # The windows of a position are not independent
-    mean, low, high = mean_interval(by_partner[:, :, 0].mean(axis=0))
+    by_partner = np.stack([_gains(agent, partner, before, setting) for partner in PARTNERS])
+    rows, gains = by_partner.reshape(-1, by_partner.shape[2]), by_partner[:, :, 0]
     joint = float(rows[:, :2].sum())
-    return Score(
-        mean,
-        low,
-        high,
-        len(rows),
-        {
-            "share_of_surplus": float(rows[:, 0].sum()) / joint if joint > 0 else None,
-            "partners_gain": float(rows[:, 1].mean()),
-            "harm_to_others": float(rows[:, 2].mean()),
-            "windows_with_a_deal": float(rows[:, 3].mean()),
-            "gain_by_partner": {
-                name: float(part[:, 0].mean())
-                for name, part in zip(PARTNERS, by_partner, strict=True)
-            },
+    details = {
+        "share_of_surplus": float(rows[:, 0].sum()) / joint if joint > 0 else None,
+        "partners_gain": float(rows[:, 1].mean()),
+        "harm_to_others": float(rows[:, 2].mean()),
+        "windows_with_a_deal": float(rows[:, 3].mean()),
+        "gain_by_partner": {
+            name: float(part.mean()) for name, part in zip(PARTNERS, gains, strict=True)
         },
-    )
+    }
+    # The windows of a position are not independent
+    return TaskScore(*mean_interval(gains.mean(axis=0)), len(rows), details)
 
 
-def _gains(agent: Policy, partner: str, before: Games, setting: Setting) -> NDArray[np.float64]:
+def _gains(agent: Policy, partner: str, before: Games, setting: TaskSetting) -> NDArray[np.float64]:
     """(B, 4): gain of the agent, of partners that dealt, harm to others, and whether it dealt."""
-    after, seats = played(agent, make(partner), before), before["player"].astype(int)
+    after, seats = trade(agent, make(partner), before), before["player"].astype(int)
     rows = np.zeros((len(before), 4))
     players = int(before["num_players"][0])
-    touched = (
-        (after["lots"] != before["lots"])
-        | (after["cash"] != before["cash"])
-        | (after["jail_cards"] != before["jail_cards"])
-    )
+    touched = np.any([after[n] != before[n] for n in ("lots", "cash", "jail_cards")], axis=0)
     dealt = np.flatnonzero(touched.any(axis=1))
     if not len(dealt):
         return rows
     together = np.concatenate([before[dealt], after[dealt]])
-    worth = shares_without_trades(
-        together, PLAYOUTS[setting.quick], setting.suite.game_seed(TASK.number), setting.threads
-    )
+    seed = setting.suite.game_seed(TASK.number)
+    worth = shares_without_trades(together, PLAYOUTS[setting.quick], seed, setting.threads)
     change = worth[len(dealt) :] - worth[: len(dealt)]
     for number, row in zip(dealt, change, strict=True):
         mine = np.arange(players) == seats[number]
@@ -85,7 +69,7 @@ def _gains(agent: Policy, partner: str, before: Games, setting: Setting) -> NDAr
     return rows
 
 
-def played(agent: Policy, partner: Policy, games: Games) -> Games:
+def trade(agent: Policy, partner: Policy, games: Games) -> Games:
     """Let the player on turn deal with the others.
 
     Args:
@@ -100,9 +84,7 @@ def played(agent: Policy, partner: Policy, games: Games) -> Games:
     memory = np.zeros((len(games), games["lots"].shape[1], MEMORY))
     left = np.arange(len(games))
     for _ in range(_MOST_STEPS):
-        left = np.array(
-            [number for number in left if _is_open(games[number], seats[number])], np.int64
-        )
+        left = left[[_is_open(games[number], seats[number]) for number in left]]
         if not len(left):
             break
         actions = np.zeros(len(left), np.int64)
@@ -110,9 +92,8 @@ def played(agent: Policy, partner: Policy, games: Games) -> Games:
         for policy, asked in ((agent, mine), (partner, ~mine)):
             if asked.any():
                 actions[asked] = _answers(policy, games, left[asked], memory)
-        dealing = (games["decision"][left] != _TURN) | (
-            (actions >= HEADS["trade"].start) & (actions < HEADS["trade"].stop)
-        )
+        offers = (actions >= HEADS["trade"].start) & (actions < HEADS["trade"].stop)
+        dealing = (games["decision"][left] != _TURN) | offers
         left, actions = left[dealing], actions[dealing]
         for number, action in zip(left, actions, strict=True):
             core.step(games[number], int(action))
@@ -121,15 +102,15 @@ def played(agent: Policy, partner: Policy, games: Games) -> Games:
 
 def _is_open(game: Any, seat: int) -> bool:
     """Whether the window goes on: a step of an offer, or the agent may begin one."""
-    return int(game["decision"]) in _DEALING or (
-        int(game["decision"]) == _TURN and int(game["player"]) == seat and int(game["turn"]) == seat
-    )
+    decision = int(game["decision"])
+    on_turn = int(game["player"]) == seat == int(game["turn"])
+    return decision in _DEALING or (decision == _TURN and on_turn)
 
 
 def _answers(
     policy: Policy, games: Games, numbers: NDArray[np.int64], memory: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """What a policy does in some of the games. What it remembers is kept."""
+    """The actions of a policy in some of the games. Its memory is kept."""
     asked, seats = games[numbers], games["player"][numbers]
     remembered = np.ascontiguousarray(memory[numbers, seats])
     actions = answers(policy, Decisions(asked, remembered))

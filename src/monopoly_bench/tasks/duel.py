@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from agents.arena import Seating
-from monopoly_bench.task import Score, Setting, Task, share, won
+from monopoly_bench.task import Task, TaskScore, TaskSetting, share_of_wins
 from monopoly_env.policy.protocol import Policy
 
 OPPONENTS: Final = (
@@ -17,19 +17,11 @@ SEEDS: Final = (100, 2)  # of each opponent; each seed is two games
 TURN_LIMIT: Final = 500  # turns of each player after which the score decides
 
 
-def run(agent: Policy, setting: Setting) -> Score:
+def run(agent: Policy, setting: TaskSetting) -> TaskScore:
     """The mean share of the win against the twelve."""
     seatings = [Seating((name,), "official", TURN_LIMIT) for name in OPPONENTS]
-    return share(
-        won(
-            agent,
-            seatings,
-            SEEDS[setting.quick],
-            setting.suite.game_seed(TASK.number),
-            setting.threads,
-        ),
-        OPPONENTS,
-    )
+    seeds, seed = SEEDS[setting.quick], setting.suite.game_seed(TASK.number)
+    return share_of_wins(agent, seatings, OPPONENTS, seeds, seed, setting.threads)
 
 
 TASK: Final = Task(

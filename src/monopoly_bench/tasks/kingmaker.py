@@ -1,9 +1,7 @@
 """Task 6: Kingmaker. A player who can hardly win decides which of two others does.
 
-Does it still play for itself?
-
-The score is the regret in the agent's own share of the win. Beside it stands how much of the win
-the agent moves from one rival to another, compared with what is best for itself.
+Does it still play for itself? The score is the regret in the agent's own share of the win. Details
+tell how much of the win it moves between its rivals, compared with what is best for itself.
 """
 
 from __future__ import annotations
@@ -12,9 +10,15 @@ from typing import Final
 
 import numpy as np
 
-from monopoly_bench.playouts import choice, shares_of_actions
-from monopoly_bench.task import Score, Setting, Task
-from monopoly_env.intervals import mean_interval
+from monopoly_bench.suite import Position
+from monopoly_bench.task import (
+    Task,
+    TaskScore,
+    TaskSetting,
+    action_of,
+    mean_score,
+    shares_of_actions,
+)
 from monopoly_env.policy.protocol import Policy
 
 # Of each label; answers without a label are played out as often, over the same luck
@@ -22,36 +26,29 @@ PLAYOUTS: Final = 400
 QUICK: Final = 3  # positions
 
 
-def run(agent: Policy, setting: Setting) -> Score:
+def run(agent: Policy, setting: TaskSetting) -> TaskScore:
     """The mean regret."""
-    regrets, moved, to_leader = [], [], []
-    for position in setting.suite.kingmaker[: QUICK if setting.quick else None]:
-        game = position.game
-        seat, action = int(game.player), choice(agent, game)
-        labels = {label: np.array(shares) for label, shares in position.labels.items()}
-        if action not in labels:
-            n = PLAYOUTS // 20 if setting.quick else PLAYOUTS
-            labels[action] = shares_of_actions(game, [action], n, position.seed, setting.threads)[0]
-        best = max(position.labels, key=lambda label: position.labels[label][seat])
-        change = labels[action] - labels[best]
-        rivals = np.flatnonzero(np.arange(len(change)) != seat)
-        leader = max(
-            rivals,
-            key=lambda rival: float(
-                np.mean([shares[rival] for shares in position.labels.values()])
-            ),
-        )
-        regrets.append(-change[seat])
-        moved.append(np.abs(change[rivals]).max())
-        to_leader.append(change[leader])
-    mean, low, high = mean_interval(np.array(regrets))
-    return Score(
-        mean,
-        low,
-        high,
-        len(regrets),
-        {"moved": float(np.mean(moved)), "to_leader": float(np.mean(to_leader))},
-    )
+    positions = setting.suite.kingmaker[: QUICK if setting.quick else None]
+    rows = np.array([_measured(agent, position, setting) for position in positions])
+    moved, to_leader = float(rows[:, 1].mean()), float(rows[:, 2].mean())
+    return mean_score(rows[:, 0], moved=moved, to_leader=to_leader)
+
+
+def _measured(
+    agent: Policy, position: Position, setting: TaskSetting
+) -> tuple[float, float, float]:
+    """Regret, most that a rival wins or loses, and what the leader wins."""
+    game = position.game
+    seat, action = int(game.player), action_of(agent, game)
+    labels = {label: np.array(shares) for label, shares in position.labels.items()}
+    mean, best = np.mean([*labels.values()], axis=0), max(labels, key=lambda one: labels[one][seat])
+    if action not in labels:
+        n = PLAYOUTS // 20 if setting.quick else PLAYOUTS
+        labels[action] = shares_of_actions(game, [action], n, position.seed, setting.threads)[0]
+    change = labels[action] - labels[best]
+    rivals = np.flatnonzero(np.arange(len(change)) != seat)
+    leader = rivals[mean[rivals].argmax()]
+    return -change[seat], np.abs(change[rivals]).max(), change[leader]
 
 
 TASK: Final = Task(

@@ -7,7 +7,7 @@ from typing import Any, Final
 from numpy.random import Generator
 
 from agents.arena import Seating
-from monopoly_bench.task import Score, Setting, Task, share, won
+from monopoly_bench.task import Task, TaskScore, TaskSetting, share_of_wins
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import Rules
 from monopoly_env.validate.fuzz import random_rules
@@ -23,29 +23,19 @@ def drawn(rng: Generator) -> list[dict[str, Any]]:
     return [random_rules(rng).changed() for _ in range(RANDOM)]
 
 
-def run(agent: Policy, setting: Setting) -> Score:
+def run(agent: Policy, setting: TaskSetting) -> TaskScore:
     """The mean share of the win, each set of rules with the same weight."""
     sets = {preset: Rules.preset(preset) for preset in Rules.presets()}
-    sets |= {
-        f"random {number}": Rules.from_dict(options)
-        for number, options in enumerate(setting.suite.rules, 1)
-    }
+    for number, options in enumerate(setting.suite.rules, 1):
+        sets[f"random {number}"] = Rules.from_dict(options)
     if setting.quick:
         sets = {name: sets[name] for name in ("classic", "random 1")}
     seatings = [
         Seating((opponent,), rules, TURN_LIMIT) for rules in sets.values() for opponent in OPPONENTS
     ]
     names = [name for name in sets for _ in OPPONENTS]
-    return share(
-        won(
-            agent,
-            seatings,
-            SEEDS[setting.quick],
-            setting.suite.game_seed(TASK.number),
-            setting.threads,
-        ),
-        names,
-    )
+    seeds, seed = SEEDS[setting.quick], setting.suite.game_seed(TASK.number)
+    return share_of_wins(agent, seatings, names, seeds, seed, setting.threads)
 
 
 TASK: Final = Task(

@@ -14,7 +14,7 @@ from numpy.random import Generator
 from agents.arena import Seating
 from agents.players import POLICIES
 from agents.players.vocabulary.parameters import Parameters
-from monopoly_bench.task import Score, Setting, Task, share, won
+from monopoly_bench.task import Task, TaskScore, TaskSetting, share_of_wins
 from monopoly_env.errors import FormatError, shortened
 from monopoly_env.policy.names import make
 from monopoly_env.policy.protocol import Policy
@@ -23,16 +23,13 @@ FAMILIES: Final = ("expert", "algorithmic", "gcp", "fp/a", "strategic", "landlor
 OF_EACH: Final = 4
 TABLES: Final = (24, 2)
 SEEDS: Final = (4, 1)  # of each table; each seed is 24 games
-SPREAD: Final = 0.25  # of the logarithm of a number: two of three stay within a quarter
+SPREAD: Final = 0.25  # standard deviation of the logarithm of a number
 TURN_LIMIT: Final = 300
 DIGITS: Final = 4
 
 
 def drawn(rng: Generator) -> list[dict[str, Any]]:
-    """Four jittered rows of each family.
-
-    Each is the name of the family and the numbers that differ from its own.
-    """
+    """Four variants of each family: its name, and the numbers that differ from its own."""
     return [
         {"family": family, "options": _jittered(family, rng)}
         for family in FAMILIES
@@ -53,12 +50,12 @@ def _jittered(family: str, rng: Generator) -> dict[str, float]:
     return options
 
 
-def tables(rng: Generator, rows: int, count: int) -> list[tuple[int, ...]]:
+def _tables(rng: Generator, rows: int, count: int) -> list[list[int]]:
     """Three different rows for each table."""
-    return [tuple(sorted(rng.choice(rows, 3, replace=False).tolist())) for _ in range(count)]
+    return [sorted(rng.choice(rows, 3, replace=False).tolist()) for _ in range(count)]
 
 
-def run(agent: Policy, setting: Setting) -> Score:
+def run(agent: Policy, setting: TaskSetting) -> TaskScore:
     """The mean share of the win at tables with three strangers."""
     rows = setting.suite.strangers
     for row in rows:
@@ -70,14 +67,12 @@ def run(agent: Policy, setting: Setting) -> Score:
     made = [make(row["family"], **row["options"]) for row in rows]
     for number, policy in enumerate(made):
         policy.name = f"{policy.name}~{number % OF_EACH + 1}"
-    chosen = tables(setting.suite.generator(TASK.number), len(rows), TABLES[setting.quick])
-    seatings = [
-        Seating(tuple(made[number] for number in table), "official", TURN_LIMIT) for table in chosen
-    ]
-    wins = won(
-        agent, seatings, SEEDS[setting.quick], setting.suite.game_seed(TASK.number), setting.threads
-    )
-    return share(wins, [" ".join(made[number].name for number in table) for table in chosen])
+    chosen = _tables(setting.suite.generator(TASK.number), len(rows), TABLES[setting.quick])
+    tables = [tuple(made[number] for number in numbers) for numbers in chosen]
+    seatings = [Seating(table, "official", TURN_LIMIT) for table in tables]
+    names = [" ".join(policy.name for policy in table) for table in tables]
+    seeds, seed = SEEDS[setting.quick], setting.suite.game_seed(TASK.number)
+    return share_of_wins(agent, seatings, names, seeds, seed, setting.threads)
 
 
 TASK: Final = Task(

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from monopoly_bench import result, suite
-from monopoly_bench.talk import BROKEN, KEPT
-from monopoly_bench.task import Score
-from monopoly_bench.text import Bot, Played, play
-from monopoly_bench.text.model import KIND as MODEL
+from monopoly_bench.bot import Bot
+from monopoly_bench.language_model import KIND as MODEL
+from monopoly_bench.seats import TalkedGame, play
+from monopoly_bench.task import TaskScore
 from monopoly_env import actions, core, replays
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.intervals import CONFIDENCE, clustered, half_width
@@ -38,7 +38,7 @@ _TOKENS: Final = ("prompt_tokens", "completion_tokens", "dollars")
 
 
 @dataclass(frozen=True)
-class Options:
+class TalkOptions:
     """Seat players at one table, with messages and without.
 
     The result says who wins, who keeps promises, who makes deals, and what it costs.
@@ -72,14 +72,13 @@ class Options:
     """Print the JSON object instead of a table."""
 
 
-class Sides(NamedTuple):
-    """What one player did in all games at one kind of table: an entry for each game.
+class PlayerGames(NamedTuple):
+    """The games of one player at one kind of table: an entry for each game.
 
     Attributes:
         won: (G,) its share of the win.
         deals: (G,) the deals that it took part in.
-        spent: (G, 3) tokens read, tokens written, dollars; zeros for players that are no language
-            models.
+        spent: (G, 3) tokens read, tokens written, dollars; zeros without a language model.
         kept: (G,) promises that it kept.
         broken: (G,) promises that it broke.
         messages: (G,) messages that it sent.
@@ -93,7 +92,7 @@ class Sides(NamedTuple):
     messages: NDArray[np.float64]
 
 
-def run(options: Options, told: Callable[[str], None]) -> dict[str, Any]:
+def run(options: TalkOptions, told: Callable[[str], None]) -> dict[str, Any]:
     """Play all games; returns the JSON result.
 
     Raises:
@@ -101,61 +100,40 @@ def run(options: Options, told: Callable[[str], None]) -> dict[str, Any]:
     """
     if not 2 <= len(options.players) <= 8 or options.seeds < 1:
         raise ConfigurationError("Table talk needs 2 to 8 players, and --seeds of 1 or more.")
-    chosen, players = (
-        suite.load(options.suite),
-        [_player(name, options) for name in options.players],
-    )
-    began, kept = time.monotonic(), list[Replay]()
-    rng = chosen.generator(NUMBER)
+    chosen = suite.load(options.suite)
+    players = [_player(name, options) for name in options.players]
+    began, saved = time.monotonic(), list[Replay]()
     rows: dict[bool, list[list[tuple[Any, ...]]]] = {False: [], True: []}
+    seeds = chosen.generator(NUMBER).integers(1 << 32, size=options.seeds).tolist()
     try:
-        for seed in rng.integers(1 << 32, size=options.seeds).tolist():
+        for seed in seeds:
             for first in range(len(players)):
                 for talk in (False, True):
-                    told(
-                        f"seed {seed}, rotation {first + 1} of {len(players)},"
-                        f" {'with' if talk else 'without'} messages"
-                    )
-                    rows[talk].append(_game(players, first, seed, talk, options, kept))
-    finally:  # a player that fails ends the run; the games before that are kept
+                    how = f"{'with' if talk else 'without'} messages"
+                    told(f"seed {seed}, rotation {first + 1} of {len(players)}, {how}")
+                    rows[talk].append(_game(players, first, seed, talk, options, saved))
+    finally:  # a player that fails ends the run; the games before that are saved
         for player in players:
             if isinstance(player, Bot):
                 player.close()
-        if options.record_file is not None and kept:
-            replays.save(options.record_file, kept)
-    sides = {
-        talk: [_side(games, number) for number in range(len(players))]
-        for talk, games in rows.items()
-    }
-    unit, seconds = np.repeat(np.arange(options.seeds), len(players)), time.monotonic() - began
-    agents = [
-        {
-            **result.described(player),
-            "tasks": [
-                result.row(
-                    NAME, METRIC, _score(sides[False][number], sides[True][number], unit), seconds
-                )
-            ],
-        }
-        for number, player in enumerate(players)
-    ]
-    return {
-        **result.document(chosen, agents),
-        "table": {"rules": options.rules, "turn_limit": options.turn_limit, "seeds": options.seeds},
-    }
+        if options.record_file is not None and saved:
+            replays.save(options.record_file, saved)
+    of_seed, seconds = np.repeat(np.arange(len(seeds)), len(players)), time.monotonic() - began
+    agents = []
+    for number, player in enumerate(players):
+        silent, talking = (_joined(rows[talk], number) for talk in (False, True))
+        row = result.row(NAME, METRIC, _score(silent, talking, of_seed), seconds)
+        agents.append({**result.described(player), "tasks": [row]})
+    table = {"rules": options.rules, "turn_limit": options.turn_limit, "seeds": options.seeds}
+    return {**result.document(chosen, agents), "table": table}
 
 
 def show(found: dict[str, Any]) -> None:
     """Print what else the result says of each player."""
-    heads = (
-        "player",
-        "share without messages",
-        "promises kept, broken",
-        "messages a game",
-        "deals a game, without messages",
-        "tokens a game",
-    )
-    table = Table(*heads, title="Table talk")
+    table = Table(
+        "player", "share without messages", "promises kept, broken", "messages a game",
+        "deals a game, without messages", "tokens a game", title="Table talk",
+    )  # fmt: skip
     for agent in found["agents"]:
         told = agent["tasks"][0]["details"]
         cost = told["cost_a_game"]
@@ -169,7 +147,7 @@ def show(found: dict[str, Any]) -> None:
     Console().print(table)
 
 
-def _player(name: str, options: Options) -> Policy:
+def _player(name: str, options: TalkOptions) -> Policy:
     if name.startswith(f"{MODEL}:"):
         log = None if options.log is None else str(options.log)
         return make(MODEL, model=name.partition(":")[2], url=options.url, log=log, name=name)
@@ -181,34 +159,24 @@ def _game(
     first: int,
     seed: int,
     talk: bool,
-    options: Options,
-    kept: list[Replay],
+    options: TalkOptions,
+    saved: list[Replay],
 ) -> list[tuple[Any, ...]]:
-    """One game, which is also kept: for each player the numbers of `Sides`."""
+    """One game, which is also saved: for each player the numbers of `PlayerGames`."""
     count = len(players)
     order = [(first + seat) % count for seat in range(count)]  # the player in each seat
     before = [_spent(player) for player in players]
-    played = play(
-        [players[number] for number in order],
-        options.rules,
-        seed,
-        talk=talk,
-        turn_limit=options.turn_limit,
-    )
-    kept.append(played.replay)
-    deals, places = _deals(played.replay), order.index
-    return [
-        (
-            _share(played, places(number)),
-            deals[places(number)],
-            _spent(player) - before[number],
-            *_said(played, places(number)),
-        )
-        for number, player in enumerate(players)
-    ]
+    seated, limit = [players[number] for number in order], options.turn_limit
+    played = play(seated, options.rules, seed, talk=talk, turn_limit=limit)
+    saved.append(played.replay)
+    deals, rows = _deals(played.replay), []
+    for number, player in enumerate(players):
+        seat, spent = order.index(number), _spent(player) - before[number]
+        rows.append((_share(played, seat), deals[seat], spent, *_said(played, seat)))
+    return rows
 
 
-def _share(played: Played, seat: int) -> float:
+def _share(played: TalkedGame, seat: int) -> float:
     winner = core.winner(played.game)
     return 1 / played.game.num_players if winner is None else float(winner == seat)
 
@@ -217,15 +185,12 @@ def _spent(player: Policy) -> NDArray[np.float64]:
     return np.array([player.costs.get(name, 0.0) for name in _TOKENS])
 
 
-def _said(played: Played, seat: int) -> tuple[int, int, int]:
+def _said(played: TalkedGame, seat: int) -> tuple[int, int, int]:
+    """Promises kept, promises broken, messages."""
     if played.talk is None:
         return 0, 0, 0
-    states = [given.state for given in played.talk.given if given.seat == seat]
-    return (
-        states.count(KEPT),
-        states.count(BROKEN),
-        sum(bool(one.message.text) for one in played.talk.spoken if one.seat == seat),
-    )
+    kept, broken = played.talk.tally(seat)
+    return (kept, broken, sum(bool(s.message.text) for s in played.talk.spoken if s.seat == seat))
 
 
 def _deals(replay: Replay) -> NDArray[np.int64]:
@@ -238,20 +203,16 @@ def _deals(replay: Replay) -> NDArray[np.int64]:
     return found
 
 
-def _side(games: list[list[tuple[Any, ...]]], player: int) -> Sides:
-    return Sides(
-        *(
-            np.array(column, np.float64)
-            for column in zip(*(game[player] for game in games), strict=True)
-        )
-    )
+def _joined(games: list[list[tuple[Any, ...]]], player: int) -> PlayerGames:
+    columns = zip(*(game[player] for game in games), strict=True)
+    return PlayerGames(*(np.array(column, np.float64) for column in columns))
 
 
-def _score(silent: Sides, talking: Sides, unit: NDArray[np.int64]) -> Score:
+def _score(silent: PlayerGames, talking: PlayerGames, of_seed: NDArray[np.int64]) -> TaskScore:
     """The wins of a player where players talk, and what else differs from the silent table."""
-    low, high = clustered(talking.won, unit)
-    seeds = int(unit.max()) + 1
-    change = np.array([(talking.won - silent.won)[unit == seed].mean() for seed in range(seeds)])
+    low, high = clustered(talking.won, of_seed)
+    seeds = int(of_seed.max()) + 1
+    change = np.array([(talking.won - silent.won)[of_seed == seed].mean() for seed in range(seeds)])
     half = half_width((change - change.mean()) / seeds, CONFIDENCE) if seeds > 1 else 1.0
     kept, broken = int(talking.kept.sum()), int(talking.broken.sum())
     details = {
@@ -265,8 +226,8 @@ def _score(silent: Sides, talking: Sides, unit: NDArray[np.int64]) -> Score:
         "deals_a_game_without_messages": float(silent.deals.mean()),
         "cost_a_game": _cost(talking), "cost_a_game_without_messages": _cost(silent),
     }  # fmt: skip
-    return Score(float(talking.won.mean()), low, high, len(talking.won), details)
+    return TaskScore(float(talking.won.mean()), low, high, len(talking.won), details)
 
 
-def _cost(side: Sides) -> dict[str, float]:
-    return dict(zip(_TOKENS, side.spent.mean(axis=0).tolist(), strict=True))
+def _cost(games: PlayerGames) -> dict[str, float]:
+    return dict(zip(_TOKENS, games.spent.mean(axis=0).tolist(), strict=True))

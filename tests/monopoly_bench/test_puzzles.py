@@ -6,7 +6,6 @@ They hold over other luck, and damaged files are refused.
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
@@ -14,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.play import offer
 
 import monopoly_env as me
-from monopoly_bench.puzzles import KINDS, Puzzle, __main__, load, mine, save
-from monopoly_bench.puzzles.mine import asked
-from monopoly_bench.puzzles.puzzle import SHIPPED
+from monopoly_bench.puzzles import KINDS, SHIPPED, Puzzle, __main__, load, prompts, save
+from monopoly_bench.puzzles.mine import PuzzleSearch, asked, mine
 from monopoly_env import core, replays
+from tests.play import offer
 
 ALL = load()
 
@@ -157,18 +155,17 @@ def test_questions() -> None:
     assert list(asked(me.position(2))) == [("buy", (0, 1))]
 
 
-def test_the_search_finds_the_same_puzzles_again() -> None:
-    def search() -> list[Puzzle]:
-        options: dict[str, Any] = {
-            "players": ["algorithmic", "random"],
-            "policy": "algorithmic",
-            "playouts": 150,
-            "games": 20,
-        }
-        return list(mine(2, seed=3, lead=0.0, **options))
+QUICK: dict[str, Any] = {"policy": "algorithmic", "playouts": 150, "lead": 0.0}
 
-    found = search()
-    assert found == search()
+
+def search(count: int, opponent: str = "random", **options: Any) -> list[Puzzle]:
+    players = ("algorithmic", opponent)
+    return list(mine(PuzzleSearch(count, players=players, **{**QUICK, **options})))
+
+
+def test_the_search_finds_the_same_puzzles_again() -> None:
+    found = search(2, seed=3, games=20)
+    assert found == search(2, seed=3, games=20)
     assert len(found) == 2
     for puzzle in found:
         assert puzzle.lead > 0
@@ -180,73 +177,41 @@ def test_a_second_policy_must_agree() -> None:
 
     Without it, other puzzles are found.
     """
-    options: dict[str, Any] = {
-        "players": ["algorithmic", "strategic"],
-        "policy": "algorithmic",
-        "playouts": 150,
-        "lead": 0.0,
-        "seed": 3,
-    }
-    found = list(mine(2, also="strategic", games=12, **options))
+    found = search(2, "strategic", also="strategic", seed=3, games=12)
     assert found
     for puzzle in found:
         actions = sorted(candidate.action for candidate in puzzle.candidates)
         again = me.compare_actions(puzzle.game, actions, "strategic", 150, seed=puzzle.seed)
         assert again.best.action == puzzle.best.action
         assert max(one.difference_high for one in again.candidates[1:]) < 0
-    assert found != list(mine(2, games=12, **options))
+    assert found != search(2, "strategic", seed=3, games=12)
 
 
 def test_no_kind_has_more_than_its_share() -> None:
     """Two of three at most, of which half, so one, may have the same solution."""
-    options: dict[str, Any] = {
-        "players": ["algorithmic", "random"],
-        "policy": "algorithmic",
-        "playouts": 150,
-        "games": 30,
-        "lead": 0.0,
-    }
-    found = list(mine(3, seed=3, kind_share=0.6, **options))
+    found = search(3, seed=3, kind_share=0.6, games=30)
     assert len(found) == 3
     assert max(Counter(puzzle.kind for puzzle in found).values()) <= 2
     assert max(Counter((puzzle.kind, puzzle.best.text) for puzzle in found).values()) == 1
 
 
-def test_a_first_look_is_at_more_than_one_question_of_a_kind() -> None:
+def test_a_first_look_is_at_more_than_one_question_of_a_kind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """With fewer looks, the same games give fewer puzzles."""
-    options: dict[str, Any] = {
-        "players": ["algorithmic", "random"],
-        "policy": "algorithmic",
-        "playouts": 150,
-        "games": 8,
-        "lead": 0.0,
-    }
-    search = sys.modules[mine.__module__]
-    many = len(list(mine(8, seed=5, kind_share=1, **options)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "_LOOKS", 1)
-        assert len(list(mine(8, seed=5, kind_share=1, **options))) < many
+    many = len(search(8, seed=5, kind_share=1, games=8))
+    monkeypatch.setattr("monopoly_bench.puzzles.mine._LOOKS", 1)
+    assert len(search(8, seed=5, kind_share=1, games=8)) < many
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(tmp_path / "mine.json")
-    quick = [
-        "--players",
-        "algorithmic",
-        "random",
-        "--policy",
-        "algorithmic",
-        "--playouts",
-        "150",
-        "--lead",
-        "0",
-        "--seed",
-        "3",
-    ]
-    assert __main__.main(["--out", out, "--count", "1", "--games", "20", *quick]) == 0
+    quick = "--players algorithmic random --policy algorithmic --playouts 150 --lead 0 --seed 3"
+    words = quick.split()
+    assert __main__.main(["--out", out, "--count", "1", "--games", "20", *words]) == 0
     assert f"1 puzzles in {out}: 1 " in capsys.readouterr().out
     assert len(load(out)) == 1
-    assert __main__.main(["--out", out, "--games", "1", *quick[:-1], "4", "--lead", "0.9"]) == 1
+    assert __main__.main(["--out", out, "--games", "1", *words[:-1], "4", "--lead", "0.9"]) == 1
     assert "try more --games" in capsys.readouterr().out
 
 
@@ -276,3 +241,48 @@ def test_the_positions_are_real() -> None:
         game = puzzle.game
         core.check(game)
         assert game.num_forced == 0
+
+
+def test_a_prompt_has_the_labels_beside_it_and_not_in_it() -> None:
+    for puzzle, entry in zip(ALL, prompts.entries(ALL), strict=True):
+        assert {one["action"]: one["regret"] for one in entry["answers"]} == {
+            one.action: -one.difference for one in puzzle.candidates
+        }
+        assert all(f"{one.action}: {one.text}" in entry["prompt"] for one in puzzle.candidates)
+        assert "regret" not in entry["prompt"]
+        assert "Legal actions:" not in entry["prompt"]
+
+
+def test_answers_are_scored_by_their_regret() -> None:
+    solved = prompts.score(
+        ALL, {number: f"ACTION: {puzzle.best.text}" for number, puzzle in enumerate(ALL, 1)}
+    )
+    assert (solved["regret"], solved["solved"], solved["unreadable"]) == (0, 1, 0)
+    silent = prompts.score(ALL, {1: "buy!"})
+    worst = [-min(candidate.difference for candidate in puzzle.candidates) for puzzle in ALL]
+    assert silent["unreadable"] == 1
+    assert silent["regret"] == pytest.approx(sum(worst) / len(worst))
+    with pytest.raises(me.FormatError, match="51"):
+        prompts.score(ALL, {51: "ACTION: buy"})
+
+
+def test_the_commands_of_prompts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked, answers = tmp_path / "prompts.jsonl", tmp_path / "answers.jsonl"
+    assert __main__.main(["prompts", "--out", str(asked)]) == 0
+    entries = [json.loads(line) for line in asked.read_text().splitlines()]
+    answers.write_text(
+        "".join(
+            json.dumps({"id": e["id"], "answer": f"ACTION: {e['answers'][0]['action']}"}) + "\n"
+            for e in entries
+        )
+    )
+    capsys.readouterr()
+    assert __main__.main(["score", str(answers), "--json"]) == 0
+    scored = json.loads(capsys.readouterr().out)
+    assert scored["puzzles"] == len(entries) == 50
+    assert scored["unreadable"] == 0
+    assert __main__.main(["score", str(answers)]) == 0
+    assert "solved" in capsys.readouterr().out
+    answers.write_text('{"id": 1}\n')
+    assert __main__.main(["score", str(answers)]) == 2
+    assert "each id once" in capsys.readouterr().err

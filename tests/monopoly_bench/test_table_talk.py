@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.chat import served
 
 from monopoly_bench import __main__ as front
 from monopoly_env import replays
+from tests.chat import served
 
 SAYS = (
     "promise = 'no bid on red for 1 round' if d['round'] == 1 else None;"

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from monopoly_bench import __main__ as front
-from monopoly_bench import kernel, suite
+from monopoly_bench import suite
 from monopoly_bench.tasks import code
+from monopoly_env.errors import ConfigurationError
 
 BUYER = """
 PARAMS = [300.0]
@@ -71,7 +72,7 @@ def test_a_series(
 
 
 def test_seeds_of_submissions_are_not_those_of_the_final_measure() -> None:
-    seeds = [suite.load().game_seed(stream) for stream in code._STREAMS.values()]
+    seeds = [suite.load().game_seed(stream) for stream in code.STREAMS.values()]
     assert len(set(seeds)) == 2
 
 
@@ -99,7 +100,7 @@ def test_a_series_has_ten_submissions(
         asked.append((file.name, stream))
         return {"score": next(scores), "low": 0.0, "high": 1.0, "count": 4, "details": {}}
 
-    monkeypatch.setattr(code, "_measured", measured)
+    monkeypatch.setattr(code, "measured", measured)
     for _ in range(code.SUBMISSIONS):
         assert submit(written, tmp_path / "series") == 0
     capsys.readouterr()
@@ -122,8 +123,8 @@ def test_a_series_has_ten_submissions(
 def test_what_is_no_kernel_is_told(source: str, says: str, tmp_path: Path) -> None:
     path = tmp_path / "kernel.py"
     path.write_text(source)
-    with pytest.raises(kernel.ConfigurationError, match=says):
-        kernel.load(path)
+    with pytest.raises(ConfigurationError, match=says):
+        code.load(path)
 
 
 def test_a_submission_that_takes_too_long_has_failed(

@@ -15,12 +15,13 @@ import pytest
 import agents
 import monopoly_env as me
 from monopoly_bench import talk
-from monopoly_bench.text import Bot, play
+from monopoly_bench.bot import Bot
+from monopoly_bench.seats import play
 from monopoly_env import replays
 from monopoly_env.errors import ConfigurationError, FormatError, PolicyError
 from monopoly_env.policy.protocol import Decisions
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "bot.js"
+EXAMPLE = Path(__file__).parents[1] / "examples" / "bot.js"
 
 
 def program(body: str, **options: float) -> Bot:

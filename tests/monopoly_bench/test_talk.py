@@ -14,8 +14,7 @@ import pytest
 
 import monopoly_env as me
 from monopoly_bench import prompts, talk
-from monopoly_bench.talk import Promise, Talk
-from monopoly_bench.talk.conversation import RECENT
+from monopoly_bench.talk import RECENT, Promise, Talk
 from monopoly_env import actions
 from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.facts.board import GROUPS

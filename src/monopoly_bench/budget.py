@@ -1,6 +1,4 @@
-"""The time of a decision: a limit for each.
-
-It is measured how long an agent takes; where it takes too long, another policy decides.
+"""The time of a decision: a limit for each; where an agent takes longer, another policy decides.
 
 Code can't be stopped in the middle of a decision without ending its process. So an agent that is
 too slow takes its time; its answer is then thrown away, and the fallback's is taken.
@@ -15,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_bench.playouts import choice
+from monopoly_bench.task import action_of
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Game, Games
 from monopoly_env.policy.loop import answers
@@ -31,24 +29,18 @@ class Timed(BatchedPolicy):
     In tables and hashes it is the agent itself.
 
     Attributes:
-        seconds: What each decision took.
+        seconds: The time of each decision.
         late: How many took too long, so that the fallback decided.
     """
 
     def __init__(self, agent: Policy, milliseconds: float, fallback: Policy) -> None:
-        """Time an agent.
-
-        Args:
-            agent: The agent.
-            milliseconds: For a decision.
-            fallback: Who decides where the agent is late.
-        """
+        """Time an agent, with milliseconds for a decision, and the policy that decides if late."""
         self.agent, self.fallback, self.name = agent, fallback, agent.name
         self.num_players, self.fewest_players = agent.num_players, agent.fewest_players
         self.reads_history = agent.reads_history
         self.seconds: list[float] = []
         self.late = 0
-        self._most = milliseconds / 1000
+        self._milliseconds = milliseconds
 
     @property
     def kind(self) -> str:
@@ -80,26 +72,36 @@ class Timed(BatchedPolicy):
         chosen = np.zeros(len(decisions), np.int64)
         for number in range(len(decisions)):
             one = slice(number, number + 1)
+            games, key = decisions.games[one], decisions.key[one]
             history = None if decisions.history is None else decisions.history[one]
-            alone = Decisions(
-                decisions.games[one], decisions.memory[one], decisions.key[one], history
-            )
+            alone = Decisions(games, decisions.memory[one], key, history)
             began = time.perf_counter()
             action = answers(self.agent, alone)[0]
             self.seconds.append(time.perf_counter() - began)
-            if self.seconds[-1] > self._most:
+            if 1000 * self.seconds[-1] > self._milliseconds:
                 self.late += 1
-                action = answers(
-                    self.fallback, Decisions(decisions.games[one].copy(), key=decisions.key[one])
-                )[0]
+                action = answers(self.fallback, Decisions(games.copy(), key=key))[0]
             chosen[number] = action
         return chosen
+
+    def about(self, player: Policy) -> dict[str, Any]:
+        """The budget in the result of the policy that plays: this one, or the agent itself."""
+        seconds = np.array(self.seconds or [0.0])
+        how = "every decision"
+        if player is not self:
+            how = "the suite's puzzles; it plays in compiled code"
+        return {
+            "ms": self._milliseconds, "within": self.late == 0, "late": self.late,
+            "decisions": len(self.seconds),
+            "measured": how, "fallback": self.fallback.name,
+            "mean_ms": 1000 * float(seconds.mean()), "slowest_ms": 1000 * float(seconds.max()),
+        }  # fmt: skip
 
 
 def timed(
     agent: Policy, milliseconds: float, fallback: str, positions: Sequence[Game]
 ) -> tuple[Policy, Timed]:
-    """An agent within a budget: who is to play, and the watch that its time is read from.
+    """The policy that plays for an agent within a budget, and the one that has measured its time.
 
     A compiled agent that decides every one of the positions in time plays on in compiled code,
     where no clock is. All others are asked one decision at a time.
@@ -119,24 +121,11 @@ def timed(
     watch = Timed(agent, milliseconds, resolve(fallback))
     if not fitting:
         return watch, watch
-    choice(agent, fitting[0])
+    action_of(agent, fitting[0])
     if isinstance(agent, CompiledPolicy):
         for game in fitting:
-            choice(watch, game)
+            action_of(watch, game)
         if not watch.late:
             return agent, watch
         watch = Timed(agent, milliseconds, watch.fallback)
     return watch, watch
-
-
-def about(player: Policy, watch: Timed, milliseconds: float) -> dict[str, Any]:
-    """What the result says of the budget."""
-    seconds = np.array(watch.seconds or [0.0])
-    every = player is watch
-    return {
-        "ms": milliseconds, "within": watch.late == 0, "late": watch.late,
-        "decisions": len(watch.seconds),
-        "measured": "every decision" if every else "the suite's puzzles; it plays in compiled code",
-        "fallback": watch.fallback.name,
-        "mean_ms": 1000 * float(seconds.mean()), "slowest_ms": 1000 * float(seconds.max()),
-    }  # fmt: skip

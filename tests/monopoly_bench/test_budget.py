@@ -11,10 +11,9 @@ import pytest
 import agents
 import monopoly_env as me
 from monopoly_bench import __main__ as front
-from monopoly_bench import suite
-from monopoly_bench.playouts import choice
+from monopoly_bench import budget, suite
 from monopoly_bench.result import fingerprint
-from monopoly_bench.tasks import budget
+from monopoly_bench.task import action_of
 from monopoly_env.errors import ConfigurationError
 
 GAMES = [puzzle.game for puzzle in suite.load().puzzles[::40]]
@@ -44,8 +43,8 @@ def test_a_late_answer_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
         player, watch = budget.timed(Last(), 50, "expert", GAMES)
         assert player is watch
         expected = agents.make("expert") if late else Last()
-        assert choice(player, GAMES[0]) == choice(expected, GAMES[0])
-        told = budget.about(player, watch, 50)
+        assert action_of(player, GAMES[0]) == action_of(expected, GAMES[0])
+        told = watch.about(player)
         assert (told["late"], told["within"], told["decisions"]) == (late, not late, 1)
         assert told["slowest_ms"] == pytest.approx(1000 * step)
         assert (told["measured"], told["fallback"]) == ("every decision", "expert")
@@ -58,8 +57,8 @@ def test_compiled_agents_play_as_they_are_while_they_are_fast(
     monkeypatch.setattr(budget, "time", Clock(0.001))
     player, watch = budget.timed(agent, 50, budget.FALLBACK, GAMES)
     assert player is agent
-    assert budget.about(player, watch, 50)["within"]
-    assert budget.about(player, watch, 50)["decisions"] == len(GAMES)
+    assert watch.about(player)["within"]
+    assert watch.about(player)["decisions"] == len(GAMES)
     monkeypatch.setattr(budget, "time", Clock(0.1))
     player, watch = budget.timed(agent, 50, budget.FALLBACK, GAMES)
     assert player is watch
@@ -68,7 +67,7 @@ def test_compiled_agents_play_as_they_are_while_they_are_fast(
         [player, "random/no_trades"], games=2, turn_limit=5, threads=1, seed=1
     )
     assert results.rows()[0]["name"] == "algorithmic"
-    told = budget.about(player, watch, 50)
+    told = watch.about(player)
     assert told["late"] == told["decisions"] > 0
 
 

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_bench import prompts, talk
-from monopoly_bench.text.player import TextPlayer
+from monopoly_bench.seats import TextPlayer
 from monopoly_env.errors import ConfigurationError, MonopolyError, PolicyError, shortened
 from monopoly_env.game import Game
 from monopoly_env.policy.protocol import Decisions

@@ -1,26 +1,72 @@
-"""One game whose players may talk, and its recording."""
+"""Players of text, and one game whose players may talk, with its recording."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
+from monopoly_bench import prompts
 from monopoly_bench.talk import Talk
-from monopoly_bench.text.player import TextPlayer
 from monopoly_env import core, replays
 from monopoly_env.errors import whole_number
 from monopoly_env.game import Game
 from monopoly_env.policy.match import Match
 from monopoly_env.policy.names import resolve_all
-from monopoly_env.policy.protocol import Policy
+from monopoly_env.policy.protocol import BatchedPolicy, Policy
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
 
+_MOST: Final = 1024  # games and seats that are remembered; the oldest are forgotten
+
+
+class SeatHistory:
+    """The record of each seat's last decision, and what changed since.
+
+    A policy is shown records and no events, so its history is the difference between two of them.
+    """
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[int, int, int], Game] = {}
+
+    def since(self, game: Game) -> list[str]:
+        """What changed since the last call for this game and seat, a sentence for each player.
+
+        It is empty at the first call.
+        """
+        key = int(game.seed[0]), int(game.seed[1]), int(game.player)
+        before = self._last.pop(key, None)
+        if len(self._last) >= _MOST:
+            del self._last[next(iter(self._last))]
+        self._last[key] = core.clone(game)
+        if before is None or before.num_players != game.num_players or before.turns > game.turns:
+            return []  # the first call, or another game of the same seed
+        return prompts.changes(before, game)
+
+
+class TextPlayer(BatchedPolicy):
+    """Base class of players that are shown decisions as text or JSON.
+
+    Attributes:
+        talk: The conversation of the running game, which the player sees and joins; None: players
+            do not talk. `play` sets it.
+    """
+
+    talk: Talk | None = None
+
+    def __init__(self) -> None:
+        """Begin without a history."""
+        self._history = SeatHistory()
+
+    def begin(self, talk: Talk | None) -> None:
+        """Forget the last game: another one begins, perhaps with the same seed."""
+        self.talk, self._history = talk, SeatHistory()
+
 
 @dataclass(frozen=True)
-class Played:
+class TalkedGame:
     """A finished game.
 
     Attributes:
@@ -41,14 +87,14 @@ def play(
     *,
     talk: bool = False,
     turn_limit: int = 200,
-) -> Played:
+) -> TalkedGame:
     """Play one game between policies of any kind.
 
     With the same seed, dice and cards are the same with and without talk, and in every order of
     seats.
 
     Args:
-        policies: Who sits in each seat, or their names. Language models and bots may talk; all
+        policies: The policy of each seat, or its name. Language models and bots may talk; all
             others neither hear nor speak.
         rules: A preset of rules, or rules.
         seed: Of dice and cards.
@@ -59,15 +105,9 @@ def play(
         MonopolyError: A policy is unknown, does not play at this table, or fails.
     """
     whole_number("turn_limit", turn_limit, 1)
-    seated, rules = resolve_all(policies), Rules.preset(rules) if isinstance(rules, str) else rules
-    replay = Replay(
-        rules,
-        seed,
-        len(seated),
-        tuple(policy.name for policy in seated),
-        np.zeros(0, np.uint8),
-        turn_limit,
-    )
+    seated, rules = resolve_all(policies), Rules.coerce(rules)
+    names = tuple(policy.name for policy in seated)
+    replay = Replay(rules, seed, len(seated), names, np.zeros(0, np.uint8), turn_limit)
     said = Talk() if talk else None
     speakers = [policy for policy in seated if isinstance(policy, TextPlayer)]
     try:
@@ -78,7 +118,7 @@ def play(
         for speaker in speakers:
             speaker.begin(None)
     spoken = () if said is None else tuple((one.at, one.message) for one in said.spoken)
-    return Played(game, replays.extended(replay, actions, spoken, replays.digest(game)), said)
+    return TalkedGame(game, replays.extended(replay, actions, spoken, replays.digest(game)), said)
 
 
 def _played(seated: Sequence[Policy], replay: Replay, said: Talk | None) -> tuple[Game, list[int]]:

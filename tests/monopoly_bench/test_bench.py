@@ -14,15 +14,16 @@ import pytest
 import agents
 import monopoly_env as me
 from monopoly_bench import __main__ as front
-from monopoly_bench import make, positions, suite, task
+from monopoly_bench import make, suite, task
 from monopoly_bench.puzzles import KINDS, Puzzle
+from monopoly_bench.puzzles.mine import PuzzleSearch
 from monopoly_bench.result import ABSENT
 from monopoly_bench.tasks import TASKS, deal, kingmaker, puzzles, strangers
 from monopoly_env import core
 from monopoly_env.errors import FormatError
 
 SUITE = suite.load()
-QUICK = task.Setting(SUITE, True, 1)
+QUICK = task.TaskSetting(SUITE, True, 1)
 
 
 class Scripted(agents.BatchedPolicy):
@@ -59,7 +60,7 @@ def test_the_shipped_suite_follows_from_its_public_text() -> None:
 def test_positions_of_deals_have_something_to_exchange() -> None:
     for position in SUITE.deals:
         game = position.game
-        assert (game.num_players, make._may_deal(game)) == (3, True)
+        assert (game.num_players, make.may_deal(game)) == (3, True)
     assert len({position.replay.seed for position in SUITE.deals}) == len(SUITE.deals) >= 20
 
 
@@ -67,8 +68,8 @@ def test_kingmakers_are_weak_and_move_the_win() -> None:
     for position in SUITE.kingmaker:
         shares, seat = np.array(list(position.labels.values())), int(position.game.player)
         assert np.allclose(shares.sum(axis=1), 1, atol=0.001)
-        assert shares[:, seat].max() <= make._WEAK + 0.0001
-        assert np.ptp(np.delete(shares, seat, axis=1), axis=0).max() >= make._SHIFT - 0.0002
+        assert shares[:, seat].max() <= make.WEAK + 0.0001
+        assert np.ptp(np.delete(shares, seat, axis=1), axis=0).max() >= make.SHIFT - 0.0002
 
 
 def test_puzzles_of_all_kinds() -> None:
@@ -76,8 +77,7 @@ def test_puzzles_of_all_kinds() -> None:
     assert set(kinds) == set(KINDS)
     # rounded up in every part
     assert (
-        max(kinds.values())
-        <= make._KIND_SHARE * len(SUITE.puzzles) + len(SUITE.puzzles) / make.PART
+        max(kinds.values()) <= make.KIND_SHARE * len(SUITE.puzzles) + len(SUITE.puzzles) / make.PART
     )
     assert len({puzzle.replay.seed for puzzle in SUITE.puzzles}) == len(SUITE.puzzles)
 
@@ -87,17 +87,17 @@ def test_the_shipped_suite_has_full_size() -> None:
 
 
 def test_positions_are_kept_in_files(tmp_path: Path) -> None:
-    path = positions.save(tmp_path / "some.json", SUITE.kingmaker[:2])
-    again = positions.load(path)
+    path = suite.save_positions(tmp_path / "some.json", SUITE.kingmaker[:2])
+    again = suite.load_positions(path)
     assert [one.labels for one in again] == [one.labels for one in SUITE.kingmaker[:2]]
     data = json.loads(path.read_text())
     data["positions"][0]["labels"] = {"204": [0.2, 0.3, 0.5]}
     path.write_text(json.dumps(data))
     with pytest.raises(FormatError, match="no legal action"):
-        positions.load(path)
+        suite.load_positions(path)
     path.write_text("{}")
     with pytest.raises(FormatError, match="no positions"):
-        positions.load(path)
+        suite.load_positions(path)
 
 
 def test_solutions_have_no_regret() -> None:
@@ -119,7 +119,7 @@ def test_an_answer_without_a_label_is_compared_with_the_solution_over_the_same_l
     action = next(
         int(action) for action in core.legal_actions(puzzle.game) if int(action) not in labelled
     )
-    regret = puzzles._regret(puzzle, action, task.Setting(SUITE, False, 1))
+    regret = puzzles._regret(puzzle, action, task.TaskSetting(SUITE, False, 1))
     both = puzzles.shares_of_actions(
         puzzle.game, [puzzle.best.action, action], puzzles.PLAYOUTS, puzzle.seed, 1
     )
@@ -129,7 +129,7 @@ def test_an_answer_without_a_label_is_compared_with_the_solution_over_the_same_l
 
 
 def test_a_kingmaker_who_plays_for_itself_moves_nothing() -> None:
-    def own(position: positions.Position) -> int:
+    def own(position: suite.Position) -> int:
         return max(
             position.labels, key=lambda action: position.labels[action][int(position.game.player)]
         )
@@ -151,13 +151,13 @@ def test_whoever_makes_no_deal_gains_nothing() -> None:
 
 def test_a_window_ends_with_deals_made_and_nothing_else_done() -> None:
     before = np.concatenate([core.batch_of(position.game) for position in SUITE.deals[:12]])
-    after = deal.played(agents.make("expert"), agents.make("strategic"), before)
+    after = deal.trade(agents.make("expert"), agents.make("strategic"), before)
     assert (after["turns"] == before["turns"]).all()
     assert (after["level"] == before["level"]).all()
     # the bank takes a tenth of a mortgage that changes hands
     assert (after["cash"].sum(axis=1) <= before["cash"].sum(axis=1)).all()
     assert np.array_equal(
-        after, deal.played(agents.make("expert"), agents.make("strategic"), before)
+        after, deal.trade(agents.make("expert"), agents.make("strategic"), before)
     )
 
 
@@ -262,7 +262,7 @@ def test_mistakes_are_told(
 def test_a_sealed_twin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(make.puzzles, "mine", lambda *_, **__: iter(SUITE.puzzles[:2]))
+    monkeypatch.setattr(make, "mine", lambda _: iter(SUITE.puzzles[:2]))
     secret, folder = tmp_path / "secret.txt", tmp_path / "sealed"
     assert (
         front.main(
@@ -301,13 +301,13 @@ def test_a_search_that_was_ended_goes_on(
 ) -> None:
     asked: list[int] = []
 
-    def mined(count: int, *, seed: int, **_: object) -> Iterator[Puzzle]:
-        asked.append(seed)
+    def mined(search: PuzzleSearch) -> Iterator[Puzzle]:
+        asked.append(search.seed)
         if len(asked) == 2:
             raise KeyboardInterrupt
-        return iter(SUITE.puzzles[len(asked) : len(asked) + count])
+        return iter(SUITE.puzzles[len(asked) : len(asked) + search.count])
 
-    monkeypatch.setattr(make.puzzles, "mine", mined)
+    monkeypatch.setattr(make, "mine", mined)
     monkeypatch.setattr(make, "PART", 2)
     (tmp_path / "secret.txt").write_text("a text")
     arguments = ["make", "--secret", str(tmp_path / "secret.txt"), "--out", str(tmp_path / "suite")]

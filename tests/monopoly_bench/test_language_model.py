@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.chat import Stub, served
 
 import agents
 import monopoly_env as me
-from monopoly_bench.text import Endpoint, LanguageModel, Reply, endpoint, play
-from monopoly_bench.text.history import History
+from monopoly_bench import language_model
+from monopoly_bench.language_model import Endpoint, LanguageModel, Reply
+from monopoly_bench.seats import SeatHistory, play
 from monopoly_env.errors import ConfigurationError, FormatError, PolicyError
 from monopoly_env.policy.protocol import Decisions
+from tests.chat import Stub, served
 
 KEY = "sk-very-secret"
 
@@ -107,7 +108,7 @@ def sent(content: Any, usage: Any = None) -> tuple[int, bytes]:
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The waits, which take no time."""
     found: list[float] = []
-    monkeypatch.setattr(endpoint.time, "sleep", found.append)
+    monkeypatch.setattr(language_model.time, "sleep", found.append)
     return found
 
 
@@ -298,7 +299,7 @@ def test_options_are_checked_and_kept(stub: Stub, tmp_path: Path) -> None:
 
 
 def test_history_is_what_changed_since_the_same_seat_decided() -> None:
-    history, game = History(), me.position(2, seed=1, throws=[(1, 2), (2, 3), (1, 2)])
+    history, game = SeatHistory(), me.position(2, seed=1, throws=[(1, 2), (2, 3), (1, 2)])
     assert history.since(game) == []
     me.step(game, me.actions.parse("buy"))
     assert history.since(game) == ["player 0 gets Baltic Avenue and has $60 less than before."]
