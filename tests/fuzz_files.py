@@ -53,8 +53,8 @@ from monopoly_env.arrays import write_arrays
 from monopoly_env.core import digest
 from monopoly_env.facts import editions
 from monopoly_env.game import GAME
-from monopoly_table import tables
-from monopoly_table.players import Catalogue
+from monopoly_table import games
+from monopoly_table.catalogue import Catalogue
 from monopoly_table.storage import Storage
 from studies import pente_esp
 from training import experts, learner_options
@@ -535,9 +535,9 @@ def write_table(folder: Path) -> None:
         storage.secret("host")
         game, seats = (
             me.new_game(2, SHORT),
-            [tables.Seat("person", "Ann"), tables.Seat("policy", policy="random")],
+            [games.Seat("person", "Ann"), games.Seat("policy", policy="random")],
         )
-        row = tables.opened(
+        row = games.opened(
             seats,
             game,
             {"rules": SHORT.changed(), "seed": 0, "turn_limit": 100},
@@ -545,7 +545,7 @@ def write_table(folder: Path) -> None:
         )
         row.id = "game"
         storage.add([row])
-        tables.Table(row, storage, Catalogue()).carry_out([int(me.legal_actions(game)[0])])
+        games.LiveGame(row, storage, Catalogue()).carry_out([int(me.legal_actions(game)[0])])
 
 
 def read_table(folder: Path) -> None:
@@ -555,7 +555,7 @@ def read_table(folder: Path) -> None:
         row = storage.find("game")
         if row is not None:
             storage.snapshot("game", 0)
-            tables.Table(row, storage, Catalogue())
+            games.LiveGame(row, storage, Catalogue())
 
 
 READERS: Final[Mapping[str, Reader]] = {

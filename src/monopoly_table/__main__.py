@@ -24,7 +24,7 @@ from monopoly_env.terminal import failed
 
 
 @dataclass(frozen=True)
-class Options:
+class TableOptions:
     """Play, watch, replay and analyse Monopoly in a browser.
 
     The server prints a link with a secret and opens it. Whoever has the link is the host: begins
@@ -40,7 +40,7 @@ class Options:
     port: int = 8000
     """The port. 0 takes a free one."""
     data: Path | None = None
-    """The folder in which games are kept; by default the user's own folder for data."""
+    """The folder of the games; by default the user's own folder for data."""
     agents: Path | None = None
     """A folder of saved policies (.safetensors) that may sit at the table.
 
@@ -57,7 +57,7 @@ class Options:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 if the server was stopped by the user."""
-    options = tyro.cli(Options, args=arguments, prog="python -m monopoly_table")
+    options = tyro.cli(TableOptions, args=arguments, prog="python -m monopoly_table")
     try:
         return run(options)
     except MonopolyError as error:
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
 
-def run(options: Options) -> int:
+def run(options: TableOptions) -> int:
     """Serve until the user stops it.
 
     Raises:
@@ -76,20 +76,18 @@ def run(options: Options) -> int:
         import uvicorn
 
         from monopoly_table.app import create
-        from monopoly_table.connections import Connection
-        from monopoly_table.house import Settings
+        from monopoly_table.safety import Connection
+        from monopoly_table.server import ServerSettings
     folder = (
         options.data or Path(platformdirs.user_data_dir("monopoly-env", appauthor=False)) / "table"
     )
     listening = listen(options.host, options.port)
     try:
-        app = create(Settings(folder, options.agents, (options.host, *options.host_name)))
+        app = create(ServerSettings(folder, options.agents, (options.host, *options.host_name)))
     except BaseException:
         listening.close()
         raise
-    link = (
-        f"http://{_shown(options.host)}:{listening.getsockname()[1]}/#token={app.state.house.token}"
-    )
+    link = f"http://{_shown(options.host)}:{listening.getsockname()[1]}/#token={app.state.server.token}"
     print(
         f"The table is open: {link}\nGames are kept in {folder}. Ctrl-C stops the server.",
         flush=True,

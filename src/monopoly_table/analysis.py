@@ -1,9 +1,7 @@
-"""Analyses that get better as long as one looks.
+"""Analyses that get better with time: generators of messages, each step a fraction of a second.
 
-They are generators of messages, each step a fraction of a second.
-
-Who waits for a step may stop after any of them. All numbers come from playouts (docs/analysis.md),
-over the same luck for everything that is compared.
+All numbers come from playouts (docs/analysis.md), over the same luck for everything that is
+compared. `jobs` runs them.
 """
 
 from __future__ import annotations
@@ -23,19 +21,18 @@ from monopoly_env.analyse.playouts import rollout
 from monopoly_env.game import Game
 from monopoly_env.intervals import CONFIDENCE, mean_interval, wilson
 from monopoly_env.policy.protocol import Policy
-from monopoly_table.refusals import MOVED_ON, RefusedError
 
 Message: TypeAlias = dict[str, Any]
-Policies: TypeAlias = Sequence[Policy]  # who plays on, one a seat
+Policies: TypeAlias = Sequence[Policy]  # those that play on, one a seat
 
 _STEP: Final = 0.2  # seconds that a step should take
-_FIRST: Final = 32  # playouts of the first step, whose speed nobody knows
+_FIRST: Final = 32  # playouts of the first step
 _EACH: Final = 32  # playouts of every action in the first round
 _KNOWN: Final = 2500  # playouts whose standard error is at most a point of the win
 
 
 class _Pace:
-    """How many playouts fit into a step."""
+    """The number of playouts that fit into a step."""
 
     def __init__(self) -> None:
         self.count, self._began = _FIRST, time.monotonic()
@@ -44,10 +41,7 @@ class _Pace:
         self._began = time.monotonic()
 
     def end(self, played: int) -> None:
-        """Learn from a step.
-
-        The first ones may have compiled something, so it speeds up by no more than four times.
-        """
+        """Learn from a step: by four times at most, as the first ones may have compiled code."""
         rate = played / max(1e-6, time.monotonic() - self._began)
         self.count = max(8, min(4 * self.count, int(rate * _STEP)))
 
@@ -64,26 +58,17 @@ def analyse(
 
     Args:
         game: The position.
-        policies: Who plays on.
+        policies: The policies that play on.
         with_actions: Whether the actions are compared too.
         most: Playouts.
         turns: Rounds after which a playout is cut off and valued by worth.
     """
-    if core.is_over(game):
-        yield {
-            "type": "analysis",
-            "playouts": 0,
-            "shares": _ended(game),
-            "candidates": [],
-            "done": True,
-        } | about(policies, 0.0)
+    began, pace, done = time.monotonic(), _Pace(), core.is_over(game)
+    if done:
+        told: Message = {"playouts": 0, "shares": _ended(game), "candidates": [], "done": True}
+        yield {"type": "analysis"} | told | about(policies)
         return
-    began, pace = time.monotonic(), _Pace()
-    shares, race = (
-        np.zeros((0, int(game.num_players)), np.float32),
-        _Race(game, policies, most, turns),
-    )
-    done = False
+    shares, race = _none(game), _Race(game, policies, most, turns)
     while not done:
         pace.begin()
         count = min(pace.count, most - len(shares))
@@ -96,28 +81,26 @@ def analyse(
             played = race.go_on(pace.count)
         pace.end(played)
         done = len(shares) >= most and (not with_actions or race.is_over)
-        message = {
+        yield {
             "type": "analysis",
             "playouts": len(shares),
             "shares": _shares(shares),
+            "candidates": [as_json(one) for one in race.candidates()] if with_actions else [],
             "done": done,
-        }
-        message["candidates"] = [told(one) for one in race.candidates()] if with_actions else []
-        yield message | about(policies, time.monotonic() - began)
+        } | about(policies, time.monotonic() - began)
+
+
+def _none(game: Game) -> NDArray[np.float32]:
+    return np.zeros((0, int(game.num_players)), np.float32)
 
 
 def _share_of(playouts: int) -> float:
-    """How many playouts the position gets for one of all its actions together.
-
-    It gets more until its shares are known to a point.
-    """
+    """Playouts of the position for one of all its actions: more until it is known to a point."""
     return 8.0 if playouts < _KNOWN else 0.5
 
 
 class _Race:
-    """The legal actions of a position.
-
-    Those that may be the best are played out more and more, the others rest.
+    """The legal actions of a position; those that may be the best are played out more and more.
 
     Offers are left out: as `compare_actions` says, a playout can't begin in the middle of one.
     `weigh` judges them as a whole.
@@ -126,11 +109,8 @@ class _Race:
     def __init__(self, game: Game, policies: Policies, most: int, turns: int | None) -> None:
         self.game, self.policies, self.most, self.turns = game, list(policies), most, turns
         self.player = int(game.player)
-        none = np.zeros((0, int(game.num_players)), np.float32)
         moves = [] if game.decision in actions.OFFERING else moves_of(game)
-        self.shares: dict[int, NDArray[np.float32]] = {
-            move: none for move in moves if isinstance(move, int)
-        }
+        self.shares = {move: _none(game) for move in moves if isinstance(move, int)}
         self.played = 0
         self._due: list[int] = []
         self._goal = 0
@@ -146,19 +126,15 @@ class _Race:
         return not self.shares or (not self._due and self.fewest >= self.most)
 
     def go_on(self, budget: int) -> int:
-        """Play the next actions of this round; about so many playouts.
-
-        Returns how many there were.
-        """
+        """Play the next actions of this round; returns the number of playouts, about `budget`."""
         if not self._due:
             self._due = self._running()
             self._goal = min(self.most, max(_EACH, 2 * self.fewest))
         action = self._due[0]
         done = len(self.shares[action])
         count = max(1, min(self._goal - done, budget))
-        together = [other for other in self._due if len(self.shares[other]) == done][
-            : max(1, budget // count)
-        ]
+        together = [other for other in self._due if len(self.shares[other]) == done]
+        together = together[: max(1, budget // count)]
         games = np.repeat(core.batch_of(self.game), len(together))
         more = rollout(
             games, self.policies, count, actions=np.array(together), first=done, turns=self.turns
@@ -170,10 +146,7 @@ class _Race:
         return count * len(together)
 
     def _running(self) -> list[int]:
-        """The actions that may be the best.
-
-        They are all at first, then those that are not clearly worse than the leader.
-        """
+        """The actions that may be the best: at first all, then all but the clearly worse."""
         if any(len(shares) < _EACH for shares in self.shares.values()):
             return list(self.shares)
         ranked = self.candidates()
@@ -184,22 +157,14 @@ class _Race:
         played = {action: shares for action, shares in self.shares.items() if len(shares) > 1}
         if not played:
             return []
-        longest = max(map(len, played.values()))
-        mean = {
-            action: float(shares[:, self.player].mean(dtype=np.float64))
-            for action, shares in played.items()
-        }
-        best = max(
-            (action for action, shares in played.items() if len(shares) == longest),
-            key=mean.__getitem__,
-        )
-        outcomes = played[best][:, self.player]
+        own = {action: shares[:, self.player] for action, shares in played.items()}
+        best = max(own, key=lambda action: (len(own[action]), own[action].mean(dtype=np.float64)))
         rows = [
             candidate(
                 self.game,
                 action,
-                shares[: len(outcomes)],
-                None if action == best else outcomes,
+                shares[: len(own[best])],
+                None if action == best else own[best],
                 self.player,
             )
             for action, shares in played.items()
@@ -223,13 +188,13 @@ def _ended(game: Game) -> list[dict[str, Any]]:
     ]
 
 
-def told(one: Candidate) -> dict[str, Any]:
+def as_json(one: Candidate) -> dict[str, Any]:
     """A candidate in JSON."""
     return vars(one) | {"shares": list(one.shares)}
 
 
-def about(policies: Policies, seconds: float) -> Message:
-    """Who plays on, for how long by now."""
+def about(policies: Policies, seconds: float = 0.0) -> Message:
+    """The policies that play on, and the time so far."""
     return {
         "policies": [policy.name for policy in policies],
         "seconds": round(seconds, 2),
@@ -241,19 +206,19 @@ def about(policies: Policies, seconds: float) -> Message:
 
 
 def weigh(game: Game, picks: Sequence[int], policies: Policies, most: int) -> Iterator[Message]:
-    """What the acceptance of an offer is worth to every seat, against playing on without it.
+    """The worth of the acceptance of an offer to every seat, against playing on without it.
 
     Args:
         game: The position before the offer.
         picks: The actions that make it.
-        policies: Who plays on.
+        policies: The policies that play on.
         most: Playouts of both.
     """
     offered = core.clone(game)
     for action in picks:
         core.step(offered, action)
     both = np.concatenate([core.batch_of(game), core.batch_of(offered)])
-    now = after = np.zeros((0, int(game.num_players)), np.float32)
+    now = after = _none(game)
     pace = _Pace()
     while len(now) < most:
         pace.begin()
@@ -269,24 +234,18 @@ def weigh(game: Game, picks: Sequence[int], policies: Policies, most: int) -> It
             "playouts": len(now),
             "seats": _compared(now, after),
             "done": len(now) >= most,
-        } | about(policies, 0.0)
+        } | about(policies)
 
 
 def _compared(now: NDArray[np.float32], after: NDArray[np.float32]) -> list[dict[str, Any]]:
     rows = []
-    for seat in range(now.shape[1]):
-        gain, low, high = mean_interval((after[:, seat] - now[:, seat]).astype(np.float64))
-        before, then = (float(shares[:, seat].mean(dtype=np.float64)) for shares in (now, after))
-        rows.append(
-            {
-                "seat": seat,
-                "now": before,
-                "after": then,
-                "difference": gain,
-                "low": low,
-                "high": high,
-            }
-        )
+    for seat, (before, then) in enumerate(zip(now.T, after.T, strict=True)):
+        gain, low, high = mean_interval((then - before).astype(np.float64))
+        shares = {
+            "now": float(before.mean(dtype=np.float64)),
+            "after": float(then.mean(dtype=np.float64)),
+        }
+        rows.append({"seat": seat, **shares, "difference": gain, "low": low, "high": high})
     return rows
 
 
@@ -301,9 +260,9 @@ def curve(
     Args:
         frame: Gives the game at a frame.
         version: The last frame.
-        points: How many frames.
+        points: The number of frames.
         playouts: Of each.
-        policies: Who plays on.
+        policies: The policies that play on.
     """
     frames = sorted({round(float(number)) for number in np.linspace(0, version, points)})
     known: dict[int, Message] = {}
@@ -320,17 +279,17 @@ def curve(
                 "type": "curve",
                 "points": points_told,
                 "done": is_last and len(known) == len(frames),
-            } | about(policies, 0.0)
+            } | about(policies)
 
 
 def _refined(
     game: Game, policies: Policies, playouts: int, pace: _Pace
 ) -> Iterator[tuple[list[dict[str, Any]], bool]]:
-    """The shares of a position after more and more playouts, and whether these are the last."""
+    """The shares of a position after more and more playouts, and whether they are the last."""
     if core.is_over(game):
         yield _ended(game), True
         return
-    shares = np.zeros((0, int(game.num_players)), np.float32)
+    shares = _none(game)
     while len(shares) < playouts:
         pace.begin()
         count = min(pace.count, playouts - len(shares))
@@ -343,25 +302,5 @@ def _refined(
 
 def _coarse_first(frames: list[int]) -> list[int]:
     """Frames in an order in which the curve is seen early: every eighth, then those between."""
-    return [
-        frames[number]
-        for number in sorted(
-            range(len(frames)), key=lambda number: (number % 8 != 0, number % 4 != 0, number)
-        )
-    ]
-
-
-def playable(policies: Sequence[Policy], players: int) -> list[Policy]:
-    """Who plays on, one a seat.
-
-    Raises:
-        RefusedError: There are not as many as players.
-    """
-    seated = list(policies) * players if len(policies) == 1 else list(policies)
-    if len(seated) != players:
-        raise RefusedError(
-            MOVED_ON,
-            f"{len(seated)} policies are given for {players} seats: give one for all, or one a"
-            " seat.",
-        )
-    return seated
+    order = sorted(range(len(frames)), key=lambda place: (place % 8 != 0, place % 4 != 0, place))
+    return [frames[place] for place in order]

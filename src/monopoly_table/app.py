@@ -1,7 +1,4 @@
-"""The application: every route of docs/protocol.md.
-
-A route reads the request, asks the house in a thread, and answers in JSON.
-"""
+"""The application: every route of docs/protocol.md. Plain functions run in threads."""
 
 from __future__ import annotations
 
@@ -12,31 +9,34 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final
 
+import anyio.to_thread
 from fastapi import APIRouter, Depends, FastAPI, Request, Response, WebSocket
 from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from monopoly_env.errors import MonopolyError
-from monopoly_env.render.text import PLAYERS
-from monopoly_table import answers, messages, safety, setups, sockets, views
-from monopoly_table.about import about
-from monopoly_table.house import House, Settings, links, title
-from monopoly_table.refusals import IMPOSSIBLE, NO_TOKEN, RefusedError, status_of
+from monopoly_table import jobs, messages, safety, server, sockets, views
+from monopoly_table.jobs import FairThreads
+from monopoly_table.safety import IMPOSSIBLE, NO_TOKEN, RefusedError, Rights, status_of
+from monopoly_table.server import Server, ServerSettings
+from monopoly_table.storage import Stored
 
 PAGE: Final = Path(__file__).parent / "page"
+_THREADS, _LONG = 8, 2  # threads for moves, and for analyses, so that moves don't wait for those
 
 _log = logging.getLogger(__name__)
 
 _REFUSED: Final[dict[int | str, dict[str, Any]]] = {
     "4XX": {
-        "model": answers.Refusal,
+        "model": messages.Refusal,
         "description": "Refused, with a sentence that says what to do",
     },
-    "503": {"model": answers.Refusal, "description": "Busy: the game is kept"},
+    "503": {"model": messages.Refusal, "description": "Busy: the game is kept"},
 }
 _FILE: Final[dict[str, Any]] = {
     "application/octet-stream": {"schema": {"type": "string", "format": "binary"}}
@@ -44,237 +44,214 @@ _FILE: Final[dict[str, Any]] = {
 _BEARER: Final = HTTPBearer(
     auto_error=False, description="The host's token, or one of the game: docs/protocol.md"
 )
+Bearer = Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
 
 routes: Final = APIRouter(prefix="/api", responses=_REFUSED)
 
 
-def _house(request: Request) -> House:
-    house: House = request.app.state.house
-    return house
+async def _server(request: Request) -> Server:
+    found: Server = request.app.state.server
+    return found
 
 
-Bearer = Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
+AnyServer = Annotated[Server, Depends(_server)]
 
 
-def _known(bearer: Bearer) -> str:
-    """The token, if there is one."""
+async def _token(bearer: Bearer) -> str:
     if bearer is None:
         raise RefusedError(NO_TOKEN, "The request has no token: open the link that you were given.")
     return bearer.credentials
 
 
-def _host(request: Request, bearer: Bearer) -> House:
-    """The house, for its host alone."""
-    house = _house(request)
-    house.check_host(bearer.credentials if bearer else "")
-    return house
+async def _host(server: AnyServer, bearer: Bearer) -> Server:
+    server.check_host(bearer.credentials if bearer else "")
+    return server
 
 
-AnyHouse = Annotated[House, Depends(_house)]
-HostHouse = Annotated[House, Depends(_host)]
-Token = Annotated[str, Depends(_known)]
+Token = Annotated[str, Depends(_token)]
 GameId = Annotated[str, InPath(max_length=40)]
 Number = Annotated[int, InPath(ge=0, le=10**7)]
+
+
+def _open(server: AnyServer, token: Token, game: GameId) -> tuple[Stored, Rights]:
+    return server.open(game, token)
+
+
+HostServer = Annotated[Server, Depends(_host)]  # for the host alone
+OpenGame = Annotated[tuple[Stored, Rights], Depends(_open)]  # for tokens of the game
 
 
 # --- games
 
 
-@routes.get("/about", response_model=answers.About)
-async def about_(house: AnyHouse, request: Request) -> dict[str, Any]:
+@routes.get("/about", response_model=messages.AboutAnswer)
+def about(server: AnyServer, bearer: Bearer) -> dict[str, Any]:
     """Everything that does not change."""
-    bearer = await _BEARER(request)  # anybody may ask
-    return await house.run(
-        lambda: about(house, bearer is not None and house.is_host(bearer.credentials))
-    )
+    return server.about(bearer is not None and server.is_host(bearer.credentials))
 
 
-@routes.post("/games", status_code=201, response_model=answers.Begun)
-async def begin(house: HostHouse, new: messages.NewGame) -> dict[str, Any]:
+@routes.post("/games", status_code=201, response_model=messages.Begun)
+def begin(server: HostServer, new: messages.NewGame) -> dict[str, Any]:
     """Begin a game."""
-    row = await house.run(lambda: house.begin(new))
-    return {"game": row.id, **links(row)}
+    row = server.begin(new)
+    return {"game": row.id, **_links(row)}
 
 
-@routes.get("/games", response_model=answers.Games)
-async def games(house: HostHouse) -> dict[str, Any]:
+@routes.get("/games", response_model=messages.Games)
+def games(server: HostServer) -> dict[str, Any]:
     """The games that changed last."""
-    return {"games": await house.run(house.games)}
+    return {"games": server.games()}
 
 
-@routes.get("/games/{game}", response_model=answers.State)
-async def state(house: AnyHouse, token: Token, game: GameId) -> dict[str, Any]:
+@routes.get("/games/{game}", response_model=messages.GameAnswer)
+async def state(server: AnyServer, opened: OpenGame) -> dict[str, Any]:
     """A game as it stands."""
-    row = await house.run(lambda: house.row(game))
-    rights = house.rights(token, row)
+    row, rights = opened
     if row.kind == "live":
-        told = await (await house.rooms.open(row)).state(rights)
+        told = await (await server.sessions.open(row)).state(rights)
+        del told["type"]
     else:
-        told = await house.run(lambda: house.last(row))
-    told.pop("type", None)
-    return told | {"links": links(row) if rights.host else None}
+        told = await run_in_threadpool(server.frame, row, row.version)
+        step = told.pop("step")
+        told["log"] = [step] if step else []
+    return told | {"links": _links(row) if rights.host else None}
 
 
-@routes.delete("/games/{game}", response_model=answers.Nothing)
-async def remove(house: HostHouse, game: GameId) -> dict[str, Any]:
+@routes.delete("/games/{game}")
+async def remove(server: HostServer, game: GameId) -> dict[str, str]:
     """Remove a game for good."""
-    await house.run(lambda: house.row(game))
-    await house.rooms.remove(game)
+    await run_in_threadpool(server.row, game)
+    await server.sessions.remove(game)
     return {}
 
 
-@routes.post("/games/{game}/join", response_model=answers.Joined)
-async def join(house: AnyHouse, token: Token, game: GameId, wish: messages.Join) -> dict[str, Any]:
+@routes.post("/games/{game}/join", response_model=messages.Joined)
+async def join(server: AnyServer, opened: OpenGame, wish: messages.Join) -> dict[str, Any]:
     """Take a free seat."""
-    row = await house.run(lambda: house.row(game))
-    house.rights(token, row)
-    room = await house.rooms.open(row)
-    return {"seat": wish.seat, "token": await room.join(wish.seat, wish.name)}
+    session = await server.sessions.open(opened[0])
+    return {"seat": wish.seat, "token": await session.join(wish.seat, wish.name)}
+
+
+def _links(row: Stored) -> dict[str, Any]:
+    """The tokens of a game, for its host."""
+    seats = [
+        {"seat": number, "token": seat["token"], "taken": seat["taken"]}
+        for number, seat in enumerate(row.about["seats"])
+        if seat["token"]
+    ]
+    return {"watch": row.about["watch"], "seats": seats}
 
 
 # --- frames
 
 
-@routes.get("/games/{game}/frames/{number}", response_model=answers.Frame)
-async def frame(house: AnyHouse, token: Token, game: GameId, number: Number) -> dict[str, Any]:
+@routes.get("/games/{game}/frames/{number}", response_model=messages.FrameAnswer)
+def frame(server: AnyServer, opened: OpenGame, number: Number) -> dict[str, Any]:
     """A game after so many decisions."""
-
-    def find() -> dict[str, Any]:
-        row = house.row(game)
-        house.rights(token, row)
-        return house.frame(row, number)
-
-    return await house.run(find)
+    return server.frame(opened[0], number)
 
 
-@routes.get("/games/{game}/frames/{number}/position", responses={200: {"model": messages.Position}})
-async def frame_as_position(
-    house: AnyHouse, token: Token, game: GameId, number: Number
-) -> dict[str, Any]:
+@routes.get(
+    "/games/{game}/frames/{number}/position", responses={200: {"model": messages.PositionSetup}}
+)
+def frame_as_position(server: AnyServer, opened: OpenGame, number: Number) -> dict[str, Any]:
     """A frame as a position for the editor."""
-
-    def find() -> dict[str, Any]:
-        row = house.row(game)
-        house.rights(token, row)
-        return setups.described(house.recording(row).frame(number))
-
-    return await house.run(find)
+    return views.setup_of(server.stored(opened[0]).frame(number))
 
 
-@routes.get("/games/{game}/index", response_model=answers.Index)
-async def index(house: AnyHouse, token: Token, game: GameId) -> dict[str, Any]:
-    """What happens where."""
-
-    def find() -> dict[str, Any]:
-        row = house.row(game)
-        house.rights(token, row)
-        return house.recording(row).index()
-
-    return await house.think(find, token)
+@routes.get("/games/{game}/index", response_model=messages.IndexAnswer)
+async def index(
+    request: Request, server: AnyServer, token: Token, opened: OpenGame
+) -> dict[str, Any]:
+    """The events of a game."""
+    threads: FairThreads = request.app.state.long
+    return await threads(lambda: server.stored(opened[0]).index(), token)
 
 
 @routes.get("/games/{game}/replay", response_class=Response, responses={200: {"content": _FILE}})
-async def replay(house: AnyHouse, token: Token, game: GameId) -> Response:
+def replay(server: AnyServer, opened: OpenGame) -> Response:
     """A game as a file."""
-
-    def find() -> bytes:
-        row = house.row(game)
-        house.rights(token, row)
-        return house.recording(row).file()
-
-    headers = {"Content-Disposition": f'attachment; filename="{game}.replay"'}
-    return Response(await house.run(find), media_type="application/octet-stream", headers=headers)
+    row, _ = opened
+    headers = {"Content-Disposition": f'attachment; filename="{row.id}.replay"'}
+    data = server.stored(row).file()
+    return Response(data, media_type="application/octet-stream", headers=headers)
 
 
 @routes.post(
     "/replays",
     status_code=201,
-    response_model=answers.Uploaded,
+    response_model=messages.Uploaded,
     openapi_extra={"requestBody": {"content": _FILE}},
 )
-async def upload(house: HostHouse, request: Request) -> dict[str, Any]:
+async def upload(server: HostServer, request: Request) -> dict[str, Any]:
     """Keep the games of a file."""
-    data = await request.body()
-    return await house.think(lambda: house.upload(data))
+    data, threads = await request.body(), request.app.state.long
+    told: dict[str, Any] = await threads(lambda: server.upload(data))
+    return told
 
 
 # --- positions and puzzles
 
 
-@routes.post("/positions", response_model=answers.Shown)
-async def position(house: AnyHouse, setup: messages.Position) -> dict[str, Any]:
+@routes.post("/positions", response_model=messages.Shown)
+def position(setup: messages.PositionSetup) -> dict[str, Any]:
     """A position that is set up by hand."""
-
-    def build() -> dict[str, Any]:
-        game = setups.build(setup)
-        names = [f"Player {letter}" for letter in PLAYERS[: int(game.num_players)]]
-        return {"view": views.view(game, names, 0), "board": views.picture(game)}
-
-    return await house.run(build)
+    return views.shown(setup.build())
 
 
-@routes.get("/puzzles", response_model=answers.Puzzles)
-async def puzzles(house: AnyHouse) -> dict[str, Any]:
+@routes.get("/puzzles", response_model=messages.Puzzles)
+def puzzles() -> dict[str, Any]:
     """All puzzles."""
-    found = await house.run(house.all_puzzles)
-    rows = [
-        {
-            "puzzle": number,
-            "title": title(puzzle),
-            "players": puzzle.replay.num_players,
-            "decision": puzzle.kind,
-        }
-        for number, puzzle in enumerate(found)
-    ]
-    return {"puzzles": rows}
+    return {"puzzles": server.puzzle_list()}
 
 
-@routes.get("/puzzles/{number}", response_model=answers.Puzzle)
-async def puzzle(house: AnyHouse, number: Number) -> dict[str, Any]:
+@routes.get("/puzzles/{number}", response_model=messages.PuzzleAnswer)
+def puzzle(number: Number) -> dict[str, Any]:
     """A puzzle."""
-    return await house.run(lambda: house.asked(number))
+    return server.asked(number)
 
 
-@routes.post("/puzzles/{number}/guess", response_model=answers.Guessed)
-async def guess(house: AnyHouse, number: Number, answer: messages.Guess) -> dict[str, Any]:
+@routes.post("/puzzles/{number}/guess", response_model=messages.Guessed)
+def guess(number: Number, answer: messages.Guess) -> dict[str, Any]:
     """Whether an answer is right."""
-    return await house.run(lambda: house.guessed(number, answer.action))
+    return server.guessed(number, answer.action)
 
 
 # --- sockets
 
 
 @routes.websocket("/games/{game}/socket")
-async def table_socket(socket: WebSocket, game: str) -> None:
-    """Play, or look on."""
-    await sockets.table(socket, socket.app.state.house, game)
+async def play(socket: WebSocket, game: str) -> None:
+    """Play or watch."""
+    await sockets.play(socket, socket.app.state.server, game)
 
 
 @routes.websocket("/analyse")
-async def analysis_socket(socket: WebSocket) -> None:
+async def analyse(socket: WebSocket) -> None:
     """Analyse."""
-    await sockets.analyses(socket, socket.app.state.house)
+    await jobs.serve(socket, socket.app.state.server, socket.app.state.long)
 
 
 # --- the application
 
 
-def create(settings: Settings) -> FastAPI:
+def create(settings: ServerSettings) -> FastAPI:
     """Make the application. It owns its folder of games until it is shut down.
 
     Raises:
         ConfigurationError: A folder can't be used.
     """
-    house = House(settings)
+    server = Server(settings)
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        warming = asyncio.create_task(_warm(house))
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS + _LONG
+        warming = asyncio.create_task(_warm(server, app.state.long))
         try:
             yield
         finally:
             warming.cancel()
-            house.close()
+            server.close()
 
     app = FastAPI(
         title="The table",
@@ -283,7 +260,7 @@ def create(settings: Settings) -> FastAPI:
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    app.state.house = house
+    app.state.server, app.state.long = server, FairThreads(_LONG)
     app.include_router(routes)
     app.mount("/", StaticFiles(directory=PAGE, html=True), "page")
     app.add_exception_handler(MonopolyError, _refused)
@@ -294,9 +271,9 @@ def create(settings: Settings) -> FastAPI:
     return app
 
 
-async def _warm(house: House) -> None:
+async def _warm(server: Server, threads: FairThreads) -> None:
     try:
-        await house.think(house.warm_up)
+        await threads(server.warm_up)
     except Exception:
         _log.exception("the engine could not be compiled")
 

@@ -1,7 +1,7 @@
 """Hidden information: seeds, dice to come, the order of unseen cards and sealed bids.
 
-What clients are told is made of a record without it. A sealed bid is made note by note, and every
-note is a decision: how many notes a bid took can be counted, what they were can't be seen.
+All that clients get is made of a record without it. A sealed bid is made note by note, and every
+note is a decision: the number of notes can be counted, their values can't be seen.
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ from monopoly_env.actions import A_BID, RAISES
 from monopoly_env.engine import agenda
 from monopoly_env.facts.cards import DECKS
 from monopoly_env.game import NOBODY, Game
+from monopoly_env.render import words
+from monopoly_env.render.words import Names
+from monopoly_table.safety import Rights
+from monopoly_table.storage import Step
 
 
 def seen(game: Game, own: int = NOBODY) -> Game:
@@ -63,7 +67,7 @@ def digest(game: Game, key: str) -> str:
     return hashlib.blake2b(known, key=key.encode(), digest_size=8).hexdigest()
 
 
-# --- sealed bids ----------------------------------------------------------------------------------
+# --- sealed bids
 
 
 def sealed_lot(game: Game) -> int | None:
@@ -72,7 +76,7 @@ def sealed_lot(game: Game) -> int | None:
 
 
 def public(actions: Sequence[int], game: Game) -> int:
-    """How many decisions of a game everybody may see: those up to the first bid that is not opened.
+    """The number of decisions that everybody may see: those before the first unopened bid.
 
     Args:
         actions: The last actions, or all.
@@ -85,16 +89,30 @@ def public(actions: Sequence[int], game: Game) -> int:
     return count
 
 
-def hidden_step(told: dict[str, Any]) -> dict[str, Any]:
-    """A step of another player's bid."""
-    return told | {"action": None, "text": "a sealed bid"}
+def steps_for(
+    steps: Sequence[Step], log: Sequence[Step], game: Game, rights: Rights
+) -> list[dict[str, Any]]:
+    """Steps as a client may see them, in JSON.
+
+    Args:
+        steps: Some of the last steps.
+        log: The last steps.
+        game: The game after them.
+        rights: Of the client.
+    """
+    unopened = log[public([step.action for step in log], game) :]
+    secret = {step.version for step in unopened if step.seat not in rights.seats}
+    bid = {"action": None, "text": "a sealed bid"}
+    return [step.told() | (bid if step.version in secret else {}) for step in steps]
 
 
-def hidden_view(view: dict[str, Any], subject: str) -> dict[str, Any]:
-    """A view for those who are not asked for a bid."""
-    return view | {"question": view["question"] | {"subject": subject}, "actions": []}
-
-
-def hidden_error(stalled: dict[str, Any]) -> dict[str, Any]:
-    """The failure of a policy for those who must not know what it knew."""
-    return stalled | {"error": "The policy failed: the host gives the seat to another player."}
+def view_for(view: dict[str, Any], game: Game, names: Names, rights: Rights) -> dict[str, Any]:
+    """A view as a client may see it: without the bid of another player."""
+    bidding = sealed_lot(game) is not None
+    if bidding and int(game.player) not in rights.seats:
+        subject = words.subject(seen(game), names)
+        view = view | {"question": view["question"] | {"subject": subject}, "actions": []}
+    if view["stalled"] and (bidding or not rights.host):  # the error may tell what the policy knew
+        error = "The policy failed: the host gives the seat to another player."
+        view = view | {"stalled": view["stalled"] | {"error": error}}
+    return view

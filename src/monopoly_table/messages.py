@@ -1,20 +1,22 @@
-"""The messages that clients may send, field by field with its bounds.
+"""Schemas of the protocol: requests and messages of clients with their bounds, and answers.
 
-Whatever has another shape is refused before anything reads it.
+Input of another shape is refused before any code reads it. The OpenAPI description is made of both,
+and FastAPI checks every answer. docs/protocol.md describes them in words.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from typing_extensions import TypedDict  # pydantic reads this one on Python 3.11
 
+from monopoly_env.errors import RulesError, nearest
 from monopoly_env.facts.board import NUM_LOTS, NUM_SQUARES
 from monopoly_env.files import read_json
-from monopoly_env.game import MAX_PLAYERS
-
-Shape = TypeVar("Shape")
+from monopoly_env.game import MAX_PLAYERS, Game
+from monopoly_env.positions import position
+from monopoly_env.rules import RULES, Rules
 
 Seat = Annotated[int, Field(ge=0, lt=MAX_PLAYERS)]
 Lot = Annotated[int, Field(ge=0, lt=NUM_LOTS)]
@@ -43,9 +45,20 @@ class RulesChoice(_Shape):
     preset: Word = "official"
     options: Annotated[dict[Word, str | bool | int | float], Field(max_length=80)] = {}
 
+    def make(self) -> Rules:
+        """The chosen rules.
+
+        Raises:
+            RulesError: An option is unknown or wrong, or two contradict each other.
+        """
+        for name in self.options:
+            if name not in (RULES.names or ()):
+                raise RulesError(f"Unknown option {name!r}. {nearest(name, RULES.names or ())}")
+        return Rules.preset(self.preset, **self.options)
+
 
 class SeatChoice(_Shape):
-    """Who sits in a seat."""
+    """The player of a seat."""
 
     kind: Literal["person", "guest", "policy"]
     name: Name = ""
@@ -64,13 +77,13 @@ class PlayerSetup(_Shape):
 
 
 class Building(_Shape):
-    """What stands on a street."""
+    """Houses or a hotel on a street."""
 
     lot: Lot
     level: Annotated[int, Field(ge=0, le=5)]
 
 
-class Position(_Shape):
+class PositionSetup(_Shape):
     """A position that is set up by hand."""
 
     rules: RulesChoice = RulesChoice()
@@ -87,9 +100,38 @@ class Position(_Shape):
     chance: Cards = []
     community_chest: Cards = []
 
+    def build(self) -> Game:
+        """The position.
 
-class Frame(_Shape):
-    """A moment of a stored game."""
+        Raises:
+            PositionError: No game can reach it; the message says why.
+            RulesError: Its rules are wrong.
+        """
+        seated = list(enumerate(self.players))
+        solvent = [(seat, player) for seat, player in seated if not player.bankrupt]
+        return position(
+            len(seated),
+            self.rules.make(),
+            self.seed,
+            turn=self.turn,
+            streak=self.streak,
+            pot=self.pot,
+            cash={seat: player.cash for seat, player in solvent if player.cash is not None},
+            lots={seat: player.lots for seat, player in seated},
+            positions={seat: player.square for seat, player in seated},
+            jail={seat: player.jail for seat, player in solvent if player.jail is not None},
+            jail_cards={seat: player.jail_cards for seat, player in seated if player.jail_cards},
+            bankrupt=[seat for seat, player in seated if player.bankrupt],
+            mortgaged=self.mortgaged,
+            buildings={building.lot: building.level for building in self.buildings},
+            throws=[(first, second) for first, second in self.throws],
+            chance=self.chance,
+            community_chest=self.community_chest,
+        )
+
+
+class FrameChoice(_Shape):
+    """A position of a stored game."""
 
     game: Word
     version: Version
@@ -104,12 +146,12 @@ class NewGame(_Shape):
     speed: Speed = 0.6
     paused: bool = False
     turn_limit: Annotated[int, Field(ge=0, le=10_000)] = 1000
-    position: Position | None = None
-    start: Annotated[Frame | None, Field(alias="from")] = None
+    position: PositionSetup | None = None
+    start: Annotated[FrameChoice | None, Field(alias="from")] = None
 
 
 class Join(_Shape):
-    """A free seat that somebody takes."""
+    """Take a free seat."""
 
     seat: Seat
     name: Name = ""
@@ -133,7 +175,7 @@ class Goods(_Shape):
 
 
 class Hello(_Shape):
-    """The first message: who it is, and what it has seen of the game."""
+    """The first message: the token, and the version of the game that was seen last."""
 
     type: Literal["hello"]
     token: Word
@@ -147,10 +189,18 @@ class _Numbered(_Shape):
 
 
 class _Move(_Numbered):
-    """A message that is about one position and no other."""
+    """A message about one position; refused if the game has moved on."""
 
     version: Version
     digest: Word
+
+
+class Exchange(_Shape):
+    """An offer: the partner, and both sides."""
+
+    to: Seat
+    give: Goods = Goods()
+    ask: Goods = Goods()
 
 
 class Act(_Move):
@@ -161,13 +211,10 @@ class Act(_Move):
     text: Word | None = None
 
 
-class Offer(_Move):
+class OfferMove(_Move, Exchange):
     """A whole offer."""
 
     type: Literal["offer"]
-    to: Seat
-    give: Goods = Goods()
-    ask: Goods = Goods()
 
 
 class Bid(_Move):
@@ -177,13 +224,10 @@ class Bid(_Move):
     dollars: Dollars
 
 
-class Preview(_Numbered):
-    """What an offer would do."""
+class Preview(_Numbered, Exchange):
+    """Show both sides of an offer before it is made."""
 
     type: Literal["preview"]
-    to: Seat
-    give: Goods = Goods()
-    ask: Goods = Goods()
 
 
 class Undo(_Move):
@@ -193,7 +237,7 @@ class Undo(_Move):
 
 
 class Pace(_Numbered):
-    """How fast policies move."""
+    """Set the pace of policies."""
 
     type: Literal["speed"]
     speed: Speed | None = None
@@ -201,7 +245,7 @@ class Pace(_Numbered):
 
 
 class NewSeat(_Numbered):
-    """Another player for a seat."""
+    """Give a seat to another player."""
 
     type: Literal["seat"]
     seat: Seat
@@ -210,13 +254,16 @@ class NewSeat(_Numbered):
 
 
 class Ping(_Numbered):
-    """Is anybody there?"""
+    """Check the connection."""
 
     type: Literal["ping"]
 
 
-TableMessage = Act | Offer | Bid | Preview | Undo | Pace | NewSeat | Ping
-TABLE: Final[TypeAdapter[Any]] = TypeAdapter(Annotated[TableMessage, Field(discriminator="type")])
+GAME_MESSAGE: Final[TypeAdapter[Any]] = TypeAdapter(
+    Annotated[
+        Act | OfferMove | Bid | Preview | Undo | Pace | NewSeat | Ping, Field(discriminator="type")
+    ]
+)
 HELLO: Final[TypeAdapter[Any]] = TypeAdapter(Hello)
 
 
@@ -228,53 +275,47 @@ class Target(_Shape):
 
     game: Word | None = None
     version: Version = 0
-    position: Position | None = None
+    position: PositionSetup | None = None
     puzzle: Annotated[int, Field(ge=0, le=10_000)] | None = None
 
 
-Policies = Word | Annotated[list[Word], Field(min_length=2, max_length=MAX_PLAYERS)]
+class _Job(_Numbered):
+    policies: Word | Annotated[list[Word], Field(min_length=2, max_length=MAX_PLAYERS)] = "expert"
 
 
-class Analyse(_Numbered):
+class AnalyseJob(_Job):
     """Shares of the win, and of each action."""
 
     type: Literal["analyse"]
     target: Target
-    policies: Policies = "expert"
     actions: bool = True
     most: Annotated[int, Field(ge=100, le=1_000_000)] = 20_000
     turns: Annotated[int, Field(ge=1, le=1000)] | None = None
 
 
-class Weigh(_Numbered):
-    """What an offer is worth."""
+class OfferJob(_Job, Exchange):
+    """The worth of an offer."""
 
     type: Literal["offer"]
     target: Target
-    to: Seat
-    give: Goods = Goods()
-    ask: Goods = Goods()
-    policies: Policies = "expert"
     most: Annotated[int, Field(ge=100, le=1_000_000)] = 20_000
 
 
-class Curve(_Numbered):
+class CurveJob(_Job):
     """Shares of the win over a game."""
 
     type: Literal["curve"]
     game: Word
     points: Annotated[int, Field(ge=2, le=400)] = 80
     playouts: Annotated[int, Field(ge=10, le=10_000)] = 200
-    policies: Policies = "expert"
 
 
-class Report(_Numbered):
+class ReportJob(_Job):
     """Luck, skill and mistakes of a game."""
 
     type: Literal["report"]
     game: Word
     playouts: Annotated[int, Field(ge=10, le=1000)] = 60
-    policies: Policies = "expert"
 
 
 class Stop(_Numbered):
@@ -283,28 +324,23 @@ class Stop(_Numbered):
     type: Literal["stop"]
 
 
-AnalysisMessage = Analyse | Weigh | Curve | Report | Stop | Ping
-ANALYSIS: Final[TypeAdapter[Any]] = TypeAdapter(
-    Annotated[AnalysisMessage, Field(discriminator="type")]
+ANALYSIS_MESSAGE: Final[TypeAdapter[Any]] = TypeAdapter(
+    Annotated[
+        AnalyseJob | OfferJob | CurveJob | ReportJob | Stop | Ping, Field(discriminator="type")
+    ]
 )
 
 
-@dataclass(frozen=True)
-class Misshapen:
+class Misshapen(NamedTuple):
     """A message of another shape.
 
     Attributes:
         id: Its number, or 0 if it has none.
-        error: What is wrong with it.
+        error: A sentence that names the wrong field.
     """
 
     id: int
     error: str
-
-    @property
-    def refusal(self) -> dict[str, Any]:
-        """The answer to it."""
-        return {"type": "refused", "id": self.id, "error": self.error}
 
 
 def read(adapter: TypeAdapter[Any], text: str) -> Any:
@@ -328,3 +364,162 @@ def sentence(errors: Any) -> str:
     first = errors[0]
     where = ".".join(str(part) for part in first["loc"] if part != "body")
     return f"{where or 'The message'}: {first['msg']}."
+
+
+# --- answers
+
+
+class Refusal(TypedDict):
+    """A refused request, and what to do."""
+
+    error: str
+
+
+class StepAnswer(TypedDict):
+    """A decision that was made."""
+
+    version: int
+    seat: int
+    action: int | None
+    text: str
+    sentences: list[str]
+    digest: str
+    turn: int
+
+
+class AboutAnswer(TypedDict):
+    """Everything that does not change while the server runs."""
+
+    version: str
+    ready: bool
+    host: bool
+    rules: dict[str, Any]
+    policies: list[dict[str, Any]]
+    colours: list[str]
+    letters: list[str]
+    groups: list[dict[str, Any]]
+    boards: dict[str, list[dict[str, Any]]]
+    cards: dict[str, dict[str, list[dict[str, Any]]]]
+    limits: dict[str, Any]
+
+
+class SeatLink(TypedDict):
+    """The link of a seat for a guest."""
+
+    seat: int
+    token: str
+    taken: bool
+
+
+class Links(TypedDict):
+    """The tokens of a game."""
+
+    watch: str
+    seats: list[SeatLink]
+
+
+class Begun(Links):
+    """A game that was begun."""
+
+    game: str
+
+
+class Listed(TypedDict):
+    """A game in the list of games."""
+
+    game: str
+    kind: Literal["live", "replay"]
+    version: int
+    updated: str
+    title: str
+    names: list[str]
+    turns: int
+    over: bool
+    winners: list[int]
+
+
+class Games(TypedDict):
+    """The games that changed last."""
+
+    games: list[Listed]
+
+
+class Uploaded(Games):
+    """The games of a file."""
+
+    left_out: NotRequired[int]
+
+
+class Shown(TypedDict):
+    """A position and its picture."""
+
+    view: dict[str, Any]
+    board: str
+
+
+class GameAnswer(Shown):
+    """A game as it stands."""
+
+    log: list[StepAnswer]
+    links: Links | None
+
+
+class FrameAnswer(Shown):
+    """A game after so many decisions, and the last of them."""
+
+    step: StepAnswer | None
+
+
+class Joined(TypedDict):
+    """A seat that was taken."""
+
+    seat: int
+    token: str
+
+
+class Mark(TypedDict):
+    """An event of a game."""
+
+    frame: int
+    kind: str
+    text: str
+
+
+class IndexAnswer(TypedDict):
+    """Events of a game; a list has an entry for each frame."""
+
+    version: int
+    turns: list[int]
+    seats: list[int]
+    decisions: list[str]
+    marks: list[Mark]
+
+
+class PuzzleListed(TypedDict):
+    """A puzzle in the list."""
+
+    puzzle: int
+    title: str
+    players: int
+    decision: str
+
+
+class Puzzles(TypedDict):
+    """All puzzles."""
+
+    puzzles: list[PuzzleListed]
+
+
+class PuzzleAnswer(Shown):
+    """A puzzle without its solution."""
+
+    puzzle: int
+    title: str
+
+
+class Guessed(TypedDict):
+    """Whether an answer is right, and the solution."""
+
+    right: bool
+    best: int
+    candidates: list[dict[str, Any]]

@@ -1,14 +1,11 @@
-"""Whole offers and whole bids.
-
-The engine takes them pick by pick, a person makes them in one go.
-"""
+"""Actions of whole offers and bids, which the engine takes pick by pick, and of typed texts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from monopoly_env import core
+from monopoly_env import actions, core
 from monopoly_env.actions import (
     A_ASK,
     A_BID,
@@ -22,45 +19,44 @@ from monopoly_env.actions import (
 )
 from monopoly_env.engine import agenda
 from monopoly_env.engine.trade import COUNTER
+from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.facts import board
 from monopoly_env.facts.cards import DECKS
 from monopoly_env.game import CHANCE_GOOD, Game
 from monopoly_env.render.words import Names
-from monopoly_table import facts
-from monopoly_table.messages import Goods
-from monopoly_table.refusals import MOVED_ON, RefusedError
-from monopoly_table.views import may_offer
+from monopoly_table import prices
+from monopoly_table.messages import Exchange, Goods
+from monopoly_table.safety import MOVED_ON, RefusedError
+from monopoly_table.views import allows, legal, may_offer
 
 _MOST_NOTES: Final = 1000  # in an offer or a sealed bid
 
 
-def picks(game: Game, to: int, give: Goods, ask: Goods, names: Names) -> list[int]:
+def picks(game: Game, offer: Exchange, names: Names) -> list[int]:
     """The actions that make an offer, all of them legal one after another.
 
     Raises:
         RefusedError: The offer can't be made now; the message says why.
     """
+    to, player = offer.to, int(game.player)
     _check_partner(game, to, names)
-    _check_goods(game, int(game.player), give, names)
-    _check_goods(game, to, ask, names)
-    dollars = give.dollars - ask.dollars
-    payer = int(game.player) if dollars > 0 else to
+    _check_goods(game, player, offer.give, names)
+    _check_goods(game, to, offer.ask, names)
+    dollars = offer.give.dollars - offer.ask.dollars
+    payer = player if dollars > 0 else to
     if abs(dollars) > game.cash[payer]:
         raise RefusedError(
             MOVED_ON,
             f"{names[payer]} has ${game.cash[payer]:,}: ${abs(dollars):,} can't be part of the"
             " offer.",
         )
-    counter = game.decision == agenda.REPLY
-    opening = (
-        A_REPLY + COUNTER
-        if counter
-        else A_TRADE + (to - int(game.player)) % int(game.num_players) - 1
-    )
-    made = [opening, *_goods(A_ASK, ask), *_goods(A_GIVE, give), *_cash(dollars), A_CASH]
+    partner = (to - player) % int(game.num_players)
+    opening = A_REPLY + COUNTER if game.decision == agenda.REPLY else A_TRADE + partner - 1
+    goods = (*_goods(A_ASK, offer.ask), *_goods(A_GIVE, offer.give))
+    made = [opening, *goods, *_cash(dollars), A_CASH]
     trial = core.clone(game)
     for action in made:
-        if not _is_legal(trial, action):
+        if not allows(trial, action):
             raise RefusedError(MOVED_ON, _why_not(trial, action))
         core.step(trial, action)
     return made
@@ -135,10 +131,6 @@ def _why_not(game: Game, action: int) -> str:
     return "These rules don't allow this combination in an offer."
 
 
-def _is_legal(game: Game, action: int) -> bool:
-    return bool(int(game.legal[action >> 5]) >> (action & 31) & 1)
-
-
 def bids(game: Game, dollars: int) -> list[int]:
     """The actions that bid so many dollars: one raise in an open auction.
 
@@ -149,7 +141,7 @@ def bids(game: Game, dollars: int) -> list[int]:
             can.
     """
     if game.decision == agenda.BID:
-        totals = open_bids(game)
+        totals = _open_bids(game)
         if dollars not in totals:
             raise RefusedError(
                 MOVED_ON,
@@ -158,7 +150,7 @@ def bids(game: Game, dollars: int) -> list[int]:
         return [totals[dollars]]
     if game.decision != agenda.SEALED_BID:
         raise RefusedError(MOVED_ON, "There is no auction now.")
-    so_far, most = int(game.sealed[game.player]), facts.bid_limit(game)
+    so_far, most = int(game.sealed[game.player]), prices.bid_limit(game)
     if not so_far <= dollars <= most or dollars // NOTES[0] > _MOST_NOTES:
         raise RefusedError(
             MOVED_ON,
@@ -172,57 +164,67 @@ def bids(game: Game, dollars: int) -> list[int]:
 
 
 def _nearest(dollars: int, totals: list[int]) -> str:
-    """The bids next to one that can't be made, and all.
-
-    An open auction goes up by one of the raises.
-    """
+    """The bids next to one that can't be made, and all."""
     if not totals:
         return "You can only fold."
-    below, above = (
-        [total for total in totals if total < dollars],
-        [total for total in totals if total > dollars],
-    )
-    near = [f"${total:,}" for total in (*below[-1:], *above[:1])]
+    told = [f"${total:,}" for total in totals]
+    place = sum(total < dollars for total in totals)
+    near = told[max(0, place - 1) : place + 1]
     return (
         f"The nearest {'is' if len(near) == 1 else 'are'} {' and '.join(near)}; possible:"
-        f" {', '.join(f'${total:,}' for total in totals)}."
+        f" {', '.join(told)}."
     )
 
 
-def open_bids(game: Game) -> dict[int, int]:
+def _open_bids(game: Game) -> dict[int, int]:
     """The bids that can be made in an open auction: the action by its total in dollars."""
-    base = facts.bid_base(game)
+    base = prices.bid_base(game)
     return {
         base + dollars: A_BID + 1 + number
         for number, dollars in enumerate(RAISES)
-        if _is_legal(game, A_BID + 1 + number)
+        if allows(game, A_BID + 1 + number)
     }
 
 
-# --- what an offer would do
+def typed(game: Game, text: str, names: Names) -> int:
+    """The action of a typed text: one of the page, or of `monopoly_env.actions`.
 
-
-def preview(game: Game, to: int, give: Goods, ask: Goods, names: Names) -> dict[str, Any]:
-    """Whether an offer could be made, and what both sides would have after it."""
+    Raises:
+        ConfigurationError: There is none.
+    """
+    wanted, known = " ".join(text.split()).casefold(), legal(game, names)
+    for choice in known:
+        if wanted == choice["text"].casefold():
+            return int(choice["action"])
     try:
-        picks(game, to, give, ask, names)
+        return actions.parse(text, game)
+    except ConfigurationError as error:
+        raise ConfigurationError(
+            f"Unknown action {text!r}. {nearest(text, [choice['text'] for choice in known])}"
+        ) from error
+
+
+# --- previews
+
+
+def preview(game: Game, offer: Exchange, names: Names) -> dict[str, Any]:
+    """Whether an offer can be made, and the possessions of both sides after it."""
+    try:
+        picks(game, offer, names)
         error = None
     except RefusedError as refusal:
         error = str(refusal)
     told: dict[str, Any] = {"legal": error is None, "error": error, "sides": []}
-    if 0 <= to < game.num_players and to != game.player:
-        after = exchanged(game, to, give, ask)
-        told["sides"] = [_side(game, after, seat) for seat in (int(game.player), to)]
+    if offer.to < game.num_players and offer.to != game.player:
+        after = _exchanged(game, offer)
+        told["sides"] = [_side(game, after, seat) for seat in (int(game.player), offer.to)]
     return told
 
 
-def exchanged(game: Game, to: int, give: Goods, ask: Goods) -> Game:
-    """A copy in which the goods have changed hands, and nothing else has happened.
-
-    It is to look at, not to play on.
-    """
+def _exchanged(game: Game, offer: Exchange) -> Game:
+    """A copy in which only the goods have changed hands: to look at, not to play on."""
     after, giver = core.clone(game), int(game.player)
-    for side, source, target in ((give, giver, to), (ask, to, giver)):
+    for side, source, target in ((offer.give, giver, offer.to), (offer.ask, offer.to, giver)):
         lots = sum(1 << lot for lot in set(side.lots)) & int(game.lots[source])
         after.lots[source] = int(after.lots[source]) & ~lots
         after.lots[target] = int(after.lots[target]) | lots
@@ -240,8 +242,8 @@ def _side(before: Game, after: Game, seat: int) -> dict[str, Any]:
         "completes": [board.GROUPS[group] for group in sorted(has - had)],
         "breaks": [board.GROUPS[group] for group in sorted(had - has)],
         "lots": board.lots_of(after.lots[seat]),
-        "rent_before": facts.visits(before, seat),
-        "rent_after": facts.visits(after, seat),
+        "rent_before": prices.visits(before, seat),
+        "rent_after": prices.visits(after, seat),
     }
 
 

@@ -1,7 +1,4 @@
-"""Stored games, frame by frame.
-
-A frame is any moment of a game that was played here or uploaded, and what stands out in it.
-"""
+"""Stored games, frame by frame: the position after each decision, and the events of a game."""
 
 from __future__ import annotations
 
@@ -18,21 +15,19 @@ from monopoly_env.errors import FormatError
 from monopoly_env.facts.board import GROUP_LOTS, GROUPS
 from monopoly_env.files import write_atomically
 from monopoly_env.game import Game
-from monopoly_env.render import narrate
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
 from monopoly_table import hidden
-from monopoly_table.refusals import MOVED_ON, UNKNOWN, RefusedError
+from monopoly_table.games import VERSIONS, data_of, record, status
+from monopoly_table.safety import MOVED_ON, UNKNOWN, RefusedError
 from monopoly_table.storage import Step, Storage, Stored
-from monopoly_table.tables import VERSIONS, data_of, record, status
 
-_EVERY: Final = 256  # frames between two that are kept
-MOST_INDEXED: Final = 50_000  # frames of which an index is made
-_NO_MEMORY: Final = b""
+_EVERY: Final = 256  # frames between two that are in memory
+_MOST_INDEXED: Final = 50_000  # frames of which an index is made
 
 
-class Recording:
-    """A stored game."""
+class StoredGame:
+    """A stored game that is looked at."""
 
     def __init__(self, row: Stored, storage: Storage) -> None:
         """Read a game's actions.
@@ -47,10 +42,10 @@ class Recording:
                 " here.",
             )
         played = storage.actions(row) if row.actions is None else row.actions
-        self._sealed = len(played)
+        count = len(played)
         if row.kind == "live":
             played = played[: hidden.public(played, record(row.record))]
-        self._sealed -= len(played)
+        self._unopened = count - len(played)
         self.row, self.names = row, tuple(row.status["names"])
         reseeds = tuple((at, seed) for at, seed in row.about["reseeds"] if at <= len(played))
         self.replay = Replay(
@@ -88,7 +83,7 @@ class Recording:
         if not 0 <= number <= self.version:
             why = (
                 " The bids after it are sealed until all of them are opened."
-                if self._sealed
+                if self._unopened
                 else ""
             )
             raise RefusedError(
@@ -115,19 +110,14 @@ class Recording:
             yield hidden.seen(game)
 
     def step_to(self, number: int) -> Step | None:
-        """How the game came to a frame; None for the first."""
+        """The decision before a frame; None for the first."""
         if number == 0:
             return None
         game, action = self._at(number - 1), int(self.replay.actions[number - 1])
         seat, turn, text = int(game.player), int(game.turns), actions.describe(action, game)
-        sentences = replays.said(self.replay, game, number - 1, self.names) + narrate.step(
-            game, action, self.names
-        )
-        before = core.clone(game)
-        replays.settle(self.replay, game, number - 1)
-        sentences += narrate.compare(before, game, self.names)
+        sentences = tuple(replays.tell(self.replay, game, number - 1, self.names))
         digest = hidden.digest(game, self.row.about["key"])
-        return Step(number, seat, action, text, tuple(sentences), digest, turn, number - 1)
+        return Step(number, seat, action, text, sentences, digest, turn, number - 1)
 
     def chosen(self, number: int) -> int | None:
         """The action that was chosen at a frame."""
@@ -152,44 +142,43 @@ class Recording:
             return replays.save(Path(folder) / f"game{replays.SUFFIX}", [self.replay]).read_bytes()
 
     def index(self) -> dict[str, Any]:
-        """Turn, seat and decision of every frame, and what stands out.
+        """Turn, seat and decision of every frame, and the events.
 
         Raises:
             RefusedError: The game is too long.
         """
-        if self.version > MOST_INDEXED:
+        if self.version > _MOST_INDEXED:
             raise RefusedError(
                 MOVED_ON,
-                f"The game has {self.version:,} decisions: an index is made of {MOST_INDEXED:,} at"
+                f"The game has {self.version:,} decisions: an index is made of {_MOST_INDEXED:,} at"
                 " most.",
             )
         game = core.clone(self._kept[0])
-        told: dict[str, Any] = {
-            "version": self.version,
-            "turns": [],
-            "seats": [],
-            "decisions": [],
-            "marks": [],
-        }
+        turns, seats, decisions, marks = [], [], [], list[dict[str, Any]]()
         for number in range(self.version + 1):
-            told["turns"].append(int(game.turns))
-            told["seats"].append(int(game.player) if game.decision else -1)
-            told["decisions"].append(actions.DECISION_NAMES[game.decision])
+            turns.append(int(game.turns))
+            seats.append(int(game.player) if game.decision else -1)
+            decisions.append(actions.DECISION_NAMES[game.decision])
             if number < self.version:
-                before = core.clone(game)
+                before, action = core.clone(game), int(self.replay.actions[number])
                 replays.step(self.replay, game, number)
-                action = int(self.replay.actions[number])
-                told["marks"] += [
+                marks += [
                     {"frame": number + 1, "kind": kind, "text": text}
                     for kind, text in _marks(before, action, game, self.names)
                 ]
-        return told
+        return {
+            "version": self.version,
+            "turns": turns,
+            "seats": seats,
+            "decisions": decisions,
+            "marks": marks,
+        }
 
 
 def _marks(
     before: Game, action: int, after: Game, names: tuple[str, ...]
 ) -> Iterator[tuple[str, str]]:
-    """What stands out in one step."""
+    """The events of one step."""
     if before.decision == agenda.REPLY and action == actions.A_REPLY + 1:
         yield "trade", f"{names[before.offer_from]} and {names[before.offer_to]} trade"
     if before.auction_lot < 0 <= after.auction_lot:
@@ -212,13 +201,13 @@ def _marks(
 # --- uploads
 
 
-def uploaded(data: bytes, most: int) -> tuple[list[Replay], int]:
-    """The games of a file that a client sent, played back, and how many were left out.
+def read_file(data: bytes, most: int) -> tuple[list[Replay], int]:
+    """The games of a file that a client sent, and the number of games left out.
 
     The file is data: nothing in it is run.
 
     Raises:
-        FormatError: It holds no games of this version, or one of them can't be played back.
+        FormatError: It holds no games of this version.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = write_atomically(Path(folder) / "The file", data)
@@ -228,13 +217,15 @@ def uploaded(data: bytes, most: int) -> tuple[list[Replay], int]:
             raise FormatError(str(error).replace(repr(str(path)), "The file")) from None
     if not found:
         raise FormatError("The file holds no recorded game.")
-    for replay in found[:most]:
-        replays.final(replay)
     return found[:most], len(found) - len(found[:most])
 
 
-def kept(replay: Replay, game_id: str) -> Stored:
-    """An uploaded game, to be kept."""
+def row_of(replay: Replay, game_id: str) -> Stored:
+    """The row of an uploaded game.
+
+    Raises:
+        FormatError: It can't be played back.
+    """
     end = replays.final(replay)
     about = {
         "rules": replay.rules.changed(), "seed": replay.seed, "turn_limit": replay.turn_limit,
@@ -251,9 +242,7 @@ def kept(replay: Replay, game_id: str) -> Stored:
         status(end, names),
         len(replay.actions),
         data_of(end),
-        _NO_MEMORY,
-        None,
-        replay.actions.tobytes(),
+        actions=replay.actions.tobytes(),
     )
 
 

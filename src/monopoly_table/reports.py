@@ -1,15 +1,13 @@
-"""A whole game judged: luck, skill, accuracy and the worst mistakes.
+"""Reports on whole games: luck, skill, accuracy and the worst mistakes.
 
-A first version comes soon, from few playouts, then better ones.
-
-Only choices that the policy who plays on would not make itself can cost anything; between them luck
-adds up by itself. So those are looked at, and as many others as a curve needs.
+A first version comes soon, from few playouts, then better ones. Only choices that the policy that
+plays on would not make itself can cost anything; between them luck adds up by itself. So those are
+played out, and as many others as a curve needs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -24,7 +22,7 @@ from monopoly_env.game import Game, Games
 from monopoly_env.intervals import mean_interval
 from monopoly_env.policy.loop import answers
 from monopoly_env.policy.protocol import MEMORY, Decisions
-from monopoly_table.analysis import Message, Policies, about, told
+from monopoly_table.analysis import Message, Policies, about, as_json
 
 _SOON: Final = 4000  # playouts of the first version, of all decisions together
 # Playouts of each decision at first; how many times as many in the next version
@@ -59,7 +57,7 @@ def report(
         last: The game at the end.
         names: Of the players.
         playouts: Before and after each action, in the last version.
-        policies: Who plays on.
+        policies: The policies that play on.
     """
     choices = _choices(games, chosen, policies)
     versions = _versions(len(choices), playouts)
@@ -84,41 +82,24 @@ def report(
     for looked, number in enumerate(suspects, 1):
         mistakes += _mistakes(games, chosen, number, policies)
         yield _progress(1 - _LOOKING + _LOOKING * looked / len(suspects))
-    mistakes = sorted((one for one in mistakes if one["clear"]), key=lambda one: -one["cost"])[
-        :_MISTAKES
-    ]
-    yield judged | _progress(1.0) | {"mistakes": mistakes, "done": True}
+    clear = sorted((one for one in mistakes if one["clear"]), key=lambda one: -one["cost"])
+    yield judged | _progress(1.0) | {"mistakes": clear[:_MISTAKES], "done": True}
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """A decision, or the several that make one offer.
+def _choices(games: Games, chosen: NDArray[np.int64], policies: Policies) -> NDArray[np.int64]:
+    """(N, 3) the contested choices, and as many others as a curve needs.
 
-    Attributes:
-        start: The first of them.
-        end: The last.
-        contested: Whether the policy that plays on might choose otherwise. What it chooses itself
-            costs nothing: the same playouts follow.
+    A choice is a decision, or the several that make one offer: the first, the last, and whether it
+    is contested: the policy that plays on might choose otherwise. Its own choice costs nothing.
     """
-
-    start: int
-    end: int
-    contested: bool
-
-
-def _choices(games: Games, chosen: NDArray[np.int64], policies: Policies) -> list[_Choice]:
-    """The contested choices, and as many others as a curve needs."""
     starts = np.flatnonzero(
         ~np.isin(games["decision"], actions.OFFERING) | (np.arange(len(games)) == 0)
     )
     ends = np.append(starts[1:], len(games)) - 1
     contested = (ends > starts) | _differs(games[starts], chosen[starts], policies)
-    every = np.union1d(
-        np.flatnonzero(contested), np.linspace(0, len(starts) - 1, _POINTS).astype(np.int64)
-    )
-    return [
-        _Choice(int(starts[number]), int(ends[number]), bool(contested[number])) for number in every
-    ]
+    spread = np.linspace(0, len(starts) - 1, _POINTS).astype(np.int64)
+    every = np.union1d(np.flatnonzero(contested), spread)
+    return np.stack([starts, ends, contested], axis=1)[every]
 
 
 def _differs(games: Games, chosen: NDArray[np.int64], policies: Policies) -> NDArray[np.bool_]:
@@ -142,7 +123,7 @@ def _parts(decisions: int, playouts: int) -> Iterator[slice]:
 
 
 def _versions(decisions: int, playouts: int) -> list[int]:
-    """How many playouts each decision has had in each version."""
+    """The playouts of each decision in each version."""
     counts = [min(playouts, max(_FEWEST, _SOON // (2 * decisions)))]
     while counts[-1] < playouts:
         counts.append(min(playouts, _MORE * counts[-1]))
@@ -150,57 +131,39 @@ def _versions(decisions: int, playouts: int) -> list[int]:
 
 
 class _Tally:
-    """What the playouts of some choices said."""
+    """The results of the playouts of some choices."""
 
     def __init__(
-        self, games: Games, chosen: NDArray[np.int64], choices: Sequence[_Choice], playouts: int
+        self, games: Games, chosen: NDArray[np.int64], choices: NDArray[np.int64], playouts: int
     ) -> None:
         self.games, self.chosen = games, chosen
-        self.starts = np.array([choice.start for choice in choices])
-        self.ends = np.array([choice.end for choice in choices])
-        self.contested = np.array([choice.contested for choice in choices])
+        self.starts, self.ends, self.contested = choices.T
         self.before, self.after = np.zeros((2, len(choices), int(games["num_players"][0])))  # sums
         self.lost = np.zeros((len(choices), playouts), np.float32)  # by the player who chose
 
     def play(self, part: slice, playouts: slice, policies: Policies) -> None:
         """Play some choices out some more times, before and, where it may differ, after them."""
-        starts, ends, count = (
-            self.games[self.starts[part]],
-            self.ends[part],
-            playouts.stop - playouts.start,
-        )
-        before = rollout(starts, list(policies), count, first=playouts.start).shares
+        starts, ends = self.games[self.starts[part]], self.ends[part]
+        seated, count, first = list(policies), playouts.stop - playouts.start, playouts.start
+        before = rollout(starts, seated, count, first=first).shares
         after, these = before.copy(), np.flatnonzero(self.contested[part])
         if len(these):
             last, taken = self.games[ends[these]], self.chosen[ends[these]]
-            after[these] = rollout(
-                last, list(policies), count, actions=taken, first=playouts.start
-            ).shares
+            after[these] = rollout(last, seated, count, actions=taken, first=first).shares
         self.before[part] += before.sum(axis=1, dtype=np.float64)
         self.after[part] += after.sum(axis=1, dtype=np.float64)
-        self.lost[part, playouts] = (before - after)[
-            np.arange(len(starts)), :, starts["player"].astype(np.int64)
-        ]
+        own = np.arange(len(starts)), slice(None), starts["player"].astype(np.int64)
+        self.lost[part, playouts] = (before - after)[own]
 
     def history(self, final: NDArray[np.float64], count: int) -> History:
         """The course of the game after so many playouts."""
-        return History(
-            self.games[self.starts],
-            self.chosen[self.starts],
-            self.before / count,
-            self.after / count,
-            final,
-        )
+        games, chosen = self.games[self.starts], self.chosen[self.starts]
+        return History(games, chosen, self.before / count, self.after / count, final)
 
     def clear_loss(self, count: int) -> NDArray[np.float64]:
-        """(D,), the loss of each choice.
-
-        It is 0 unless it is clear by more than the interval, so that noise does not count as a
-        mistake.
-        """
-        intervals = np.array(
-            [mean_interval(lost.astype(np.float64)) for lost in self.lost[:, :count]]
-        )
+        """(D,), the loss of each choice; 0 unless it is clear beyond its interval."""
+        lost = self.lost[:, :count].astype(np.float64)
+        intervals = np.array([mean_interval(row) for row in lost])
         return np.where(intervals[:, 1] > 0, intervals[:, 0], 0.0)
 
 
@@ -211,7 +174,7 @@ def _progress(progress: float) -> Message:
 def _judge(
     tally: _Tally, last: Game, names: Sequence[str], playouts: int, policies: Policies
 ) -> tuple[Message, list[int]]:
-    """What is known by now of the whole game, and the decisions that may be mistakes."""
+    """The game as known so far, and the decisions that may be mistakes."""
     course = tally.history(final_shares(last, list(policies), playouts), playouts)
     loss = np.zeros(len(tally.games))
     loss[tally.starts] = tally.clear_loss(playouts)
@@ -220,9 +183,8 @@ def _judge(
         for number in course.costly(_SUSPECTS)
         if loss[tally.starts[number]] > 0
     ]
-    points = zip(
-        tally.starts.tolist(), course.games["turns"].tolist(), course.before.tolist(), strict=True
-    )
+    columns = tally.starts, course.games["turns"], course.before
+    points = zip(*(column.tolist() for column in columns), strict=True)
     # The picks of an offer are one choice
     decided = ~np.isin(tally.games["decision"], actions.OFFERING)
     judged = {
@@ -239,17 +201,12 @@ def _judge(
             _suspicion(tally.games, tally.chosen, number, loss) for number in suspects[:_MISTAKES]
         ],
     }
-    return judged | about(policies, 0.0), suspects
+    return judged | about(policies), suspects
 
 
 def _accuracy(loss: float) -> float:
-    return float(
-        np.clip(
-            103.1668100711649 * np.exp(-0.04354415386753951 * 100 * loss) - 3.166924740191411,
-            0,
-            100,
-        )
-    )
+    score = 103.1668100711649 * np.exp(-0.04354415386753951 * 100 * loss) - 3.166924740191411
+    return float(np.clip(score, 0, 100))
 
 
 def _player(course: History, seat: int, name: str, loss: NDArray[np.float64]) -> Message:
@@ -267,23 +224,20 @@ def _player(course: History, seat: int, name: str, loss: NDArray[np.float64]) ->
 def _suspicion(
     games: Games, chosen: NDArray[np.int64], number: int, loss: NDArray[np.float64]
 ) -> Message:
-    """A decision that seems to be a mistake; what would have been better is not known yet."""
-    game, action = games[number], int(chosen[number])
-    return {
-        "version": number, "seat": int(game["player"]), "turn": int(game["turns"]),
-        "action": action,
-        "text": actions.describe(action, game), "cost": float(loss[number]), "clear": False,
-        "best": None, "chosen": None,
-    }  # fmt: skip
+    """A decision that seems to be a mistake; the better one is not known yet."""
+    text = actions.describe(int(chosen[number]), games[number])
+    told = {"text": text, "cost": float(loss[number]), "clear": False, "best": None, "chosen": None}
+    return _place(games[number], number) | {"action": int(chosen[number])} | told
+
+
+def _place(game: Game, number: int) -> Message:
+    return {"version": number, "seat": int(game.player), "turn": int(game.turns)}
 
 
 def _mistakes(
     games: Games, chosen: NDArray[np.int64], number: int, policies: Policies
 ) -> list[Message]:
-    """A decision looked at closely: what was chosen, and what would have been best.
-
-    Of an offer that was never finished, there is nothing.
-    """
+    """A decision with its best alternative; none for an offer that was never finished."""
     game, move = games[number], move_at(games, chosen, number)
     if move is None:
         return []
@@ -291,9 +245,12 @@ def _mistakes(
         game, [move, *moves_of(game)], list(policies), _CLOSELY, seconds=_LOOK
     )
     taken = compared.of(move)
-    return [{
-        "version": number, "seat": int(game.player), "turn": int(game.turns),
-        "action": taken.action, "text": taken.text,
-        "cost": -taken.difference, "clear": taken.difference_high < 0, "best": told(compared.best),
-        "chosen": told(taken),
-    }]  # fmt: skip
+    told = {
+        "action": taken.action,
+        "text": taken.text,
+        "cost": -taken.difference,
+        "clear": taken.difference_high < 0,
+        "best": as_json(compared.best),
+        "chosen": as_json(taken),
+    }
+    return [_place(game, number) | told]

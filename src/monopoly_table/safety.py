@@ -1,4 +1,4 @@
-"""What keeps strangers out: hosts and origins, headers, sizes, rates and tokens.
+"""Refusals and limits: hosts and origins, headers, sizes, rates, slow connections, tokens.
 
 The server is meant for one machine or one room of friends. A page of another site that runs in the
 same browser must not reach it: such a page can't set our `Host` (a name that it controls is not
@@ -14,16 +14,24 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from monopoly_table.refusals import NO_TOKEN, NOT_YOURS, TOO_LARGE, TOO_MANY, TOO_SLOW, RefusedError
-from monopoly_table.storage import Stored
+from monopoly_env.errors import (
+    ConfigurationError,
+    FormatError,
+    MonopolyError,
+    PositionError,
+    RulesError,
+)
+
+WRONG, NO_TOKEN, NOT_YOURS, UNKNOWN, MOVED_ON = 400, 401, 403, 404, 409  # statuses of HTTP
+TOO_SLOW, TOO_LARGE, IMPOSSIBLE, TOO_MANY, BUSY = 408, 413, 422, 429, 503
 
 MOST_UPLOAD: Final = 8 << 20  # bytes of an uploaded file
 MOST_BODY: Final = 256 << 10  # of any other request
@@ -31,7 +39,9 @@ MOST_MESSAGE: Final = 64 << 10  # of a message of a socket
 UPLOADS: Final = "/api/replays"
 _CLIENTS: Final = 1024  # addresses whose rates are remembered
 _DIGITS: Final = 20  # of a length
-_PATIENCE: Final = 30.0  # seconds in which the body of a request must have come
+HEAD_SECONDS: Final = 10.0  # in which the head of a request must have come
+BODY_SECONDS: Final = 30.0  # in which its body must have come
+MOST_CONNECTIONS: Final = 128  # besides sockets
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -47,8 +57,27 @@ HEADERS: Final = {
 }
 
 
+class RefusedError(ConfigurationError):
+    """A refused request: a sentence that says what to do.
+
+    Attributes:
+        status: The status of HTTP.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def status_of(error: MonopolyError) -> int:
+    """The status of HTTP for an error of this library."""
+    if isinstance(error, RefusedError):
+        return error.status
+    return IMPOSSIBLE if isinstance(error, PositionError | RulesError | FormatError) else WRONG
+
+
 class Bucket:
-    """So many events a second on average, and so many at once."""
+    """A limit of events: so many a second on average, and so many at once."""
 
     def __init__(self, rate: float, burst: int) -> None:
         self.rate, self.burst = rate, burst
@@ -86,17 +115,13 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        if scope["type"] not in ("http", "websocket"):
-            await self.app(scope, receive, send)
-            return
-        refusal = self._refusal(scope)
-        if refusal is not None:
+        kind = scope["type"]
+        if kind in ("http", "websocket") and (refusal := self._refusal(scope)) is not None:
             await _refuse(scope, receive, send, refusal)
-            return
-        if scope["type"] == "websocket":
+        elif kind == "http":
+            await self.app(scope, _bounded(receive, _most(scope)), _with_headers(send))
+        else:
             await self.app(scope, receive, send)
-            return
-        await self.app(scope, _bounded(receive, _most(scope)), _with_headers(send))
 
     def _refusal(self, scope: Scope) -> RefusedError | None:
         headers = Headers(scope=scope)
@@ -159,7 +184,7 @@ def _most(scope: Scope) -> int:
 def _bounded(receive: Receive, most: int) -> Receive:
     """The same body, cut off with an error where it gets too large or comes too slowly."""
     seen, more = 0, True
-    end = asyncio.get_running_loop().time() + _PATIENCE
+    end = asyncio.get_running_loop().time() + BODY_SECONDS
 
     async def bounded() -> Message:
         nonlocal seen, more
@@ -169,7 +194,7 @@ def _bounded(receive: Receive, most: int) -> Receive:
                 message = await receive()
         except TimeoutError as error:
             raise HTTPException(
-                TOO_SLOW, f"The request did not come whole in {_PATIENCE:.0f} seconds."
+                TOO_SLOW, f"The request did not come whole in {BODY_SECONDS:.0f} seconds."
             ) from error
         seen, more = seen + len(message.get("body", b"")), message.get("more_body", False)
         if seen > most:
@@ -203,12 +228,57 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: RefusedEr
     await send({"type": "http.response.body", "body": body})
 
 
+class Connection(H11Protocol):
+    """HTTP as uvicorn speaks it, with a limit of time for the head of each request.
+
+    If there are too many connections, the one that has waited longest for its head is let go.
+    """
+
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Wait for a request."""
+        super().connection_made(transport)
+        self._await_head()
+        every = [each for each in self.connections if isinstance(each, Connection)]
+        here = [each for each in every if not each.transport.is_closing()]
+        if len(here) > MOST_CONNECTIONS:
+            waiting = {each._late.when(): each for each in here if each._late}
+            waiting[min(waiting)].transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Read a part of a request."""
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:
+            self._await_head()
+        else:
+            self._stop_waiting()
+
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        """Become a socket."""
+        super().handle_websocket_upgrade(event)
+        self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _await_head(self) -> None:
+        if self._late is None and self in self.connections:
+            self._late = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+
+    def _stop_waiting(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+
 # --- tokens
 
 
-@dataclass(frozen=True)
-class Rights:
-    """What somebody may do in a game.
+class Rights(NamedTuple):
+    """What the holder of a token may do in a game.
 
     Attributes:
         host: Whether it is the host.
@@ -224,24 +294,22 @@ def same(token: str, secret: str | None) -> bool:
     return bool(secret) and secrets.compare_digest(token.encode(), (secret or "").encode())
 
 
-def rights(token: str, host: str, row: Stored, seats: Any) -> Rights:
+def rights(token: str, host: str, about: dict[str, Any]) -> Rights:
     """What a token allows in a game.
 
     Args:
-        token: What the client sent.
+        token: The token that the client sent.
         host: The host's token.
-        row: The game.
-        seats: Its seats.
+        about: `Stored.about` of the game.
 
     Raises:
-        RefusedError: The token is missing or belongs elsewhere.
+        RefusedError: The token belongs elsewhere.
     """
+    seats = list(enumerate(about["seats"]))
     if same(token, host):
-        return Rights(
-            True, tuple(number for number, seat in enumerate(seats) if seat.kind == "person")
-        )
-    own = tuple(number for number, seat in enumerate(seats) if same(token, seat.token))
-    if not own and not same(token, row.about["watch"]):
+        return Rights(True, tuple(number for number, seat in seats if seat["kind"] == "person"))
+    own = tuple(number for number, seat in seats if same(token, seat["token"]))
+    if not own and not same(token, about["watch"]):
         raise RefusedError(
             NO_TOKEN, "The token in your link does not fit this game: ask the host for a new link."
         )

@@ -1,6 +1,6 @@
-"""The two sockets: one plays at a table, the other analyses.
+"""Sockets: connections, the first message, limits of messages, and the socket of a game.
 
-docs/protocol.md lists their messages.
+docs/protocol.md lists the messages. `jobs` has the socket of analyses.
 """
 
 from __future__ import annotations
@@ -8,24 +8,32 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from functools import wraps
 from typing import Any, Final, TypeAlias
 
 from fastapi import WebSocket
+from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from monopoly_env.errors import MonopolyError
 from monopoly_table import messages
-from monopoly_table.house import House
-from monopoly_table.refusals import IMPOSSIBLE, NO_TOKEN, TOO_MANY, UNKNOWN, RefusedError
-from monopoly_table.rooms import Client, Room
-from monopoly_table.safety import MOST_MESSAGE, Bucket
+from monopoly_table.safety import (
+    IMPOSSIBLE,
+    MOST_MESSAGE,
+    NO_TOKEN,
+    TOO_MANY,
+    UNKNOWN,
+    Bucket,
+    RefusedError,
+)
+from monopoly_table.server import Server
+from monopoly_table.sessions import Client, GameSession
 
 BY_TOKEN, BY_GAME, BY_RATE, BY_FAULT = 4401, 4404, 4429, 1011  # codes of closing
 _CODES: Final = {NO_TOKEN: BY_TOKEN, UNKNOWN: BY_GAME, TOO_MANY: BY_RATE}
-_PATIENCE: Final = 10.0  # seconds until the first message must have come
+_HELLO_SECONDS: Final = 10.0  # in which the first message must have come
 _RATE, _BURST = 30.0, 100  # messages of a client, a second and at once
 _MISSHAPEN: Final = 20  # messages of a wrong shape until a client is let go
 
@@ -34,20 +42,20 @@ _Serve: TypeAlias = Callable[..., Awaitable[None]]
 _log = logging.getLogger(__name__)
 
 
-def _counted(serve: _Serve) -> _Serve:
-    """A connection that is counted, and closed with the reason for which it ended."""
+def served(serve: _Serve) -> _Serve:
+    """Accept and count a connection, and close it with the reason for which it ended."""
 
     @wraps(serve)
-    async def served(socket: WebSocket, house: House, *about: str) -> None:
+    async def counted(socket: WebSocket, server: Server, *about: Any) -> None:
         await socket.accept()
-        house.sockets += 1
+        server.sockets += 1
         try:
-            if house.sockets > house.settings.sockets:
-                most = house.settings.sockets
+            most = server.settings.sockets
+            if server.sockets > most:
                 raise RefusedError(
                     TOO_MANY, f"The server takes {most} connections at once: close some tabs."
                 )
-            await serve(socket, house, *about)
+            await serve(socket, server, *about)
         except WebSocketDisconnect:
             pass
         except RefusedError as refusal:
@@ -58,90 +66,9 @@ def _counted(serve: _Serve) -> _Serve:
             _log.exception("a connection failed")
             await _close(socket, BY_FAULT, "The server failed; the game is kept. Open it again.")
         finally:
-            house.sockets -= 1
+            server.sockets -= 1
 
-    return served
-
-
-@_counted
-async def table(socket: WebSocket, house: House, game: str) -> None:
-    """Serve a client of a table until it leaves."""
-    hello = await _hello(socket)
-    row = await house.run(lambda: house.row(game))
-    client = Client(house.rights(hello.token, row))
-    room = await house.rooms.open(row)
-    writer = asyncio.create_task(_write(socket, client))
-    try:
-        await room.enter(client, hello.version, hello.digest)
-        await _until_done(writer, asyncio.create_task(_play(socket, room, client)))
-    finally:
-        writer.cancel()
-        await room.leave(client)
-
-
-async def _play(socket: WebSocket, room: Room, client: Client) -> None:
-    async for message in _incoming(socket, messages.TABLE):
-        if isinstance(message, messages.Misshapen):
-            client.send(message.refusal | {"version": room.table.version})
-        else:
-            await room.handle(client, message)
-
-
-async def _write(socket: WebSocket, client: Client) -> None:
-    """Send what a client is told, in order."""
-    while (message := await client.waiting.get()) is not None:
-        await socket.send_text(json.dumps(message))
-    raise RefusedError(
-        UNKNOWN, "The game was removed, or your connection is too slow: open it again."
-    )
-
-
-@_counted
-async def analyses(socket: WebSocket, house: House) -> None:
-    """Serve a client that analyses: one job at a time, until it leaves."""
-    hello = await _hello(socket)
-    if not house.is_host(hello.token):
-        row = await house.run(lambda: house.row(hello.game or ""))
-        house.rights(hello.token, row)
-    await socket.send_text(json.dumps({"type": "ready"}))
-    job: asyncio.Task[None] | None = None
-    try:
-        async for message in _incoming(socket, messages.ANALYSIS):
-            if isinstance(message, messages.Misshapen):
-                await socket.send_text(json.dumps(message.refusal))
-            elif isinstance(message, messages.Ping):
-                await socket.send_text(json.dumps({"type": "pong", "id": message.id}))
-            else:
-                await _stop(job)
-                job = None
-                if not isinstance(message, messages.Stop):
-                    job = asyncio.create_task(_analyse(socket, house, hello.token, message))
-    finally:
-        await _stop(job)
-
-
-async def _analyse(socket: WebSocket, house: House, token: str, message: Any) -> None:
-    """Send the steps of a job until it is done or cancelled."""
-    steps: Iterator[dict[str, Any]] = house.job(token, message)
-    try:
-        while (step := await house.think(lambda: next(steps, None), token)) is not None:
-            await socket.send_text(json.dumps(step | {"id": message.id}))
-    except MonopolyError as error:
-        await socket.send_text(
-            json.dumps({"type": "refused", "id": message.id, "error": str(error)})
-        )
-    except (WebSocketDisconnect, RuntimeError):
-        return  # nobody listens any more
-
-
-async def _stop(job: asyncio.Task[None] | None) -> None:
-    if job is not None:
-        job.cancel()
-        with suppress(asyncio.CancelledError):
-            await job
-
-
-# --- what both have in common
+    return counted
 
 
 async def _close(socket: WebSocket, code: int, reason: str) -> None:
@@ -151,15 +78,38 @@ async def _close(socket: WebSocket, code: int, reason: str) -> None:
             await socket.close(code, reason.encode()[:120].decode(errors="ignore"))
 
 
-async def _hello(socket: WebSocket) -> Any:
+async def hello(socket: WebSocket) -> messages.Hello:
+    """The first message.
+
+    Raises:
+        RefusedError: It comes too late, or is none.
+    """
     try:
-        text = await asyncio.wait_for(_text(socket), _PATIENCE)
+        text = await asyncio.wait_for(_text(socket), _HELLO_SECONDS)
     except TimeoutError as error:
         raise RefusedError(NO_TOKEN, "No hello came in time.") from error
-    hello = messages.read(messages.HELLO, text)
-    if isinstance(hello, messages.Misshapen):
-        raise RefusedError(IMPOSSIBLE, hello.error)
-    return hello
+    said: messages.Hello | messages.Misshapen = messages.read(messages.HELLO, text)
+    if isinstance(said, messages.Misshapen):
+        raise RefusedError(IMPOSSIBLE, said.error)
+    return said
+
+
+async def incoming(socket: WebSocket, shape: Any) -> AsyncIterator[Any]:
+    """The messages of a client: of this shape, or `Misshapen`.
+
+    Raises:
+        RefusedError: There are too many of them.
+    """
+    bucket, misshapen = Bucket(_RATE, _BURST), 0
+    while True:
+        text = await _text(socket)
+        if not bucket.take():
+            raise RefusedError(TOO_MANY, "Too many messages: wait a second, then come back.")
+        message = messages.read(shape, text)
+        misshapen += isinstance(message, messages.Misshapen)
+        if misshapen > _MISSHAPEN:
+            raise RefusedError(IMPOSSIBLE, message.error)
+        yield message
 
 
 async def _text(socket: WebSocket) -> str:
@@ -174,18 +124,46 @@ async def _text(socket: WebSocket) -> str:
     return str(text)
 
 
-async def _incoming(socket: WebSocket, shape: Any) -> AsyncIterator[Any]:
-    """The messages of a client."""
-    bucket, misshapen = Bucket(_RATE, _BURST), 0
-    while True:
-        text = await _text(socket)
-        if not bucket.take():
-            raise RefusedError(TOO_MANY, "Too many messages: wait a second, then come back.")
-        message = messages.read(shape, text)
-        misshapen += isinstance(message, messages.Misshapen)
-        if misshapen > _MISSHAPEN:
-            raise RefusedError(IMPOSSIBLE, message.error)
-        yield message
+async def send(socket: WebSocket, message: dict[str, Any]) -> None:
+    """Send a message."""
+    await socket.send_text(json.dumps(message))
+
+
+# --- the socket of a game
+
+
+@served
+async def play(socket: WebSocket, server: Server, game: str) -> None:
+    """Serve a client that plays or watches, until it leaves."""
+    said = await hello(socket)
+    row, rights = await run_in_threadpool(server.open, game, said.token)
+    client, session = Client(rights), await server.sessions.open(row)
+    writer = asyncio.create_task(_write(socket, client))
+    try:
+        await session.enter(client, said.version, said.digest)
+        await _until_done(writer, asyncio.create_task(_read(socket, session, client)))
+    finally:
+        writer.cancel()
+        await session.leave(client)
+
+
+async def _read(socket: WebSocket, session: GameSession, client: Client) -> None:
+    """Handle what a client sends, in order."""
+    async for message in incoming(socket, messages.GAME_MESSAGE):
+        if isinstance(message, messages.Misshapen):
+            version = session.game.row.version
+            client.send({"type": "refused", **message._asdict(), "version": version})
+        else:
+            await session.handle(client, message)
+
+
+async def _write(socket: WebSocket, client: Client) -> None:
+    """Send a client its messages, in order."""
+    while (message := await client.waiting.get()) is not None:
+        await send(socket, message)
+    raise RefusedError(
+        UNKNOWN, "The game was removed, or your connection is too slow: open it again."
+    )
 
 
 async def _until_done(*tasks: asyncio.Task[None]) -> None:

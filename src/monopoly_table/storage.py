@@ -25,7 +25,7 @@ from typing import Any, Final
 from filelock import FileLock, Timeout
 
 from monopoly_env.errors import ConfigurationError, FormatError
-from monopoly_table.refusals import BUSY, RefusedError
+from monopoly_table.safety import BUSY, RefusedError
 
 FILE: Final = "table.sqlite"
 _VERSION: Final = 2  # of the tables below

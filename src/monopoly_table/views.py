@@ -1,26 +1,48 @@
-"""A position as clients read it.
+"""A position as clients read it, in JSON: the table, the open question and its legal actions.
 
-It is everything on the table, the open question and its answers, in JSON.
+Also the reasons why typical actions are not legal, and the constants that a page needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 from monopoly_env import actions, core
+from monopoly_env.actions import (
+    A_BUILD,
+    A_BUY,
+    A_JAIL,
+    A_MORTGAGE,
+    A_SELL,
+    A_TRADE,
+    A_UNMORTGAGE,
+    HEAD_NAMES,
+    HEAD_OF,
+    HEADS,
+    NOTES,
+    RAISES,
+)
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import HOUSE_LOT
-from monopoly_env.facts import board
-from monopoly_env.facts.cards import DECKS
+from monopoly_env.engine.trade import COUNTER
+from monopoly_env.facts import board, cards
+from monopoly_env.facts.editions import EDITION_NAMES
 from monopoly_env.game import CHANCE_GOOD, ENDINGS, NOBODY, Game
 from monopoly_env.render import words
-from monopoly_env.render.svg import PLAYER_COLOURS, draw
+from monopoly_env.render.svg import GROUP_COLOURS, PLAYER_COLOURS, draw
 from monopoly_env.render.text import PLAYERS
-from monopoly_env.rules import Rules
-from monopoly_table import choices, facts
+from monopoly_env.render.words import Names
+from monopoly_env.rules import PRESETS, Rules
+from monopoly_table import prices, safety
 
 _OFFERING: Final = ("trade_ask", "trade_give", "trade_cash", "reply")
+_ON_LOTS: Final = ("build", "sell", "mortgage", "unmortgage", "trade_ask", "trade_give")
+_PRICED: Final = ("build", "mortgage", "unmortgage")
+_LEVELS: Final = ("none yet", "only 1 house", "only 2 houses", "only 3 houses", "only 4 houses")
 
 
 def view(
@@ -28,10 +50,9 @@ def view(
 ) -> dict[str, Any]:
     """A position in JSON, as docs/protocol.md describes it.
 
-    What depends on the client or on the table is empty.
+    Fields that depend on the client or on the running game are empty.
     """
-    rules = Rules.from_record(game.rules)
-    over = core.is_over(game)
+    rules, over = Rules.from_record(game.rules), core.is_over(game)
     return {
         "game": game_id,
         "version": version,
@@ -45,13 +66,13 @@ def view(
         "lots": _lots(game),
         "bank": {"houses": int(game.houses), "hotels": int(game.hotels), "pot": int(game.pot)},
         "question": None if over else _question(game, names),
-        "actions": choices.legal(game, names),
-        "refusals": choices.refusals(game, names),
+        "actions": legal(game, names),
+        "refusals": _refusals(game, names),
         "offer": _offer(game),
         "auction": _auction(game),
         "over": over,
         "ending": ENDINGS[game.ending] if over else None,
-        "winners": [seat for seat in range(game.num_players) if over and game.place[seat] == 1],
+        "winners": winners(game),
         "you": [],
         "undo": False,
         "may_offer": may_offer(game),
@@ -62,9 +83,36 @@ def view(
     }
 
 
-def picture(game: Game) -> str:
-    """The board as SVG."""
+def board_svg(game: Game) -> str:
+    """The drawn board."""
     return draw(game).svg
+
+
+def shown(game: Game) -> dict[str, Any]:
+    """A position that belongs to no game: its view and its board."""
+    return {"view": view(game, default_names(game), 0), "board": board_svg(game)}
+
+
+def default_names(game: Game) -> list[str]:
+    """Names for players who have none."""
+    return [f"Player {letter}" for letter in PLAYERS[: int(game.num_players)]]
+
+
+def winners(game: Game) -> list[int]:
+    """The seats that have won; empty before the end."""
+    return [
+        seat for seat in range(game.num_players) if core.is_over(game) and game.place[seat] == 1
+    ]
+
+
+def allows(game: Game, action: int) -> bool:
+    """Whether an action is legal now."""
+    return bool(int(game.legal[action >> 5]) >> (action & 31) & 1)
+
+
+def square_of(game: Game, lot: int) -> int:
+    """The square of a lot."""
+    return int(board.LOT_SQUARE[game.rules.board, lot])
 
 
 def _players(game: Game, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -78,22 +126,28 @@ def _players(game: Game, names: Sequence[str]) -> list[dict[str, Any]]:
             "policy": None,
             "connected": False,
             "colour": PLAYER_COLOURS[seat],
-            "cash": int(game.cash[seat]),
             "worth": int(worth[seat]),
-            "square": int(game.position[seat]),
             "where": _where(game, seat),
-            "jail": int(game.jail[seat]) - 1 if game.jail[seat] else None,
-            "jail_cards": [
-                deck
-                for number, deck in enumerate(DECKS)
-                if int(game.jail_cards[seat]) >> number & 1
-            ],
-            "lots": board.lots_of(game.lots[seat]),
             "place": int(game.place[seat]),
             "out": bool(game.place[seat] > 1),
+            **_holdings(game, seat),
         }
         for seat in range(game.num_players)
     ]
+
+
+def _holdings(game: Game, seat: int) -> dict[str, Any]:
+    return {
+        "cash": int(game.cash[seat]),
+        "square": int(game.position[seat]),
+        "jail": int(game.jail[seat]) - 1 if game.jail[seat] else None,
+        "jail_cards": _decks(int(game.jail_cards[seat])),
+        "lots": board.lots_of(game.lots[seat]),
+    }
+
+
+def _decks(bits: int) -> list[str]:
+    return [deck for number, deck in enumerate(cards.DECKS) if bits >> number & 1]
 
 
 def _where(game: Game, seat: int) -> str:
@@ -104,16 +158,16 @@ def _where(game: Game, seat: int) -> str:
 
 
 def _lots(game: Game) -> list[dict[str, Any]]:
-    edition, owed = int(game.rules.board), facts.rents(game)
+    owed = prices.rents(game)
     return [
         {
             "lot": lot,
-            "name": board.LOT_NAME[edition][lot],
-            "square": int(board.LOT_SQUARE[edition, lot]),
+            "name": words.lot_name(game, lot),
+            "square": square_of(game, lot),
             "group": int(board.GROUP_OF[lot]),
-            "owner": choices.owner_of(game, lot),
+            "owner": _owner(game, lot),
             "level": int(game.level[lot]) if lot < board.NUM_STREETS else 0,
-            "mortgaged": bool(int(game.mortgaged) >> lot & 1),
+            "mortgaged": _has(game.mortgaged, lot),
             "rent": owed[lot],
         }
         for lot in range(board.NUM_LOTS)
@@ -137,19 +191,16 @@ def _offer(game: Game) -> dict[str, Any] | None:
     return {
         "from": int(game.offer_from),
         "to": int(game.offer_to),
-        "give": goods(int(game.offer_give), max(0, cash)),
-        "ask": goods(int(game.offer_ask), max(0, -cash)),
+        "give": _goods(int(game.offer_give), max(0, cash)),
+        "ask": _goods(int(game.offer_ask), max(0, -cash)),
         "counter": bool(game.offer_counter),
     }
 
 
-def goods(bits: int, dollars: int) -> dict[str, Any]:
+def _goods(bits: int, dollars: int) -> dict[str, Any]:
     """One side of an offer."""
-    return {
-        "lots": board.lots_of(bits & board.ALL_LOTS),
-        "cards": [deck for number, deck in enumerate(DECKS) if bits >> CHANCE_GOOD + number & 1],
-        "dollars": dollars,
-    }
+    lots = board.lots_of(bits & board.ALL_LOTS)
+    return {"lots": lots, "cards": _decks(bits >> CHANCE_GOOD), "dollars": dollars}
 
 
 def _auction(game: Game) -> dict[str, Any] | None:
@@ -161,11 +212,9 @@ def _auction(game: Game) -> dict[str, Any] | None:
         "name": words.lot_name(game, lot),
         "bid": int(game.auction_bid),
         "leader": None if game.auction_leader == NOBODY else int(game.auction_leader),
-        "bidders": [
-            seat for seat in range(game.num_players) if int(game.auction_bidders) >> seat & 1
-        ],
+        "bidders": [seat for seat in range(game.num_players) if _has(game.auction_bidders, seat)],
         "sealed": bool(game.decision == agenda.SEALED_BID),
-        "most": facts.bid_limit(game),
+        "most": prices.bid_limit(game),
     }
 
 
@@ -175,16 +224,271 @@ def may_offer(game: Game) -> list[int]:
     In a reply, the counter-offer goes to the one who offered.
     """
     if game.decision == agenda.REPLY:
-        return (
-            [int(game.offer_from)] if int(game.legal[_COUNTER >> 5]) >> (_COUNTER & 31) & 1 else []
-        )
+        return [int(game.offer_from)] if allows(game, actions.A_REPLY + COUNTER) else []
+    players = int(game.num_players)
     return [
-        (int(game.player) + offset) % int(game.num_players)
-        for offset in range(1, int(game.num_players))
-        if int(game.legal[(actions.A_TRADE + offset - 1) >> 5])
-        >> ((actions.A_TRADE + offset - 1) & 31)
-        & 1
+        (int(game.player) + offset) % players
+        for offset in range(1, players)
+        if allows(game, A_TRADE + offset - 1)
     ]
 
 
-_COUNTER: Final = actions.A_REPLY + 2
+def setup_of(game: Game) -> dict[str, Any]:
+    """The board of a position as a `PositionSetup`, before the throw of the seat on turn."""
+    owned = sum(int(lots) for lots in game.lots)  # nobody shares a lot
+    return {
+        "rules": {"preset": "official", "options": Rules.from_record(game.rules).changed()},
+        "seed": 0,
+        "turn": int(game.turn),
+        "streak": 0,
+        "pot": int(game.pot),
+        "players": [
+            _holdings(game, seat)
+            | {"cash": max(0, int(game.cash[seat])), "bankrupt": bool(game.place[seat])}
+            for seat in range(game.num_players)
+        ],
+        "buildings": [
+            {"lot": lot, "level": int(game.level[lot])}
+            for lot in range(board.NUM_STREETS)
+            if game.level[lot]
+        ],
+        "mortgaged": board.lots_of(int(game.mortgaged) & owned),
+        "throws": [],
+        "chance": [],
+        "community_chest": [],
+    }
+
+
+# --- legal actions
+
+
+def legal(game: Game, names: Names) -> list[dict[str, Any]]:
+    """The legal actions; empty once the game is over."""
+    costs = prices.costs(game)
+    return [
+        _action(game, int(action), int(costs[action]), names) for action in core.legal_actions(game)
+    ]
+
+
+def _action(game: Game, action: int, cost: int, names: Names) -> dict[str, Any]:
+    kind = HEAD_NAMES[HEAD_OF[action]]
+    index = action - HEADS[kind].start
+    lot = index if kind in _ON_LOTS and index < board.NUM_LOTS else None
+    if kind == "buy":
+        lot = int(game.agenda[game.depth - 1, 2])
+    to = (int(game.player) + index + 1) % int(game.num_players) if kind == "trade" else None
+    text = going_on(game) if kind == "turn" else actions.describe(action, game)
+    return {
+        "action": action,
+        "kind": kind,
+        "text": text if to is None else f"trade with {names[to]}",
+        "lot": lot,
+        "square": None if lot is None else square_of(game, lot),
+        "dollars": _dollars(game, action, kind, index, cost),
+        "to": to,
+    }
+
+
+def _dollars(game: Game, action: int, kind: str, index: int, cost: int) -> int | None:
+    if (kind in _PRICED and game.decision != agenda.PLACE) or action == A_JAIL:
+        return cost
+    if action == A_BUY + 1:
+        return prices.price_for_sale(game)
+    if kind == "sell":
+        return prices.sale(game, action)
+    if kind == "bid" and index:
+        sealed = game.decision == agenda.SEALED_BID
+        base = int(game.sealed[game.player]) if sealed else prices.bid_base(game)
+        return base + RAISES[index - 1]
+    if kind == "trade_cash" and 0 < index <= 2 * len(NOTES):
+        return NOTES[(index - 1) % len(NOTES)]
+    return None
+
+
+def going_on(game: Game) -> str:
+    """The meaning of the action `go on` here."""
+    if game.decision == agenda.DEBT:
+        return "give up"
+    when = int(game.agenda[game.depth - 1, 2])
+    if game.decision == agenda.JAIL:
+        return "stay in jail" if when else "throw the dice"
+    told = {agenda.BEFORE_THROW: "throw the dice", agenda.AFTER_THROW: "end the turn"}
+    return told.get(when, "go on")
+
+
+# --- reasons why actions are not legal
+
+
+def _refusals(game: Game, names: Names) -> list[dict[str, Any]]:
+    """Typical actions on the board that are not legal now, each with the reason."""
+    if not game.decision:
+        return []
+    name = board.LOT_NAME[int(game.rules.board)]
+    return [
+        {"kind": kind, "square": square_of(game, lot), "text": name[lot] + reason}
+        for kind, lot, reason in (*_purchase(game), *_lot_actions(game, names))
+    ]
+
+
+def _purchase(game: Game) -> Iterator[tuple[str, int, str]]:
+    if game.decision == agenda.BUY and not allows(game, A_BUY + 1):
+        price, cash = prices.price_for_sale(game), game.cash[game.player]
+        yield (
+            "buy",
+            int(game.agenda[game.depth - 1, 2]),
+            f" costs ${price:,}, and you have ${cash:,}.",
+        )
+
+
+def _lot_actions(game: Game, names: Names) -> Iterator[tuple[str, int, str]]:
+    """Actions on the lots of the player to move, and on those of the others."""
+    seat, costs = int(game.player), prices.costs(game)
+    for lot in range(board.NUM_LOTS):
+        owner, is_street = _owner(game, lot), lot < board.NUM_STREETS
+        if owner is None:
+            continue
+        if owner != seat:
+            if is_street and game.decision == agenda.WINDOW:
+                yield "build", lot, f" belongs to {names[owner]}."
+            continue
+        if is_street and not allows(game, A_BUILD + lot):
+            yield "build", lot, ": " + _no_building(game, lot, int(costs[A_BUILD + lot]))
+        if is_street and game.level[lot] and not allows(game, A_SELL + lot):
+            yield "sell", lot, ": " + _no_sale(game, lot)
+        if _has(game.mortgaged, lot):
+            if not allows(game, A_UNMORTGAGE + lot):
+                yield "unmortgage", lot, ": " + _no_lifting(game, int(costs[A_UNMORTGAGE + lot]))
+        elif not allows(game, A_MORTGAGE + lot):
+            yield "mortgage", lot, ": " + _no_mortgage(game, lot)
+
+
+_ANOTHER_TIME: Final = "only in a window of the turn."
+_RAISING_CASH: Final = (agenda.WINDOW, agenda.DEBT, agenda.BUY, agenda.TAKEOVER)
+
+
+def _no_building(game: Game, lot: int, cost: int) -> str:
+    seat, group = int(game.player), _group(lot)
+    missing = [other for other in group if not _has(game.lots[seat], other)]
+    lowest = min(int(game.level[other]) for other in group)
+    if game.decision not in (agenda.WINDOW, agenda.PLACE):
+        return _ANOTHER_TIME
+    if missing:
+        return f"you need the whole group; {words.lot_name(game, missing[0])} is missing."
+    if any(_has(game.mortgaged, other) for other in group):
+        return "a lot of the group is mortgaged."
+    if game.level[lot] == board.HOTEL:
+        return "it has a hotel."
+    if game.level[lot] > lowest:
+        return f"build evenly: another street of the group has {_LEVELS[lowest]}."
+    if cost > game.cash[seat]:
+        return f"it costs ${cost:,}, and you have ${game.cash[seat]:,}."
+    return _no_piece(game, lot)
+
+
+def _no_piece(game: Game, lot: int) -> str:
+    hotel = game.level[lot] >= game.rules.hotel_after
+    if not (game.hotels if hotel else game.houses):
+        return f"the bank has no {'hotel' if hotel else 'house'}."
+    return "the rules do not allow it now."
+
+
+def _no_sale(game: Game, lot: int) -> str:
+    if game.decision not in _RAISING_CASH:
+        return _ANOTHER_TIME
+    if game.level[lot] < max(int(game.level[other]) for other in _group(lot)):
+        return "sell evenly: another street of the group has more."
+    return "the bank has no houses to break the hotel into, or the rules do not allow it now."
+
+
+def _no_mortgage(game: Game, lot: int) -> str:
+    if game.decision not in _RAISING_CASH:
+        return _ANOTHER_TIME
+    if lot < board.NUM_STREETS and any(game.level[other] for other in _group(lot)):
+        return "sell the buildings of the group first."
+    return "the rules do not allow it now."
+
+
+def _no_lifting(game: Game, cost: int) -> str:
+    if game.decision != agenda.WINDOW:
+        return _ANOTHER_TIME
+    return f"it costs ${cost:,}, and you have ${game.cash[game.player]:,}."
+
+
+def _owner(game: Game, lot: int) -> int | None:
+    """The seat that owns a lot; None for the bank."""
+    return next((seat for seat in range(game.num_players) if _has(game.lots[seat], lot)), None)
+
+
+def _group(lot: int) -> list[int]:
+    return board.lots_of(int(board.GROUP_LOTS[board.GROUP_OF[lot]]))
+
+
+def _has(bits: Any, number: int) -> bool:
+    return bool(int(bits) >> number & 1)
+
+
+# --- constants
+
+
+@cache
+def constants() -> dict[str, Any]:
+    """Rules, boards, cards, colours and limits."""
+    try:
+        ours = version("monopoly-env")
+    except PackageNotFoundError:  # run from a folder
+        ours = "unknown"
+    options = dataclasses.fields(Rules)
+    return {
+        "version": ours,
+        "rules": {
+            "presets": PRESETS,
+            "options": [
+                {"name": one.name, "default": one.default, **one.metadata} for one in options
+            ],
+        },
+        "colours": list(PLAYER_COLOURS),
+        "letters": list(PLAYERS),
+        "groups": [
+            {"name": name, "colour": colour, "lots": board.lots_of(int(lots))}
+            for name, colour, lots in zip(
+                board.GROUPS, GROUP_COLOURS, board.GROUP_LOTS, strict=False
+            )
+        ],
+        "boards": {
+            name: [_square(edition, square) for square in range(board.NUM_SQUARES)]
+            for edition, name in enumerate(EDITION_NAMES)
+        },
+        "cards": {name: _cards(edition) for edition, name in enumerate(EDITION_NAMES)},
+        "limits": {"upload": safety.MOST_UPLOAD, "players": [2, 8], "speed": [0, 10]},
+    }
+
+
+def _square(edition: int, square: int) -> dict[str, Any]:
+    lot = int(board.SQUARE_LOT[edition, square])
+    told = {
+        "square": square,
+        "name": board.SQUARE_NAME[edition][square],
+        "kind": board.KINDS[board.SQUARE_KIND[edition, square]],
+        "lot": lot if lot >= 0 else None,
+    }
+    if lot < 0:
+        return told
+    return told | {
+        "group": int(board.GROUP_OF[lot]),
+        "price": int(board.PRICE[edition, lot]),
+        "mortgage": int(board.MORTGAGE[edition, lot]),
+        "house_price": int(board.HOUSE_PRICE[edition, lot]),
+        "rent": [int(dollars) for dollars in board.RENT[edition, lot] if dollars],
+    }
+
+
+def _cards(edition: int) -> dict[str, Any]:
+    return {
+        deck: [
+            {"id": card, "label": label}
+            for card, label in zip(
+                cards.CARD_ID[edition][number], cards.CARD_LABEL[edition][number], strict=True
+            )
+        ]
+        for number, deck in enumerate(cards.DECKS)
+    }

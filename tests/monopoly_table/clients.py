@@ -16,7 +16,7 @@ NUMBERS = itertools.count(1)
 
 def host(client: TestClient) -> dict[str, str]:
     """The headers of the host."""
-    return bearer(client.app.state.house.token)  # type: ignore[attr-defined]
+    return bearer(client.app.state.server.token)  # type: ignore[attr-defined]
 
 
 def bearer(token: str) -> dict[str, str]:

@@ -11,8 +11,8 @@ import pytest
 import uvicorn
 from starlette.middleware.exceptions import ExceptionMiddleware
 
-from monopoly_table import connections, safety
-from monopoly_table.connections import Connection
+from monopoly_table import safety
+from monopoly_table.safety import Connection
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 BODY = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
@@ -60,7 +60,7 @@ async def ended(reader: asyncio.StreamReader) -> None:
 
 
 def test_half_sent_requests_never_keep_others_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 5)
+    monkeypatch.setattr(safety, "MOST_CONNECTIONS", 5)
 
     async def play(server: uvicorn.Server, port: int) -> None:
         half = await asyncio.gather(*(opened(port, REQUEST[:-2]) for _ in range(40)))  # at once
@@ -79,8 +79,8 @@ def test_half_sent_requests_never_keep_others_out(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_request_that_does_not_come_whole_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "PATIENCE", 0.1)
-    monkeypatch.setattr(safety, "_PATIENCE", 0.1)
+    monkeypatch.setattr(safety, "HEAD_SECONDS", 0.1)
+    monkeypatch.setattr(safety, "BODY_SECONDS", 0.1)
 
     async def play(_: uvicorn.Server, port: int) -> None:
         for before in (b"", REQUEST):  # the first request of a connection, and a later one

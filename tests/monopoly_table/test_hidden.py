@@ -16,10 +16,9 @@ import agents
 from monopoly_env import core, replays
 from monopoly_env.policy import names
 from monopoly_env.policy.names import make
-from monopoly_table import tables
-from monopoly_table.about import about
+from monopoly_table import games
 from monopoly_table.app import routes
-from monopoly_table.house import House, Settings
+from monopoly_table.server import Server, ServerSettings
 from tests.monopoly_table.clients import Player, bearer, begin, host
 
 SEALED: Final = {"options": {"auction": "sealed_second_price"}}
@@ -54,11 +53,11 @@ OWN: Final = re.compile(r'"(?:digest|watch|token)": ?"[^"]*"|"seconds": ?[\d.]+'
 
 def record(client: TestClient, game: dict[str, Any]) -> Any:
     """The record inside the server."""
-    return tables.record(stored(client, game).record)
+    return games.record(stored(client, game).record)
 
 
 def stored(client: TestClient, game: dict[str, Any]) -> Any:
-    return client.app.state.house.storage.find(game["game"])  # type: ignore[attr-defined]
+    return client.app.state.server.storage.find(game["game"])  # type: ignore[attr-defined]
 
 
 def told(client: TestClient, game: dict[str, Any], tokens: list[str], jobs: Any) -> str:
@@ -145,7 +144,7 @@ def test_dice_and_cards_to_come_are_told_to_nobody(client: TestClient) -> None:
 
 
 def host_token(client: TestClient) -> str:
-    return str(client.app.state.house.token)  # type: ignore[attr-defined]
+    return str(client.app.state.server.token)  # type: ignore[attr-defined]
 
 
 def test_sealed_bids_are_told_to_nobody_else(client: TestClient) -> None:
@@ -298,9 +297,9 @@ def test_the_error_of_a_policy_tells_no_seed(client: TestClient) -> None:
 def test_saved_policies_are_named_to_the_host_alone(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     make("expert").save(tmp_path / "in" / "mine.safetensors")
-    house = House(Settings(tmp_path / "data", tmp_path / "in"))
+    server = Server(ServerSettings(tmp_path / "data", tmp_path / "in"))
     for ready in (False, True):
-        house.ready = ready
-        assert "file:mine.safetensors" in json.dumps(about(house, host=True))
-        assert "file:" not in json.dumps(about(house, host=False))
-    house.close()
+        server.ready = ready
+        assert "file:mine.safetensors" in json.dumps(server.about(host=True))
+        assert "file:" not in json.dumps(server.about(host=False))
+    server.close()

@@ -13,8 +13,8 @@ import monopoly_env as me
 from monopoly_env import replays
 from monopoly_env.positions import position
 from monopoly_env.replays.messages import Message
-from monopoly_table import setups, views
-from monopoly_table.messages import Position
+from monopoly_table import views
+from monopoly_table.messages import PositionSetup
 from tests.monopoly_table.clients import Player, bearer, begin, host
 
 
@@ -29,7 +29,7 @@ def played(client: TestClient) -> str:
         rules={"options": {"trade": "none"}},
         turn_limit=6,
     )
-    with Player(client, game["game"], client.app.state.house.token) as ann:  # type: ignore[attr-defined]
+    with Player(client, game["game"], client.app.state.server.token) as ann:  # type: ignore[attr-defined]
         while not ann.view["over"]:
             ann.wait()
             if ann.my_turn():
@@ -190,9 +190,9 @@ def test_positions_go_there_and_back(client: TestClient) -> None:
     assert view["players"][2]["out"]
     assert view["lots"][0]["level"] == 3
     assert view["lots"][5]["mortgaged"]
-    built = setups.build(Position.model_validate(setup))
-    again = setups.build(Position.model_validate(setups.described(built)))
-    assert setups.described(again) == setups.described(built)
+    built = PositionSetup.model_validate(setup).build()
+    again = PositionSetup.model_validate(views.setup_of(built)).build()
+    assert views.setup_of(again) == views.setup_of(built)
 
 
 @pytest.mark.parametrize(("setup", "reason"), [
@@ -217,7 +217,7 @@ def test_a_position_that_cannot_be_is_refused_with_the_reason(
 def test_a_file_holds_whole_games_that_are_over(client: TestClient) -> None:
     short = begin(client, "expert", "expert", position={"players": [{}, {}]}, turn_limit=1)
     for game, reason in ((begin(client, "person", "person"), "not over"), (short, "position")):
-        with Player(client, game["game"], client.app.state.house.token) as player:  # type: ignore[attr-defined]
+        with Player(client, game["game"], client.app.state.server.token) as player:  # type: ignore[attr-defined]
             player.wait()
         answer = client.get(f"/api/games/{game['game']}/replay", headers=host(client))
         assert answer.status_code == 409

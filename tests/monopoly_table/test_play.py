@@ -23,7 +23,7 @@ NO_AUCTION = {"options": {"auction": "none"}}
 
 
 def token(client: TestClient) -> str:
-    return str(client.app.state.house.token)  # type: ignore[attr-defined]
+    return str(client.app.state.server.token)  # type: ignore[attr-defined]
 
 
 def ann(client: TestClient, game: dict[str, Any], seen: dict[str, Any] | None = None) -> Player:

@@ -12,9 +12,9 @@ from starlette.websockets import WebSocketDisconnect
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.names import make
 from monopoly_table.app import create
-from monopoly_table.house import Settings
-from monopoly_table.players import Catalogue
+from monopoly_table.catalogue import Catalogue
 from monopoly_table.safety import MOST_BODY
+from monopoly_table.server import ServerSettings
 from monopoly_table.storage import Storage
 from tests.monopoly_table.clients import Player, bearer, begin, host
 
@@ -117,7 +117,7 @@ def test_no_file_of_the_machine_is_served(client: TestClient, path: str) -> None
 )
 def test_a_strange_message_is_answered_with_a_sentence(client: TestClient, text: str) -> None:
     game = begin(client, "person", "person")
-    with Player(client, game["game"], client.app.state.house.token) as player:  # type: ignore[attr-defined]
+    with Player(client, game["game"], client.app.state.server.token) as player:  # type: ignore[attr-defined]
         player.socket.send_text(text)
         answer = player.receive()
         assert answer["type"] == "refused"
@@ -141,7 +141,7 @@ def test_a_strange_hello_ends_the_connection(client: TestClient, hello: str) -> 
 
 def test_a_message_of_a_wrong_shape_is_refused_by_its_number(client: TestClient) -> None:
     with client.websocket_connect("/api/analyse") as socket:
-        socket.send_json({"type": "hello", "token": client.app.state.house.token})  # type: ignore[attr-defined]
+        socket.send_json({"type": "hello", "token": client.app.state.server.token})  # type: ignore[attr-defined]
         socket.receive_json()
         for number, text in (
             (7, '{"type": "curve", "id": 7}'),
@@ -154,7 +154,7 @@ def test_a_message_of_a_wrong_shape_is_refused_by_its_number(client: TestClient)
 
 
 def test_one_socket_too_many_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with TestClient(create(Settings(tmp_path, hosts=("testserver",), sockets=1))) as client:
+    with TestClient(create(ServerSettings(tmp_path, hosts=("testserver",), sockets=1))) as client:
         for _ in range(2):  # and it is counted no more when it has left
             with (
                 client.websocket_connect("/api/analyse"),
@@ -171,7 +171,7 @@ def test_one_socket_too_many_is_told(tmp_path: Path, caplog: pytest.LogCaptureFi
 
 def test_floods_are_stopped(tmp_path: Path) -> None:
     with TestClient(
-        create(Settings(tmp_path, hosts=("testserver",), rate=0.001, burst=5))
+        create(ServerSettings(tmp_path, hosts=("testserver",), rate=0.001, burst=5))
     ) as client:
         answers = [client.get("/api/puzzles").status_code for _ in range(8)]
     assert answers == [200] * 5 + [429] * 3
@@ -184,8 +184,8 @@ def test_saved_policies_come_from_one_folder(tmp_path: Path) -> None:
     (tmp_path / "in" / "broken.safetensors").write_bytes(b"x")
     (tmp_path / "in" / "link.safetensors").symlink_to(tmp_path / "out.safetensors")
     catalogue = Catalogue(tmp_path / "in")
-    saved = {name: row for row in catalogue.listed() if (name := row["name"]).startswith("file:")}
-    assert {name: row["plays_on"] for name, row in saved.items()} == {
+    saved = [name for name in catalogue.names() if name.startswith("file:")]
+    assert {name: catalogue.plays_on(name) for name in saved} == {
         "file:mine.safetensors": True,
         "file:broken.safetensors": False,
     }

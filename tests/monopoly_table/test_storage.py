@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from monopoly_env.errors import MonopolyError
 from monopoly_table.app import create
-from monopoly_table.house import House, Settings
+from monopoly_table.server import Server, ServerSettings
 from monopoly_table.storage import FILE
 from tests.monopoly_table.clients import Player, begin, host
 
@@ -18,14 +18,14 @@ FLIPS = 80
 
 
 def made(folder: Path) -> TestClient:
-    return TestClient(create(Settings(folder, hosts=("testserver",), rate=1e6, burst=10**6)))
+    return TestClient(create(ServerSettings(folder, hosts=("testserver",), rate=1e6, burst=10**6)))
 
 
 def test_on_a_full_disk_nothing_is_done(tmp_path: Path) -> None:
     with made(tmp_path) as client:
         game = begin(client, "person", "person")
-        database: Any = client.app.state.house.storage._database  # type: ignore[attr-defined]
-        with Player(client, game["game"], client.app.state.house.token) as player:  # type: ignore[attr-defined]
+        database: Any = client.app.state.server.storage._database  # type: ignore[attr-defined]
+        with Player(client, game["game"], client.app.state.server.token) as player:  # type: ignore[attr-defined]
             before = player.view
             pages = database.execute("PRAGMA page_count").fetchone()[0]
             database.execute(f"PRAGMA max_page_count = {pages}")
@@ -44,16 +44,16 @@ def test_on_a_full_disk_nothing_is_done(tmp_path: Path) -> None:
 
 def played(client: TestClient, decisions: int = 12) -> str:
     game = begin(client, "person", "person", seed=None)["game"]
-    with Player(client, game, client.app.state.house.token) as player:  # type: ignore[attr-defined]
+    with Player(client, game, client.app.state.server.token) as player:  # type: ignore[attr-defined]
         while player.view["version"] < decisions:
             player.act(player.view["actions"][0]["action"])
     return str(game)
 
 
-def shown(house: House, game: str) -> Any:
+def shown(server: Server, game: str) -> Any:
     """What the server tells of a game."""
-    row, storage = house.row(game), house.storage
-    table = house.rooms._table(game)
+    row, storage = server.row(game), server.storage
+    table = server.sessions.load(game)
     kept = storage.snapshot(game, 11), storage.actions(row), storage.steps(game, 50)
     return row, table.digest, list(table.log), kept
 
@@ -61,7 +61,7 @@ def shown(house: House, game: str) -> Any:
 def test_a_changed_file_is_noticed(tmp_path: Path) -> None:
     with made(tmp_path / "first") as client:
         games = [played(client) for _ in range(2)]
-        right = {game: shown(client.app.state.house, game) for game in games}  # type: ignore[attr-defined]
+        right = {game: shown(client.app.state.server, game) for game in games}  # type: ignore[attr-defined]
     written = bytearray((tmp_path / "first" / FILE).read_bytes())
     draw, refused = random.Random(1), 0
     (tmp_path / FILE).touch()
@@ -71,15 +71,15 @@ def test_a_changed_file_is_noticed(tmp_path: Path) -> None:
         (tmp_path / FILE).write_bytes(written)
         written[place] ^= bit
         try:
-            house = House(Settings(tmp_path))
+            server = Server(ServerSettings(tmp_path))
         except MonopolyError:
             refused += 1
             continue
         for game in games:
             try:
-                assert shown(house, game) == right[game]
-                assert {row["game"] for row in house.games()} <= set(games)
+                assert shown(server, game) == right[game]
+                assert {row["game"] for row in server.games()} <= set(games)
             except MonopolyError:
                 refused += 1
-        house.close()
+        server.close()
     assert refused > 0

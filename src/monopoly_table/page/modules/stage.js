@@ -1,6 +1,6 @@
 /** The board with its middle: dice, the last sentences, and whatever is to be done, inside the board where there is room for it. */
 import { html } from "./ui.js";
-import { Board } from "./board.js";
+import { Squares } from "./squares.js";
 import { Deed } from "./deed.js";
 import { money } from "./words.js";
 
@@ -17,7 +17,7 @@ const Die = ({ eyes }) => html`<svg class="die" viewBox="0 0 32 32" aria-hidden=
  */
 export function Stage({ view, about, board, recent = [], marked, square, setSquare, pick, choose, children }) {
   return html`<section class="stage" aria-label="Table">
-    <${Board} svg=${board} chosen=${square} marked=${marked} pick=${pick ?? setSquare} />
+    <${Squares} svg=${board} chosen=${square} marked=${marked} pick=${pick ?? setSquare} />
     <div class="centre">
       <div class="now">
         <p><strong>Turn ${view.turn}</strong>${view.over ? "" : html` <span class="quiet">${view.players[view.on_turn]?.name}</span>`}</p>

@@ -1,4 +1,4 @@
-/** The server's drawing of the board, made usable: squares get the focus one at a time, and can be clicked. */
+/** Focus, clicks and tooltips on the squares of the board. The board itself is drawn by the server, as SVG: monopoly_env/render/svg.py. */
 import { html, useLayoutEffect, useRef } from "./ui.js";
 
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
@@ -47,7 +47,7 @@ function glide(root, before) {
  * @param {{svg: string, marked?: Map<number, string>, chosen?: number|null, pick: (square: number) => void, label?: string}} props
  *   marked: what a click on a square would do, by square.
  */
-export function Board({ svg, marked = new Map(), chosen = null, pick, label = "The board" }) {
+export function Squares({ svg, marked = new Map(), chosen = null, pick, label = "The board" }) {
   const root = useRef(/** @type {any} */ (null));
   const here = useRef(0); // the square that Tab reaches
 

@@ -1,4 +1,4 @@
-"""Numbers that the rulebook computes and a table shows: rents, prices, limits."""
+"""Rents, prices and limits as the rulebook computes them, in dollars."""
 
 from __future__ import annotations
 
@@ -57,20 +57,14 @@ def _bid_base(games: Games, seat: int) -> int:
 
 
 def rents(game: Game) -> list[int | None]:
-    """What the next visitor of each lot would owe, in dollars, or None.
-
-    For utilities it is the multiple of the dice.
-    """
+    """The rent of each lot, or None; the multiple of the dice for utilities."""
     row = np.zeros(NUM_LOTS, np.int64)
     _write_rents(core.batch_of(game), row)
     return [int(dollars) if dollars >= 0 else None for dollars in row]
 
 
 def visits(game: Game, seat: int) -> int:
-    """What one visit to each lot of a seat would bring, in dollars.
-
-    Utilities count at the most frequent throw.
-    """
+    """The rents of all lots of a seat together; utilities at the most frequent throw."""
     owed = rents(game)
     return sum(
         (owed[lot] or 0) * (USUAL_THROW if GROUP_OF[lot] == UTILITIES else 1)
@@ -80,29 +74,29 @@ def visits(game: Game, seat: int) -> int:
 
 
 def costs(game: Game) -> NDArray[np.int64]:
-    """(205,) what an action would cost or bring, in dollars; 0 where that has no answer."""
+    """(205,) the dollars that an action costs or brings; 0 where that has no answer."""
     row = np.zeros(NUM_ACTIONS, np.int64)
     _write_costs(core.batch_of(game), row)
     return row
 
 
 def price_for_sale(game: Game) -> int:
-    """The price of the lot that is for sale, in dollars."""
+    """The price of the lot that is for sale."""
     return int(PRICE[game.rules.board, game.agenda[game.depth - 1, 2]])
 
 
 def sale(game: Game, action: int) -> int:
-    """What the sale of buildings brings, in dollars."""
+    """The dollars that the sale of buildings brings."""
     batch: Any = core.batch_of(game).copy()
     _answered(batch, action)
     return int(batch["cash"][0, game.player] - game.cash[game.player])
 
 
 def bid_limit(game: Game) -> int:
-    """The highest bid that the asked player may reach in the running auction, in dollars."""
+    """The highest bid that the asked player may reach in the running auction."""
     return int(_bid_limit(core.batch_of(game), int(game.player)))
 
 
 def bid_base(game: Game) -> int:
-    """The amount that a raise of the asked player is added to, in dollars."""
+    """The bid to which a raise of the asked player is added."""
     return int(_bid_base(core.batch_of(game), int(game.player)))

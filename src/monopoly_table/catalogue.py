@@ -1,4 +1,4 @@
-"""The policies that may sit at a table: those by name, and saved ones of one folder.
+"""The policies that may play here: those by name, and saved ones of one folder.
 
 A client never names a path.
 """
@@ -6,7 +6,7 @@ A client never names a path.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.policy import files, names
@@ -70,7 +70,3 @@ class Catalogue:
             except Exception:
                 self._plays_on[name] = False
         return self._plays_on[name]
-
-    def listed(self) -> list[dict[str, Any]]:
-        """All policies as clients read them."""
-        return [{"name": name, "plays_on": self.plays_on(name)} for name in self.names()]

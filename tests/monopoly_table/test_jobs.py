@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from monopoly_table.threads import FairRunner
+from monopoly_table.jobs import FairThreads
 
 
 def test_many_wishes_of_one_delay_nobody_else() -> None:
     done: list[str] = []
 
     async def play() -> None:
-        run, go = FairRunner(1), threading.Event()
+        run, go = FairThreads(1), threading.Event()
         first = asyncio.create_task(run(go.wait, "many"))
         await asyncio.sleep(0)
         others = [
@@ -31,7 +31,7 @@ def test_many_wishes_of_one_delay_nobody_else() -> None:
 
 def test_a_failure_gives_the_thread_back() -> None:
     async def play() -> None:
-        run = FairRunner(1)
+        run = FairThreads(1)
         failed = await asyncio.gather(
             *(run(lambda: 1 // 0, "a") for _ in range(3)), return_exceptions=True
         )

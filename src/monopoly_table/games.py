@@ -1,0 +1,409 @@
+"""Games that are being played: each is a match between people and policies, and a row in the file.
+
+Every change is in the file before any client hears of it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from monopoly_env import actions, core
+from monopoly_env.errors import MonopolyError
+from monopoly_env.game import FORMAT_VERSION, GAME, Game
+from monopoly_env.policy.loop import NO_LIMIT
+from monopoly_env.policy.match import Match
+from monopoly_env.policy.protocol import MEMORY, Policy
+from monopoly_env.render.text import PLAYERS
+from monopoly_env.rules import RULES_VERSION
+from monopoly_table import hidden, views
+from monopoly_table.catalogue import Catalogue
+from monopoly_table.safety import MOVED_ON, NOT_YOURS, RefusedError
+from monopoly_table.storage import Snapshot, Step, Storage, Stored
+
+LOG: Final = 200  # steps of a game in memory; the file has all
+PERSON, GUEST, POLICY = "person", "guest", "policy"
+VERSIONS: Final = [RULES_VERSION, FORMAT_VERSION]
+
+
+@dataclass
+class Seat:
+    """A seat and its player.
+
+    Attributes:
+        kind: `person` plays with the host's token, `guest` with the token of the seat; or `policy`.
+        name: The given name; may be empty.
+        policy: The name of the policy.
+        token: Of a guest.
+        taken: Whether a guest has come.
+    """
+
+    kind: str
+    name: str = ""
+    policy: str | None = None
+    token: str | None = None
+    taken: bool = False
+
+    def called(self, seat: int) -> str:
+        """The name that everybody sees."""
+        return self.name or (
+            f"{self.policy} {PLAYERS[seat]}" if self.kind == POLICY else f"Player {PLAYERS[seat]}"
+        )
+
+
+def record(data: bytes) -> Game:
+    """A record from its bytes, checked.
+
+    Raises:
+        PositionError: No game can reach it.
+    """
+    games = np.frombuffer(data, GAME).copy()
+    core.check_sound(games)
+    return games[0]
+
+
+def data_of(game: Game) -> bytes:
+    """The bytes of a record."""
+    return core.batch_of(game).tobytes()
+
+
+def status(game: Game, names: Sequence[str]) -> dict[str, Any]:
+    """The fields of a game in the list of games."""
+    return {
+        "names": list(names),
+        "turns": int(game.turns),
+        "over": core.is_over(game),
+        "winners": views.winners(game),
+    }
+
+
+def opened(
+    seats: Sequence[Seat], start: Game, about: dict[str, Any], from_position: bool
+) -> Stored:
+    """The row of a new game."""
+    key, data = hidden.new_key(), data_of(start)
+    kept = about | {
+        "seats": [asdict(seat) for seat in seats],
+        "watch": secrets.token_urlsafe(16),
+        "versions": VERSIONS,
+        "key": key,
+        "reseeds": [],
+        "digest": hidden.digest(start, key),
+    }
+    return Stored(
+        "g" + secrets.token_hex(6),
+        "live",
+        kept,
+        status(start, [seat.called(number) for number, seat in enumerate(seats)]),
+        0,
+        data,
+        np.zeros((len(seats), MEMORY)).tobytes(),
+        data if from_position else None,
+    )
+
+
+class LiveGame:
+    """A game that is being played. Its methods are for one thread at a time.
+
+    Attributes:
+        row: Its row in the file.
+        seats: The players.
+        game: The record.
+        log: The last steps.
+        stalled: The seat of a policy that failed, and the error; None: none did.
+    """
+
+    def __init__(self, row: Stored, storage: Storage, catalogue: Catalogue) -> None:
+        """Go on with a stored game.
+
+        Raises:
+            RefusedError: It was played by other rules.
+        """
+        if row.about["versions"] != VERSIONS:
+            raise RefusedError(
+                MOVED_ON,
+                "This game was played by another version of monopoly-env: it can't go on here.",
+            )
+        self.storage, self._catalogue = storage, catalogue
+        self.seats = [Seat(**seat) for seat in row.about["seats"]]
+        self.stalled: dict[str, Any] | None = None
+        self._policies: dict[str, Policy] = {}
+        self._go_to(row)
+
+    def _go_to(self, row: Stored) -> None:
+        """Continue from a row of this game."""
+        self.row, self.stalled = row, None
+        self.log = deque(self.storage.steps(row.id, LOG), LOG)
+        self._resume(Snapshot(row.record, row.memory), list(self.storage.actions(row)))
+
+    def _resume(self, position: Snapshot, played: Sequence[int]) -> None:
+        """Continue from a position after these actions."""
+        about, self.row.version = self.row.about, len(played)
+        drawn = self.row.start or about["reseeds"]  # the actions don't lead here
+        self.game = record(position.record)
+        policies: list[Policy | None] = [None] * len(self.seats)
+        for number in range(len(self.seats)):
+            with suppress(MonopolyError):  # one that can't be made stalls the game when it is asked
+                policies[number] = self._policy(number)
+        self._played = list(played)
+        self.match = Match(
+            self.game,
+            policies,
+            turn_limit=about["turn_limit"] * len(self.seats) or NO_LIMIT,
+            actions=None if drawn else played,
+        )
+        if played:
+            self.match.memory[:] = np.frombuffer(position.memory).reshape(-1, MEMORY)
+            self.match.observed = int(self.game.turns)
+
+    def _policy(self, seat: int) -> Policy | None:
+        """The policy that plays a seat, if one does."""
+        name = self.seats[seat].policy
+        if name is not None and name not in self._policies:
+            made = self._catalogue.make(name)
+            made.check_table(len(self.seats))
+            self._policies[name] = made
+        return None if name is None else self._policies[name]
+
+    @property
+    def names(self) -> list[str]:
+        """The players' names."""
+        return [seat.called(number) for number, seat in enumerate(self.seats)]
+
+    @property
+    def digest(self) -> str:
+        """The hash of the position."""
+        return hidden.digest(self.game, self.row.about["key"])
+
+    @property
+    def waits_for_policy(self) -> bool:
+        """Whether a policy is to move and can."""
+        moving = not core.is_over(self.game) and self.seats[self.game.player].kind == POLICY
+        return moving and self.stalled is None
+
+    def view(self) -> dict[str, Any]:
+        """The position and its players; fields that depend on the client are empty."""
+        seen = hidden.seen(self.game, int(self.game.player))
+        told = views.view(seen, self.names, self.row.version, self.row.id, self.digest)
+        for player, seat in zip(told["players"], self.seats, strict=True):
+            player["kind"], player["policy"] = seat.kind, seat.policy
+        about = self.row.about
+        return told | {
+            "speed": about["speed"],
+            "paused": about["paused"],
+            "stalled": self.stalled,
+            "undo": self.undo_to is not None,
+        }
+
+    def since(self, version: int, digest: str) -> list[Step] | None:
+        """The steps since a position that a client has seen.
+
+        None if it is not one of this game, or too old.
+        """
+        if version == self.row.version and digest == self.digest:
+            return []
+        known = list(self.log)
+        if version == 0 and digest == self.row.about["digest"] and known and known[0].version == 1:
+            return known
+        for number, step in enumerate(known):
+            if step.version == version and step.digest == digest:
+                return known[number + 1 :]
+        return None
+
+    # --- people
+
+    def check(self, version: int, digest: str, seats: Sequence[int] | None = None) -> None:
+        """Raise unless a message is about the position as it is, and one of these seats is asked.
+
+        Raises:
+            RefusedError: The game has moved on or is over, or another seat is asked.
+        """
+        if (version, digest) != (self.row.version, self.digest):
+            raise RefusedError(
+                MOVED_ON,
+                f"The game has moved on: it is at decision {self.row.version}, not {version}."
+                " Nothing was done.",
+            )
+        if seats is None:
+            return
+        if core.is_over(self.game):
+            raise RefusedError(MOVED_ON, "The game is over.")
+        if int(self.game.player) not in seats:
+            raise RefusedError(
+                NOT_YOURS, f"It is {self.names[self.game.player]}'s decision, not yours."
+            )
+
+    def carry_out(self, chosen: Iterable[int], by_policies: bool = False) -> list[Step]:
+        """Carry out and keep actions, all or none; those of a person are taken back together.
+
+        Raises:
+            IllegalActionError: One is not legal.
+            RefusedError: They can't be kept.
+        """
+        before = Snapshot(data_of(self.game), self.match.memory.tobytes())
+        first, steps = self.row.version, list[Step]()
+        try:
+            for action in chosen:
+                steps.append(self._step(action, self.row.version if by_policies else first))
+            self.keep(steps, None if by_policies else before)
+        except BaseException:
+            while self.log and self.log[-1].version > first:
+                self.log.pop()
+            self._resume(before, self._played[:first])
+            raise
+        return steps
+
+    def _step(self, action: int, first: int) -> Step:
+        """Carry out one action."""
+        game = self.game
+        seat, turn, text = int(game.player), int(game.turns), actions.describe(action, game)
+        lot = hidden.sealed_lot(game)
+        self.match.names = self.names
+        sentences = tuple(self.match.step(action))
+        if not core.is_over(game):
+            self.match.observe()
+        self._played.append(action)
+        self.row.version += 1
+        if lot not in (None, hidden.sealed_lot(game)):
+            first = self.row.version  # opened bids are not taken back
+        step = Step(self.row.version, seat, action, text, sentences, self.digest, turn, first)
+        self.log.append(step)
+        return step
+
+    @property
+    def undo_to(self) -> int | None:
+        """The version before the last decision of a person; None if none can be taken back."""
+        for step in reversed(self.log):
+            if step.is_final or self.seats[step.seat].kind != POLICY:
+                return None if step.is_final else step.first
+        return None
+
+    def undo(self) -> None:
+        """Take back the last decision of a person, and draw anew what nobody can know.
+
+        Raises:
+            RefusedError: There is none, or sealed bids have been opened since.
+        """
+        version = self.undo_to
+        snapshot = None if version is None else self.storage.snapshot(self.row.id, version)
+        if version is None or snapshot is None:
+            raise RefusedError(
+                MOVED_ON,
+                "There is no decision to take back: no person has decided yet, or sealed bids have"
+                " been opened since.",
+            )
+        game, seed = record(snapshot.record), hidden.new_seed()
+        core.reseed(game, seed, shuffle=True)
+        kept = [one for one in self.row.about["reseeds"] if one[0] <= version]
+        row = replace(
+            self.row,
+            about=self.row.about | {"reseeds": [*kept, (version, seed)]},
+            status=status(game, self.names),
+            version=version,
+            record=data_of(game),
+            memory=snapshot.memory,
+        )
+        self.storage.take_back(row)
+        self._go_to(row)
+
+    # --- policies
+
+    def play(self, seconds: float, until_event: bool) -> list[Step]:
+        """Let policies decide until a person is asked or the time is over.
+
+        A policy that fails stalls the game until its seat is given to another player.
+
+        Args:
+            seconds: The time.
+            until_event: Whether to stop after a step that has sentences, too.
+        """
+        return self.carry_out(self._decisions(seconds, until_event), by_policies=True)
+
+    def _decisions(self, seconds: float, until_event: bool) -> Iterator[int]:
+        end = time.monotonic() + seconds
+        while self.waits_for_policy:
+            seat = int(self.game.player)
+            try:
+                self.match.policies[seat] = self._policy(seat)
+                action = self.match.ask()
+            except MonopolyError as error:
+                self.stall(error)
+                return
+            yield action
+            if time.monotonic() >= end or (until_event and self.log[-1].sentences):
+                return
+
+    def stall(self, error: Exception) -> None:
+        """Stop the game: the policy to move failed."""
+        told = hidden.without_seed(str(error), self.game)[:500]
+        remedy = "The game is kept: give the seat to another player."
+        self.stalled = {"seat": int(self.game.player), "error": f"{told} {remedy}"}
+
+    # --- seats and pace
+
+    def give(self, seat: int, kind: str, policy: str | None) -> None:
+        """Give a seat to a policy or to a person.
+
+        Raises:
+            RefusedError: There is no such seat, or a person would see another's sealed bid.
+            ConfigurationError: There is no such policy, or it does not play at tables of this size.
+        """
+        if not 0 <= seat < len(self.seats):
+            raise RefusedError(
+                MOVED_ON, f"There is no seat {seat}: the seats are 0 to {len(self.seats) - 1}."
+            )
+        old = self.seats[seat]
+        if kind == PERSON and hidden.sealed_lot(self.game) is not None:
+            raise RefusedError(
+                MOVED_ON, "Sealed bids are being made: take the seat when they are open."
+            )
+        if kind == POLICY:
+            given = self._catalogue.make(policy or "")
+            given.check_table(len(self.seats))
+            self._policies[policy or ""] = given
+        name = old.name if kind == PERSON and old.kind != POLICY else ""
+        self.seats[seat] = Seat(kind, name, policy if kind == POLICY else None)
+        self.match.memory[seat] = 0
+        self.stalled = None
+        self._resume(Snapshot(data_of(self.game), self.match.memory.tobytes()), self._played)
+        self.keep()
+
+    def take(self, seat: int, name: str) -> str:
+        """Seat a guest; returns the token of the seat.
+
+        Raises:
+            RefusedError: The seat is taken, or not for guests.
+        """
+        free = [
+            number
+            for number, each in enumerate(self.seats)
+            if each.kind == GUEST and not each.taken
+        ]
+        if seat not in free:
+            letters = ", ".join(PLAYERS[number] for number in free)
+            told = f"Free: {letters}." if free else "No seat is free: you can watch."
+            raise RefusedError(MOVED_ON, f"Seat {PLAYERS[seat]} is taken or not for guests. {told}")
+        chosen, token = self.seats[seat], secrets.token_urlsafe(16)
+        chosen.taken, chosen.name, chosen.token = True, name or chosen.name, token
+        self.keep()
+        return token
+
+    def keep(self, steps: Sequence[Step] = (), before: Snapshot | None = None) -> None:
+        """Write the game to the file.
+
+        Args:
+            steps: The steps since it was written last.
+            before: The position before them, if they may be taken back.
+        """
+        row = self.row
+        row.about["seats"] = [asdict(seat) for seat in self.seats]
+        row.record, row.memory = data_of(self.game), self.match.memory.tobytes()
+        row.status = status(self.game, self.names)
+        self.storage.save(row, steps, before)

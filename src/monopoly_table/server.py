@@ -1,0 +1,308 @@
+"""The state of a server: settings, games, policies, puzzles, and the rights of tokens."""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from monopoly_bench import puzzles
+from monopoly_env import core
+from monopoly_env.errors import MonopolyError
+from monopoly_env.game import Game
+from monopoly_env.rules import Rules
+from monopoly_table import analysis, games, hidden, messages, recordings, safety, views
+from monopoly_table.catalogue import SAVED, Catalogue
+from monopoly_table.games import GUEST, POLICY, Seat
+from monopoly_table.recordings import StoredGame
+from monopoly_table.safety import MOVED_ON, NO_TOKEN, TOO_MANY, UNKNOWN, RefusedError, Rights
+from monopoly_table.sessions import Sessions
+from monopoly_table.storage import Storage, Stored
+
+_MOST_FROM_A_FILE: Final = 50  # games that are taken from an uploaded file
+_MOST_LISTED: Final = 200
+_STORED: Final = 8  # stored games in memory
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """Settings of a server.
+
+    Attributes:
+        data: The folder of the games.
+        agents: A folder of saved policies, or None.
+        hosts: Names of the server besides its addresses.
+        rate: Requests a second and address.
+        burst: Requests at once.
+        sockets: Connections at once.
+        games: Games in the file.
+    """
+
+    data: Path
+    agents: Path | None = None
+    hosts: tuple[str, ...] = ()
+    rate: float = 50.0
+    burst: int = 300
+    sockets: int = 256
+    games: int = 10_000
+
+
+class Server:
+    """The state that all routes and sockets share. Only `sessions` is for the event loop."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        """Open the file of games.
+
+        Raises:
+            ConfigurationError: A folder can't be used.
+        """
+        self.settings = settings
+        self.catalogue = Catalogue(settings.agents)
+        self.storage = Storage(settings.data)
+        self.token = self.storage.secret("host")
+        self.sessions = Sessions(self.storage, self.catalogue)
+        self.ready = False
+        self.sockets = 0
+        self._stored: OrderedDict[tuple[str, int, float], StoredGame] = OrderedDict()
+
+    def close(self) -> None:
+        """Close the file."""
+        self.sessions.close()
+        self.storage.close()
+
+    def warm_up(self) -> None:
+        """Compile the engine before the first game and the first analysis."""
+        game = core.new_game(2)
+        views.shown(game)
+        policy = self.catalogue.make("expert")
+        next(analysis.analyse(game, [policy, policy], True, 100))
+        for name in self.catalogue.names():
+            self.catalogue.plays_on(name)
+        self.ready = True
+
+    def about(self, host: bool) -> dict[str, Any]:
+        """Constants and policies; saved policies for the host alone."""
+        names = [name for name in self.catalogue.names() if host or not name.startswith(SAVED)]
+        plays_on = self.catalogue.plays_on if self.ready else "expert".__eq__  # not known yet
+        policies = [{"name": name, "plays_on": plays_on(name)} for name in names]
+        return {"ready": self.ready, "host": host, "policies": policies, **views.constants()}
+
+    # --- rights
+
+    def is_host(self, token: str) -> bool:
+        """Whether a token is the host's."""
+        return safety.same(token, self.token)
+
+    def check_host(self, token: str) -> None:
+        """Raise unless a token is the host's."""
+        if not self.is_host(token):
+            raise RefusedError(
+                NO_TOKEN, "Only the host may do this: open the link that the server printed."
+            )
+
+    def row(self, game: str) -> Stored:
+        """A stored game.
+
+        Raises:
+            RefusedError: There is none.
+        """
+        row = self.storage.find(game)
+        if row is None:
+            raise RefusedError(
+                UNKNOWN, f"There is no game {game!r}: it was removed, or the link is wrong."
+            )
+        return row
+
+    def open(self, game: str, token: str) -> tuple[Stored, Rights]:
+        """A stored game, and what a token allows in it.
+
+        Raises:
+            RefusedError: There is no such game, or the token is of another one.
+        """
+        row = self.row(game)
+        return row, safety.rights(token, self.token, row.about)
+
+    # --- new games
+
+    def begin(self, new: messages.NewGame) -> Stored:
+        """Begin a game.
+
+        Raises:
+            MonopolyError: The rules, a policy or the position are wrong.
+        """
+        self._check_space(1)
+        seats = [self._seat(choice, len(new.seats)) for choice in new.seats]
+        seed = hidden.new_seed() if new.seed is None else new.seed
+        start = self._start(new, seed)
+        if int(start.num_players) != len(seats):
+            raise RefusedError(
+                MOVED_ON,
+                f"The position has {start.num_players} players, and {len(seats)} seats are given.",
+            )
+        if core.is_over(start):
+            raise RefusedError(
+                MOVED_ON, "The game is over at this position: there is nothing to play."
+            )
+        about = {
+            "rules": Rules.from_record(start.rules).changed(),
+            "seed": seed,
+            "turn_limit": new.turn_limit,
+            "speed": new.speed,
+            "paused": new.paused,
+            "title": "",
+        }
+        from_position = new.position is not None or new.start is not None
+        row = games.opened(seats, start, about, from_position)
+        self.storage.add([row])
+        return row
+
+    def _seat(self, choice: messages.SeatChoice, players: int) -> Seat:
+        if choice.kind == POLICY:
+            self.catalogue.make(choice.policy or "").check_table(players)
+        elif choice.policy is not None:
+            raise RefusedError(MOVED_ON, f"A seat of kind {choice.kind!r} has no policy.")
+        token = secrets.token_urlsafe(16) if choice.kind == GUEST else None
+        return Seat(choice.kind, choice.name, choice.policy, token)
+
+    def _start(self, new: messages.NewGame, seed: int) -> Game:
+        if new.position is not None:
+            forced = bool(new.position.chance or new.position.community_chest)
+            return core.reseed(new.position.build(), seed, shuffle=not forced)
+        if new.start is not None:
+            frame = self.stored(self.row(new.start.game)).frame(new.start.version)
+            return core.reseed(frame, seed, shuffle=True)
+        return core.new_game(len(new.seats), new.rules.make(), seed)
+
+    def _check_space(self, more: int) -> None:
+        if self.storage.count() + more > self.settings.games:
+            raise RefusedError(
+                TOO_MANY, f"The server keeps {self.settings.games:,} games at most: remove some."
+            )
+
+    def upload(self, data: bytes) -> dict[str, Any]:
+        """Keep the games of a file.
+
+        Raises:
+            FormatError: It is none of ours.
+        """
+        found, left_out = recordings.read_file(data, _MOST_FROM_A_FILE)
+        self._check_space(len(found))
+        rows = [recordings.row_of(replay, "r" + secrets.token_hex(6)) for replay in found]
+        self.storage.add(rows)
+        return {"games": [_listed(row) for row in rows], "left_out": left_out}
+
+    def games(self) -> list[dict[str, Any]]:
+        """The games that changed last."""
+        return [_listed(row) for row in self.storage.newest(_MOST_LISTED)]
+
+    # --- frames
+
+    def stored(self, row: Stored) -> StoredGame:
+        """A stored game, frame by frame."""
+        key = (row.id, row.version, row.updated)
+        if key not in self._stored:
+            self._stored[key] = StoredGame(row, self.storage)
+            while len(self._stored) > _STORED:
+                self._stored.popitem(last=False)
+        return self._stored[key]
+
+    def frame(self, row: Stored, number: int) -> dict[str, Any]:
+        """A frame as clients read it."""
+        stored = self.stored(row)
+        game, step = stored.frame(number), stored.step_to(number)
+        told = views.view(game, stored.names, number, row.id, stored.digest(number))
+        for player, seat in zip(told["players"], row.about["seats"], strict=False):
+            player["kind"], player["policy"] = seat["kind"], seat["policy"]
+        told["chosen"] = stored.chosen(number)
+        return {
+            "view": told,
+            "board": views.board_svg(game),
+            "step": None if step is None else step.told(),
+        }
+
+
+def _listed(row: Stored) -> dict[str, Any]:
+    """A game in the list of games."""
+    updated = datetime.fromtimestamp(row.updated, UTC).isoformat(timespec="seconds")
+    told = {
+        "game": row.id,
+        "kind": row.kind,
+        "version": row.version,
+        "updated": updated,
+        "title": row.about["title"],
+    }
+    return told | {name: row.status[name] for name in ("names", "turns", "over", "winners")}
+
+
+def links(row: Stored) -> dict[str, Any]:
+    """The tokens of a game, for its host."""
+    seats = [
+        {"seat": number, "token": seat["token"], "taken": seat["taken"]}
+        for number, seat in enumerate(row.about["seats"])
+    ]
+    return {"watch": row.about["watch"], "seats": [seat for seat in seats if seat["token"]]}
+
+
+# --- puzzles
+
+
+@cache
+def _puzzles() -> tuple[puzzles.Puzzle, ...]:
+    """The puzzles that come with the library; none if there are none."""
+    try:
+        return puzzles.load()
+    except MonopolyError:
+        return ()
+
+
+def _title(one: puzzles.Puzzle) -> str:
+    return puzzles.KINDS[one.kind].capitalize()
+
+
+def puzzle_list() -> list[dict[str, Any]]:
+    """All puzzles, as clients read the list."""
+    return [
+        {
+            "puzzle": number,
+            "title": _title(one),
+            "players": one.replay.num_players,
+            "decision": one.kind,
+        }
+        for number, one in enumerate(_puzzles())
+    ]
+
+
+def puzzle(number: int) -> puzzles.Puzzle:
+    """A puzzle.
+
+    Raises:
+        RefusedError: There is none of this number.
+    """
+    known = _puzzles()
+    if not 0 <= number < len(known):
+        raise RefusedError(UNKNOWN, f"There is no puzzle {number}: there are {len(known)}, from 0.")
+    return known[number]
+
+
+def asked(number: int) -> dict[str, Any]:
+    """A puzzle without its solution."""
+    one = puzzle(number)
+    game, answers = one.game, {candidate.action for candidate in one.candidates}
+    told = views.view(game, one.replay.names, len(one.replay.actions))
+    told["actions"] = [action for action in told["actions"] if action["action"] in answers]
+    return {"puzzle": number, "title": _title(one), "view": told, "board": views.board_svg(game)}
+
+
+def guessed(number: int, action: int) -> dict[str, Any]:
+    """Whether an answer is right, and the solution."""
+    one = puzzle(number)
+    one.of(action)
+    return {
+        "right": action == one.best.action,
+        "best": one.best.action,
+        "candidates": [analysis.as_json(candidate) for candidate in one.candidates],
+    }

@@ -1,0 +1,352 @@
+"""Sessions: the games in memory with their clients, who act one after another and see the same."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext, suppress
+from typing import Any, Final, TypeAlias
+from weakref import WeakValueDictionary
+
+from starlette.concurrency import run_in_threadpool
+
+from monopoly_env.errors import MonopolyError
+from monopoly_table import hidden, messages, offers, views
+from monopoly_table.catalogue import Catalogue
+from monopoly_table.games import GUEST, PERSON, LiveGame
+from monopoly_table.safety import NOT_YOURS, TOO_MANY, UNKNOWN, RefusedError, Rights
+from monopoly_table.storage import Step, Storage, Stored
+
+MOST_SESSIONS: Final = 256  # games in memory
+_MOST_WAITING: Final = 100  # messages that a slow client may be behind
+_AT_ONCE: Final = 0.05  # seconds that policies play without pause before the clients hear of it
+_FOR_THE_HOST: Final[dict[type, str]] = {
+    messages.Undo: "takes decisions back",
+    messages.Pace: "sets the speed",
+    messages.NewSeat: "gives seats away",
+}
+_Position: TypeAlias = tuple[dict[str, Any], str]  # a view and a board
+
+_log = logging.getLogger(__name__)
+
+
+class Client:
+    """A client of a session.
+
+    Attributes:
+        rights: Its rights.
+        waiting: Messages that are still to be sent; None ends the connection.
+    """
+
+    def __init__(self, rights: Rights) -> None:
+        self.rights = rights
+        self.waiting: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(_MOST_WAITING)
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Queue a message. A client that is too far behind has to come back."""
+        try:
+            self.waiting.put_nowait(message)
+        except asyncio.QueueFull:
+            self.let_go()
+
+    def let_go(self) -> None:
+        """End the connection."""
+        while not self.waiting.empty():
+            self.waiting.get_nowait()
+        self.waiting.put_nowait(None)
+
+
+class GameSession:
+    """One game and its clients."""
+
+    def __init__(self, game: LiveGame) -> None:
+        self.game = game
+        self.clients: set[Client] = set()
+        self.lock = asyncio.Lock()  # its holder may change the game
+        self._wake = asyncio.Event()
+        self._driver = asyncio.create_task(self._drive())
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody needs it."""
+        return not self.clients and not self.lock.locked()
+
+    def close(self) -> None:
+        """Let all clients go and stop the policies."""
+        for client in self.clients:
+            client.let_go()
+        self._driver.cancel()
+
+    # --- coming and going
+
+    async def enter(self, client: Client, version: int | None, digest: str | None) -> None:
+        """Add a client, and send it the steps since the position that it has seen, or the state."""
+        async with self.lock:
+            known = version is not None and digest is not None
+            missed = self.game.since(version or 0, digest or "") if known else None
+            self.clients.add(client)
+            await run_in_threadpool(self._take_seats, client.rights)
+            position = await run_in_threadpool(self._position)
+            client.send(self._message(client.rights, position, version, missed))
+            self._send(self.clients - {client}, position, self.game.row.version, [])
+        self._wake.set()
+
+    def _take_seats(self, rights: Rights) -> None:
+        """Mark the seats of a guest who comes by their link as taken."""
+        mine = [] if rights.host else [self.game.seats[seat] for seat in rights.seats]
+        if any(not seat.taken for seat in mine):
+            for seat in mine:
+                seat.taken = True
+            self.game.keep()
+
+    async def leave(self, client: Client) -> None:
+        """Remove a client."""
+        self.clients.discard(client)
+        if self.clients:
+            async with self.lock:
+                await self._announce(self.game.row.version)
+
+    async def join(self, seat: int, name: str) -> str:
+        """Seat a guest; returns the token of the seat.
+
+        Raises:
+            RefusedError: It is taken, or not for guests.
+        """
+        async with self.lock:
+            token = await run_in_threadpool(self.game.take, seat, name)
+            await self._announce(self.game.row.version)
+        return token
+
+    # --- messages
+
+    async def handle(self, client: Client, message: Any) -> None:
+        """Carry out a client's message and answer it, or tell why not."""
+        try:
+            answer = await self._answer(client.rights, message)
+        except MonopolyError as error:
+            version = self.game.row.version
+            answer = {"type": "refused", "error": str(error), "version": version}
+        client.send(answer | {"id": message.id})
+        self._wake.set()
+
+    async def _answer(self, rights: Rights, message: Any) -> dict[str, Any]:
+        if isinstance(message, messages.Ping):
+            return {"type": "pong"}
+        game = self.game
+        async with self.lock:
+            version = game.row.version
+            if isinstance(message, messages.Preview):
+                told = await run_in_threadpool(offers.preview, game.game, message, game.names)
+                return {"type": "preview", **told}
+            steps = await run_in_threadpool(_perform, game, rights, message)
+            if isinstance(message, messages.NewSeat):
+                self._renew_rights()
+            undone = isinstance(message, messages.Undo)
+            await self._announce(None if undone else version, steps)
+        return {"type": "done"}
+
+    def _renew_rights(self) -> None:
+        """Give the host the seats of all persons; guests who lost their seats watch."""
+        kinds = [seat.kind for seat in self.game.seats]
+        for client in self.clients:
+            host, seats = client.rights
+            client.rights = Rights(
+                host,
+                tuple(
+                    seat
+                    for seat, kind in enumerate(kinds)
+                    if (kind == PERSON if host else kind == GUEST and seat in seats)
+                ),
+            )
+
+    # --- policies
+
+    async def _drive(self) -> None:
+        """Let policies play while there are clients."""
+        while True:
+            self._wake.clear()
+            while self._policies_play:
+                seconds = float(self.game.row.about["speed"]) if await self._let_play() else 0.0
+                with suppress(TimeoutError):  # the pace may change meanwhile
+                    async with asyncio.timeout(seconds):
+                        await self._wake.wait()
+                    self._wake.clear()
+            await self._wake.wait()
+
+    @property
+    def _policies_play(self) -> bool:
+        paused = self.game.row.about["paused"]
+        return bool(self.clients) and self.game.waits_for_policy and not paused
+
+    async def _let_play(self) -> bool:
+        """Let policies play; returns whether clients were told of an event."""
+        game = self.game
+        async with self.lock:
+            if not self._policies_play:  # somebody paused while this waited
+                return False
+            version, until_event = game.row.version, float(game.row.about["speed"]) > 0
+            try:
+                steps = await run_in_threadpool(game.play, _AT_ONCE, until_event)
+            except Exception as error:
+                _log.exception("the policies of game %s stopped", game.row.id)
+                game.stall(error)
+                steps = []
+            if steps or game.stalled:
+                await self._announce(version, steps)
+        return any(step.sentences for step in steps)
+
+    # --- what clients see
+
+    async def state(self, rights: Rights) -> dict[str, Any]:
+        """The whole state for a client that asks once."""
+        async with self.lock:
+            return self._message(rights, await run_in_threadpool(self._position), None, None)
+
+    def _position(self) -> _Position:
+        return self.game.view(), views.board_svg(hidden.seen(self.game.game))
+
+    async def _announce(self, version: int | None, steps: Sequence[Step] = ()) -> None:
+        """Send all clients the steps since a version, or the whole state if it is None."""
+        position = await run_in_threadpool(self._position)
+        self._send(self.clients, position, version, None if version is None else steps)
+
+    def _send(
+        self,
+        clients: Iterable[Client],
+        position: _Position,
+        version: int | None,
+        steps: Sequence[Step] | None,
+    ) -> None:
+        for client in list(clients):
+            client.send(self._message(client.rights, position, version, steps))
+
+    def _message(
+        self,
+        rights: Rights,
+        position: _Position,
+        version: int | None,
+        steps: Sequence[Step] | None,
+    ) -> dict[str, Any]:
+        """The steps since a version, or the whole state if they are None, for one client."""
+        game, (view, board) = self.game, position
+        log = list(game.log)
+        told = [step for step in log if step.sentences] if steps is None else steps
+        here = {seat for client in self.clients for seat in client.rights.seats}
+        players = [
+            player | {"connected": player["kind"] == "policy" or player["seat"] in here}
+            for player in view["players"]
+        ]
+        view = hidden.view_for(view, game.game, game.names, rights) | {
+            "players": players,
+            "you": list(rights.seats),
+            "undo": rights.host and view["undo"],
+        }
+        shown = hidden.steps_for(told, log, game.game, rights)
+        if steps is None:
+            return {"type": "state", "view": view, "board": board, "log": shown}
+        return {"type": "events", "from": version, "steps": shown, "view": view, "board": board}
+
+
+def _perform(game: LiveGame, rights: Rights, message: Any) -> list[Step]:
+    """Carry out a message; returns the steps that it led to.
+
+    Raises:
+        MonopolyError: It can't be done.
+    """
+    if type(message) in _FOR_THE_HOST and not rights.host:
+        raise RefusedError(NOT_YOURS, f"Only the host {_FOR_THE_HOST[type(message)]}.")
+    match message:
+        case messages.Undo():
+            game.check(message.version, message.digest)
+            game.undo()
+            return []
+        case messages.Pace(speed=speed, paused=paused):
+            wanted = {"speed": speed, "paused": paused}
+            game.row.about |= {name: value for name, value in wanted.items() if value is not None}
+            game.keep()
+            return []
+        case messages.NewSeat():
+            game.give(message.seat, message.kind, message.policy)
+            return []
+    game.check(message.version, message.digest, rights.seats)
+    match message:
+        case messages.OfferMove():
+            chosen = offers.picks(game.game, message, game.names)
+        case messages.Bid():
+            chosen = offers.bids(game.game, message.dollars)
+        case messages.Act(action=int(action)):
+            chosen = [action]
+        case _:
+            chosen = [offers.typed(game.game, message.text or "", game.names)]
+    return game.carry_out(chosen)
+
+
+class Sessions:
+    """All sessions."""
+
+    def __init__(self, storage: Storage, catalogue: Catalogue) -> None:
+        self.storage, self.catalogue = storage, catalogue
+        self._sessions: OrderedDict[str, GameSession] = OrderedDict()
+        # While a game is read or removed, others wait
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    async def open(self, row: Stored) -> GameSession:
+        """The session of a game, which is read from the file if it is not in memory.
+
+        Raises:
+            RefusedError: There is no such live game, or there are too many sessions.
+        """
+        if row.id not in self._sessions:
+            async with self._lock(row.id):
+                if row.id not in self._sessions:
+                    game = await run_in_threadpool(self.load, row.id)
+                    self._make_place()
+                    self._sessions[row.id] = GameSession(game)
+        self._sessions.move_to_end(row.id)
+        return self._sessions[row.id]
+
+    def _lock(self, game: str) -> asyncio.Lock:
+        """The lock of one game: many games may be opened at once."""
+        return self._locks.setdefault(game, asyncio.Lock())
+
+    def load(self, game: str) -> LiveGame:
+        """A live game from the file.
+
+        Raises:
+            RefusedError: There is none.
+        """
+        row = self.storage.find(game)
+        if row is None or row.kind != "live":
+            raise RefusedError(UNKNOWN, f"There is no game {game!r} to play.")
+        return LiveGame(row, self.storage, self.catalogue)
+
+    def _make_place(self) -> None:
+        idle = [game for game, session in self._sessions.items() if session.is_idle]
+        if len(self._sessions) >= MOST_SESSIONS and not idle:
+            raise RefusedError(
+                TOO_MANY,
+                f"{MOST_SESSIONS} games are being looked at, more than this server takes: close"
+                " one.",
+            )
+        while len(self._sessions) >= MOST_SESSIONS and idle:
+            self._sessions.pop(idle.pop(0)).close()
+
+    async def remove(self, game: str) -> None:
+        """Remove a game for good."""
+        async with self._lock(game):
+            session = self._sessions.pop(game, None)
+            if session is not None:
+                session.close()
+            async with session.lock if session is not None else nullcontext():
+                await run_in_threadpool(self.storage.remove, game)
+
+    def close(self) -> None:
+        """Close all sessions."""
+        for session in self._sessions.values():
+            session.close()
+        self._sessions.clear()
