@@ -23,7 +23,7 @@ from rich.progress import track
 from agents import arena
 from agents.arena.results import Results
 from agents.arena.seating import orders_of
-from agents.arena.statistics import spread
+from agents.arena.statistics import coefficients, spread
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
 from training.run import command
@@ -87,7 +87,7 @@ def gains(options: Options) -> Iterator[dict[str, Any]]:
                 "low": row["paired_low"], "high": row["paired_high"],
                 "adjusted": row["adjusted_rate"],
                 "adjusted_low": row["adjusted_low"], "adjusted_high": row["adjusted_high"],
-                "coefficients": found.coefficients,
+                "coefficients": coefficients(found),
                 "variance": kept, "whole": _whole_luck(found),
                 "milliseconds": 1000 * plain_seconds / plain.games,
                 "adjusted_milliseconds": 1000 * seconds / found.games,
@@ -130,7 +130,7 @@ def _whole_luck(found: Results) -> float:
     mine = found.seats == 0
     assert found.luck is not None
     before, after = (
-        spread((shares * mine).sum(axis=1), found.unit)
+        spread((shares * mine).sum(axis=1), found.seeds)
         for shares in (found.wins, found.wins - found.luck)
     )
     return float((after / before) ** 2) if before else float("nan")
@@ -148,7 +148,7 @@ def means(options: Options) -> Iterator[dict[str, Any]]:
         for policy, name in enumerate(found.names):
             mine = found.seats == policy
             luck = (found.luck * mine).sum(axis=1)
-            error = spread(luck, found.unit)
+            error = spread(luck, found.seeds)
             rate = float((found.wins * mine).sum(axis=1).mean())
             yield {
                 "table": names, "value": found.value, "policy": name, "games": games, "rate": rate,

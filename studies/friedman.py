@@ -71,7 +71,9 @@ def measure(options: Options, console: Console) -> list[Comparison]:
 def _beside(rounds: int, share: float, results: Results) -> Comparison:
     going_on = ((results.turns > 2 * rounds) | results.capped).astype(np.float64)
     theirs = Estimate(share, share - ROUNDING, share + ROUNDING)
-    return Comparison(f"after {rounds:,} rounds", SOURCE, theirs, clustered(going_on, results.unit))
+    return Comparison(
+        f"after {rounds:,} rounds", SOURCE, theirs, clustered(going_on, results.seeds)
+    )
 
 
 def execute(options: Options, console: Console) -> list[dict[str, Any]]:

@@ -173,12 +173,12 @@ def wilson(share: float, games: int) -> Estimate:
     return Estimate(share, *intervals.wilson(share * games, games))
 
 
-def clustered(values: Shares, unit: NDArray[np.int32]) -> Estimate:
-    """A mean of games that come in units with a seed in common.
+def clustered(values: Shares, seeds: NDArray[np.uint64]) -> Estimate:
+    """A mean of games of which several share a seed.
 
-    Without any spread between units, as if they were independent.
+    Without any spread between seeds, as if they were independent.
     """
-    _, number = np.unique(unit, return_inverse=True)
+    _, number = np.unique(seeds, return_inverse=True)
     sums, sizes = np.bincount(number, values), np.bincount(number)
     mean = float(values.mean())
     if len(sums) < 2 or not (values != values[0]).any():
@@ -215,7 +215,7 @@ class Sample:
     """The games of an agent against one opponent, or against all: G of them.
 
     Attributes:
-        unit: (G,) games of a unit share their seed.
+        seeds: (G,) the seed of each game.
         won: (G,) the agent's share of the win.
         lost: (G,) whether it went bankrupt: it lost a game that no cap ended.
         first: (G,) the share of the win of the seat that began.
@@ -223,7 +223,7 @@ class Sample:
         turns: (G,) single turns.
     """
 
-    unit: NDArray[np.int32]
+    seeds: NDArray[np.uint64]
     won: Shares
     lost: Shares
     first: Shares
@@ -249,7 +249,7 @@ def sample(results: Results, agent: str, opponent: str = "") -> Sample:
     wins, place = results.wins[chosen], results.place[chosen]
     capped = results.capped[chosen].astype(np.float64)
     return Sample(
-        unit=results.unit[chosen],
+        seeds=results.seeds[chosen],
         won=wins[rows, seat],
         lost=(place[rows, seat] > 1) * (1 - capped),
         first=wins[rows, results.first[chosen]],
@@ -275,7 +275,7 @@ def compare(figure: Published, games: Sample) -> Comparison:
         what, values = _SHARES[figure.metric][0], _SHARES[figure.metric][1](games)
         exact = wilson(figure.value, figure.games)
         theirs = Estimate(figure.value, exact.low - figure.rounding, exact.high + figure.rounding)
-        ours = clustered(values, games.unit)
+        ours = clustered(values, games.seeds)
     elif figure.metric.startswith(_PERCENTILE):
         level = int(figure.metric.removeprefix(_PERCENTILE)) / 100
         what = "turns, median" if level == 0.5 else f"turns, {level:.0%} of games are shorter"
@@ -286,7 +286,7 @@ def compare(figure: Published, games: Sample) -> Comparison:
     else:
         what, half = "turns, mean", _Z * float(games.turns.std()) / figure.games**0.5
         theirs = _around(figure.value, Estimate(0.0, -half, half), figure.rounding)
-        ours = clustered(games.turns, games.unit)
+        ours = clustered(games.turns, games.seeds)
     return Comparison(_label(figure, what), figure.source, theirs, ours)
 
 

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.progress import track
 
 from agents import arena
+from agents.arena import statistics
 from agents.arena.evaluation import Seating
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.files import write_atomically
@@ -102,12 +103,12 @@ def _row(
     seating = Seating((opponent,) * (size - 1), options.rules, options.turn_limit)
     (score,) = arena.against([policy], [seating], [options.games], options.seed, options.threads)
     (low, high), (results,) = score.interval, score.results
-    trades = results.trades()
+    trades = statistics.trades(results)
     return {
         "opponent": name, "players": size, "games": results.games, "win_rate": score.rate,
         "low": low, "high": high, "even": 1 / size,
         "beats": low > 1 / size, "trades": trades["mean"],
-        "many_moves": trades["games_with_many_moves"], "capped": results.capped_share,
+        "many_moves": trades["games_with_many_moves"], "capped": float(results.capped.mean()),
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -18,11 +18,11 @@ from rich.console import Console
 
 import agents
 import monopoly_env as me
-from agents.arena.counting import GAME_COUNTS, SEAT_COUNTS
+from agents.arena.ratings import Ladder
 from agents.arena.results import Results
 from monopoly_env import replays
 from monopoly_env.extras import ExtraError
-from training.tournament import Outcome
+from tests.results import results_of
 
 ROOT: Final = Path(__file__).parents[1]
 GUARD: Final = '\nif __name__ == "__main__":'
@@ -54,7 +54,7 @@ BARE: Final = """
 import contextlib, io, json, runpy, sys
 
 extras = set((
-    "torch tensorboard cma ray stable_baselines3 sb3_contrib pandas pyarrow matplotlib openskill choix fastapi starlette uvicorn"
+    "torch tensorboard cma ray stable_baselines3 sb3_contrib pandas pyarrow matplotlib openskill fastapi starlette uvicorn"
     " websockets mcp resvg_py font_lato PIL torchrl tensordict pyspiel textarena"
 ).split())
 
@@ -264,39 +264,31 @@ def test_a_wrong_number_is_told_by_its_flag(helps: dict[str, str], tmp_path: Pat
     assert wrong == []
 
 
-def results_of(*names: str, units: Sequence[int] = (0, 0)) -> Results:
-    """Two games between two policies, in which the seats are changed.
-
-    The first policy wins both.
-    """
-    nothing, seats = np.zeros(2, np.int16), np.array([[0, 1], [1, 0]], np.int16)
-    return Results(
-        names, "official", 0, 9, seats, seats + np.int16(1), np.array(units, np.int32), nothing,
-        nothing == 1,
-        np.zeros((2, 2), SEAT_COUNTS), np.zeros(2, GAME_COUNTS),
-    )  # fmt: skip
+def won_by_first(*names: str) -> Results:
+    """Two games of one seed between two policies, in which the seats are changed."""
+    return results_of(names, [[0, 1], [1, 0]], [[1, 2], [2, 1]], [0, 0])
 
 
 def test_result_tables_fit_80_columns_with_whole_names() -> None:
     names = max(agents.names(), key=len), "my_module:" + "a_long_name" * 3
-    results = results_of(*names)
+    results = won_by_first(*names)
     out = io.StringIO()
     console = Console(file=out, width=80)
-    console.print(Outcome.of([results], names).ladder())
-    results.luck = np.zeros((2, 2))
-    for text in (str(results_of(*names)), str(results), out.getvalue()):
+    console.print(Ladder(results).table())
+    lucky = replace(results, luck=np.zeros((2, 2)))
+    for text in (str(results), str(lucky), out.getvalue()):
         lines = text.splitlines()
         assert max(map(len, lines)) <= 80
         # a long name goes on in the next line
         policies = "".join(line.lstrip("12 ").split(" ")[0] for line in lines)
         assert all(name in policies for name in names)
     assert f"1  {names[0]} " in out.getvalue()
-    assert f"\n{names[0]} " in str(results_of(*names))
+    assert f"\n{names[0]} " in str(results)
 
 
 def test_the_interval_of_a_table_is_that_between_seeds() -> None:
     # games of one seed say nothing of others, however many they are
-    assert "0.0% to 100.0%" in str(results_of("a", "b"))
+    assert "0.0% to 100.0%" in str(won_by_first("a", "b"))
 
 
 def test_a_policy_shows_its_parameters() -> None:
@@ -311,7 +303,7 @@ def test_a_policy_shows_its_parameters() -> None:
 
 
 def test_functions_that_need_an_extra_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    results = results_of("a", "b")
+    results = won_by_first("a", "b")
     for library in ("pandas", "matplotlib"):
         monkeypatch.setitem(sys.modules, library, None)
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)

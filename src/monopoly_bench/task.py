@@ -127,7 +127,7 @@ def share_of_wins(
     for name, results in zip(names, wins.results, strict=True):
         by_name.setdefault(name, []).append(float(results.wins[results.seats == 0].mean()))
     means = {name: float(np.mean(rates)) for name, rates in by_name.items()}
-    low, high = clustered(wins.won, wins.unit)
+    low, high = clustered(wins.won, wins.seeds)
     worst = min(means, key=lambda name: means[name])
     details = {"shares": means, "worst": worst, "worst_share": means[worst]}
     return TaskScore(wins.rate, low, high, len(wins.won), details)

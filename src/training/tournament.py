@@ -4,7 +4,7 @@ The options are explained by `python -m training.tournament --help`.
 
 python -m training.tournament --players algorithmic random --games 2000
 python -m training.tournament --players algorithmic random random/no_trades --table-size 3 --json
-# kept table by table
+# saved table by table
 python -m training.tournament --players 'strategic/*' --games 10000 --out runs/field
 # go on where it was stopped
 python -m training.tournament --players 'strategic/*' --games 10000 --out runs/field --resume
@@ -23,8 +23,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,9 +31,10 @@ import tyro
 from rich.console import Console
 
 from agents import arena
-from agents.arena.pictures import decided
+from agents.arena.match import unique_names
+from agents.arena.pictures import speed
 from agents.arena.progress import games_bar
-from agents.arena.ratings import CrossTable, Ratings, Strengths, cross_table, strengths
+from agents.arena.ratings import CrossTable, Ladder, Ratings
 from agents.arena.results import Results, merge
 from agents.arena.table import Table
 from monopoly_env import replays
@@ -48,11 +48,9 @@ from monopoly_env.errors import (
 from monopoly_env.extras import extra, install
 from monopoly_env.files import write_atomically
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
-from monopoly_env.intervals import CONFIDENCE
 from monopoly_env.policy.names import LISTED, make, names, resolve_all
-from monopoly_env.policy.protocol import CompiledPolicy, Policy
+from monopoly_env.policy.protocol import CompiledPolicy
 from monopoly_env.rules import RULES_VERSION, Rules
-from monopoly_env.terminal import Table as RichTable
 from monopoly_env.terminal import failed
 from training import cluster
 from training.run.folder import Run, alone
@@ -75,8 +73,8 @@ _WIDTH: Final = 200  # characters of a line where there is no terminal
 
 
 @dataclass(frozen=True)
-class Options:
-    """Play every table of a field of policies and print the ladder.
+class TournamentOptions:
+    """Play every table of the given players and print the ladder.
 
     It has win rates and strengths with 95% intervals.
 
@@ -94,7 +92,7 @@ class Options:
     seed: int = 0
     """Decides all dice and cards, and what random policies do."""
     table_size: int | None = None
-    """How many sit at a table, 2 to 8. All tables that the field allows are played. Default: 2, or
+    """How many sit at a table, 2 to 8. All tables of so many players are played. Default: 2, or
     all players if one sits twice."""
     threads: int | None = None
     """Threads that play; default: one per core. The results are the same."""
@@ -107,8 +105,8 @@ class Options:
     json: bool = False
     """Print one JSON object instead of the tables."""
     out: Path | None = None
-    """A folder: each finished table is kept in it at once, then the ladder (ladder.json), the cross
-    table (cross_table.png) and all games. Or a file for the results alone: .json (what --json
+    """A folder: each finished table is saved there at once, then the ladder (ladder.json), the
+    cross table (cross_table.png) and all games. Or a file for the results alone: .json (what --json
     prints), .csv (a row a policy), .parquet (every game, with a .json)."""
     resume: bool = False
     """Go on with the tournament that was stopped in the folder --out."""
@@ -122,66 +120,78 @@ class Options:
     progress: bool = True
     """Show a bar with games a second and the time left, on stderr."""
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder to save the tournament in, if `out` is one."""
+        return self.out if self.out and self.out.suffix not in SUFFIXES else None
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    options = tyro.cli(Options, args=arguments, prog="python -m training.tournament")
+    options = tyro.cli(TournamentOptions, args=arguments, prog="python -m training.tournament")
     try:
-        outcome = run(options)
+        ladder = run(options)
     except MonopolyError as error:
         return failed(error, arguments)
     except KeyboardInterrupt:
-        if _folder(options):
+        if options.folder:
             print(
                 f"stopped; the finished tables are in {options.out}: go on by --resume.",
                 file=sys.stderr,
             )
         return 130
-    if options.json:
-        print(json.dumps(outcome.summary()))
-        if options.progress and outcome.results.speed:
-            print(
-                f"{outcome.results.seconds:.1f} seconds, {outcome.results.speed}", file=sys.stderr
-            )
-    else:
-        outcome.show(options.details)
+    if not options.json:
+        show(ladder, options.details)
+        return 0
+    summary, seconds = ladder.summary(), ladder.results.seconds
+    print(json.dumps(summary))
+    if options.progress and seconds:
+        print(f"{seconds:.1f} seconds, {speed(summary, seconds)}", file=sys.stderr)
     return 0
 
 
-def run(options: Options) -> Outcome:
+def run(options: TournamentOptions) -> Ladder:
     """Play the tables, and write what was asked for.
 
     Raises:
         MonopolyError: Wrong options; a policy that breaks the rules; a file that can't be written.
     """
     _check(options)
-    folder = _folder(options)
-    with alone(folder) if folder else contextlib.nullcontext():
-        return _run(options, folder)
+    with alone(options.folder) if options.folder else contextlib.nullcontext():
+        tournament = Tournament(options)
+        rated = options.ratings and options.ratings.exists()
+        ratings = Ratings.load(options.ratings) if options.ratings and rated else Ratings()
+        saved = TournamentFolder.open(options.folder, tournament) if options.folder else None
+        with cluster.joined(options.cluster, options.threads) as place:
+            ladder = Ladder(tournament.play(saved, place.table))
+        if options.ratings:
+            if not ratings.update(ladder.results):
+                print(f"note: {options.ratings} has these games already.", file=sys.stderr)
+            ratings.save(options.ratings)
+        if saved:
+            saved.save_ladder(ladder)
+        elif options.out and options.out.suffix == ".json":
+            _write_json(options.out, ladder.summary())
+        elif options.out:
+            ladder.results.save(options.out)
+    return ladder
 
 
-def _run(options: Options, folder: Path | None) -> Outcome:
-    tournament = Tournament(options)
-    ratings = (
-        Ratings.load(options.ratings) if options.ratings and options.ratings.exists() else Ratings()
-    )
-    kept = _open(folder, tournament, options) if folder else None
-    with cluster.joined(options.cluster, options.threads) as place:
-        outcome = tournament.play(kept, place.table)
-    if options.ratings:
-        if not ratings.update(outcome.results):
-            print(f"note: {options.ratings} has these games already.", file=sys.stderr)
-        ratings.save(options.ratings)
-    if kept:
-        outcome.keep(kept)
-    elif options.out and options.out.suffix == ".json":
-        write_atomically(options.out, (json.dumps(outcome.summary(), indent=2) + "\n").encode())
-    elif options.out:
-        outcome.results.save(options.out)
-    return outcome
+def show(ladder: Ladder, details: bool = False) -> None:
+    """Print the ladder, the cross table where it fits, and on request all that was counted."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_WIDTH)
+    console.print(ladder.table())
+    crossed = ladder.cross_table.table()
+    unbounded = console.options.update(width=1 << 16)
+    if console.measure(crossed, options=unbounded).maximum <= console.width:
+        console.print(crossed)
+    if details:
+        console.print(ladder.results.table(details=True))
 
 
-def _check(options: Options) -> None:
+def _check(options: TournamentOptions) -> None:
     """Raise on wrong options before anything is written."""
     for name, low in (("games", 1), ("turn_limit", 1), ("record", 0), ("seed", 0), ("threads", 1)):
         value = getattr(options, name)
@@ -197,10 +207,10 @@ def _check(options: Options) -> None:
             f"--out writes {', '.join(SUFFIXES)} or a folder, not {str(options.out)!r}."
         )
     for name in ("resume", "overwrite", "record"):
-        if getattr(options, name) and not _folder(options):
+        if getattr(options, name) and not options.folder:
             raise ConfigurationError(f"--{name} needs a folder: --out FOLDER.")
     with extra("results", "choose a .json file"):  # before anything is played
-        if _folder(options) or (options.out and options.out.suffix == GAMES):
+        if options.folder or (options.out and options.out.suffix == GAMES):
             import pyarrow  # noqa: F401 - only whether it is there
         elif options.out and options.out.suffix == ".csv":
             import pandas  # noqa: F401
@@ -208,28 +218,6 @@ def _check(options: Options) -> None:
         with extra("results"):
             import openskill  # noqa: F401
     Rules.coerce(options.rules)
-
-
-def _folder(options: Options) -> Path | None:
-    """The folder to keep the tournament in, if `--out` is one."""
-    return options.out if options.out and options.out.suffix not in SUFFIXES else None
-
-
-def _open(folder: Path, tournament: Tournament, options: Options) -> Kept:
-    """Take the folder for this tournament.
-
-    Raises:
-        ConfigurationError: It holds another one, and what differs; or it can't be written.
-    """
-    Run.open(
-        folder,
-        tournament.settings,
-        resume=options.resume,
-        overwrite=options.overwrite,
-        files=FILES,
-        kind="tournament",
-    )
-    return Kept(folder)
 
 
 def expand(given: Sequence[str]) -> list[str]:
@@ -265,9 +253,9 @@ def _compiled(known: Sequence[str]) -> list[str]:
 
 
 class Tournament:
-    """All tables of a field of policies."""
+    """All tables of the players that were given."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: TournamentOptions) -> None:
         """Find the policies.
 
         Raises:
@@ -276,11 +264,9 @@ class Tournament:
         self.options = options
         self.given = expand(options.players)
         twice = len(set(self.given)) < len(self.given)
-        self.size = (
-            (len(self.given) if twice else MIN_PLAYERS)
-            if options.table_size is None
-            else options.table_size
-        )
+        self.size = options.table_size
+        if self.size is None:
+            self.size = len(self.given) if twice else MIN_PLAYERS
         whole_number("table_size", self.size, MIN_PLAYERS, MAX_PLAYERS)
         players = resolve_all(self.given)
         if len(players) < self.size:
@@ -288,61 +274,55 @@ class Tournament:
                 f"A table of {self.size} needs as many policies; {len(players)} were given."
             )
         self.tables = list(itertools.combinations(players, self.size))
-        self.field = list(dict.fromkeys(players))
-        self.names = arena.unique_names(self.field)
+        distinct = list(dict.fromkeys(players))
+        self._names = dict(zip(distinct, unique_names(distinct), strict=True))
 
     @property
     def settings(self) -> dict[str, Any]:
         """What a tournament that goes on must share with the one that was begun."""
-        options = self.options
+        decisive = ("rules", "games", "seed", "turn_limit", "record")
         return {
             "tournament": [_fingerprint(name) for name in self.given],
-            "rules": options.rules,
-            "games": options.games,
-            "seed": options.seed,
+            **{name: getattr(self.options, name) for name in decisive},
             "table_size": self.size,
-            "turn_limit": options.turn_limit,
-            "record": options.record,
             "rules_version": RULES_VERSION,
         }
 
-    def play(self, kept: Kept | None, table_type: type[Table] = Table) -> Outcome:
-        """Play the tables that are not kept yet.
+    def play(
+        self, saved: TournamentFolder | None = None, table_type: type[Table] = Table
+    ) -> Results:
+        """Play the tables that are not saved yet, and put all together.
 
         Args:
-            kept: Where finished tables are, and are put.
+            saved: Where finished tables are, and are put.
             table_type: Plays the games.
         """
-        parts = [kept.load(number, self) if kept else None for number in range(len(self.tables))]
+        options = self.options
+        parts = [saved.load(number, self) if saved else None for number in range(len(self.tables))]
         finished = sum(part.games for part in parts if part)
-        with self._progress(finished) as done:
+        bar = games_bar(options.games * len(parts), finished) if options.progress else None
+        with bar or contextlib.nullcontext(lambda count: None) as done:
             for number, part in enumerate(parts):
                 if part is None:
-                    parts[number] = self._play_table(number, kept, done, table_type)
-        return Outcome.of([part for part in parts if part], self.names)
+                    parts[number] = played = self._play_table(number, done, table_type)
+                    if saved:
+                        saved.save(number, played)
+        return merge([part for part in parts if part], list(self._names.values()))
 
-    def _progress(self, finished: int) -> contextlib.AbstractContextManager[Callable[[int], None]]:
-        if self.options.progress:
-            return games_bar(self.options.games * len(self.tables), finished)
-        return contextlib.nullcontext(lambda count: None)
-
-    def names_of(self, table: Sequence[Policy]) -> tuple[str, ...]:
-        """The policies of a table by the names they have in the field, each once."""
-        return tuple(self.names[self.field.index(policy)] for policy in dict.fromkeys(table))
+    def names_of(self, table: int) -> tuple[str, ...]:
+        """The policies of a table by the names they have in the tournament, each once."""
+        return tuple(self._names[policy] for policy in dict.fromkeys(self.tables[table]))
 
     def _play_table(
-        self, number: int, kept: Kept | None, done: Callable[[int], None], table_type: type[Table]
+        self, number: int, done: Callable[[int], None], table_type: type[Table]
     ) -> Results:
-        options, table = self.options, self.tables[number]
+        options = self.options
         part = arena.play(
-            table, options.games, options.rules, options.seed, options.threads, options.turn_limit,
-            done,
+            self.tables[number], options.games, options.rules, options.seed, options.threads,
+            options.turn_limit, done,
             record=min(options.record, options.games), table_type=table_type,
         )  # fmt: skip
-        part.names = self.names_of(table)
-        if kept:
-            kept.save(number, part)
-        return part
+        return replace(part, names=self.names_of(number))
 
 
 def _fingerprint(name: str) -> str:
@@ -351,16 +331,27 @@ def _fingerprint(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Kept:
+class TournamentFolder:
     """The folder of a tournament: finished tables, recorded games, and at the end the ladder."""
 
     folder: Path
 
-    def load(self, number: int, tournament: Tournament) -> Results | None:
-        """A table that was finished before.
+    @classmethod
+    def open(cls, folder: Path, tournament: Tournament) -> TournamentFolder:
+        """Take the folder for this tournament.
 
-        It is None if it was not, or if what is there of it can't be read.
+        Raises:
+            ConfigurationError: It holds another one, and what differs; or it can't be written.
         """
+        options = tournament.options
+        Run.open(
+            folder, tournament.settings, resume=options.resume, overwrite=options.overwrite,
+            files=FILES, kind="tournament",
+        )  # fmt: skip
+        return cls(folder)
+
+    def load(self, number: int, tournament: Tournament) -> Results | None:
+        """A table that was finished before; None if it was not, or can't be read."""
         path = self._table(number)
         if not path.exists():
             return None
@@ -369,18 +360,12 @@ class Kept:
         except FormatError as error:
             print(f"note: table {number + 1} is played again: {error}", file=sys.stderr)
             return None
-        right = (
-            tournament.names_of(tournament.tables[number]),
-            tournament.options.games,
-            tournament.options.seed,
-        )
+        options = tournament.options
+        right = tournament.names_of(number), options.games, options.seed
         return part if (part.names, part.games, part.seed) == right else None
 
     def save(self, number: int, part: Results) -> None:
-        """Keep a finished table.
-
-        The recorded games are kept first, so that a table that is there is whole.
-        """
+        """Save a finished table, its recorded games first: a table that is there is whole."""
         if part.replays:
             title = re.sub(r"[^\w.-]+", "-", "_".join(part.names))[:100]
             replays.save(
@@ -388,137 +373,34 @@ class Kept:
             )
         part.save(self._table(number))
 
+    def save_ladder(self, ladder: Ladder) -> None:
+        """Write the ladder, the cross table as a picture, and all games."""
+        _write_json(self.folder / LADDER, ladder.summary(), indent=1)
+        ladder.results.save(self.folder / f"{ALL_GAMES}{GAMES}")
+        if importlib.util.find_spec("matplotlib"):
+            write_atomically(self.folder / PICTURE, _picture(ladder.cross_table))
+        else:
+            print(
+                f"note: no picture of the cross table without matplotlib: {install('results')}",
+                file=sys.stderr,
+            )
+
     def _table(self, number: int) -> Path:
         return self.folder / "tables" / f"{number + 1:04d}{GAMES}"
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a tournament found.
-
-    Attributes:
-        results: All games together.
-        strengths: Plackett-Luce strengths; None for a single policy, or without the library choix.
-    """
-
-    results: Results
-    strengths: Strengths | None
-
-    @classmethod
-    def of(cls, parts: Sequence[Results], names: Sequence[str]) -> Outcome:
-        """Put tables together.
-
-        Args:
-            parts: The results of each table, which all share their seeds.
-            names: All policies.
-        """
-        results = merge(parts, names)
-        if len(names) < 2 or not _installed("choix", "strengths"):
-            return cls(results, None)
-        # a unit is a seed, at all tables
-        return cls(results, strengths(names, results.seats, results.place, results.unit))
-
-    @cached_property
-    def cross_table(self) -> CrossTable:
-        """Who ends before whom, in the order of the ladder."""
-        crossed = cross_table(self.results.names, self.results.seats, self.results.place)
-        return crossed.sorted([row["name"] for row in self.rows])
-
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows of the results, most wins first, with `rank` and the strengths of each."""
-        known = {row["name"]: row for row in self.strengths.rows()} if self.strengths else {}
-        wanted = ("points", "points_low", "points_high", "against_average")
-        return [
-            row | {"rank": rank} | {key: known[row["name"]][key] for key in wanted if known}
-            for rank, row in enumerate(self.results.rows(), 1)
-        ]
-
-    def summary(self) -> dict[str, Any]:
-        """Everything in one JSON object.
-
-        It has the summary of the results, the ladder as `players`, and `cross_table`.
-        """
-        return self.results.summary() | {
-            "players": self.rows,
-            "cross_table": self.cross_table.to_json(),
-        }
-
-    def show(self, details: bool = False) -> None:
-        """Print the ladder, the cross table where it fits, and on request all that was counted."""
-        console = Console()
-        if not console.is_terminal:
-            console = Console(width=_WIDTH)
-        console.print(self.ladder())
-        crossed = self.cross_table.table()
-        if (
-            console.measure(crossed, options=console.options.update(width=1 << 16)).maximum
-            <= console.width
-        ):
-            console.print(crossed)
-        if details:
-            console.print(self.results.table(details=True))
-
-    def ladder(self) -> RichTable:
-        """The rows as a rich table."""
-        results, lengths = self.results, self.results.lengths()
-        table = RichTable(
-            title=f"{results.games:,} games, rules {results.rules}, seed {results.seed}",
-            caption=(
-                f"{lengths['mean']:.0f} turns a game, {results.capped_share:.1%} hit the limit,"
-                f" first to throw wins {results.seat_effect()[0]:.1%},"
-                f" {results.trades()['mean']:.1f} trades a game,"
-                f" {f'{results.speed}; ' if results.speed else ''}intervals"
-                f" {CONFIDENCE:.0%}{decided(results.spent)}"
-            ),
-        )
-        table.add_column("", justify="right")
-        table.add_column("policy")
-        for heading in (
-            "win rate",
-            "interval",
-            *(("points", "interval") if self.strengths else ()),
-        ):
-            table.add_column(heading, justify="right", no_wrap=True)
-        for row in self.rows:
-            rated = (f"{row['points']:+.0f}", _range(row)) if self.strengths else ()
-            interval = f"{row['paired_low']:.1%} to {row['paired_high']:.1%}"
-            table.add_row(str(row["rank"]), row["name"], f"{row['win_rate']:.1%}", interval, *rated)
-        return table
-
-    def keep(self, kept: Kept) -> None:
-        """Write the ladder, the cross table as a picture, and all games into the folder."""
-        write_atomically(
-            kept.folder / LADDER, (json.dumps(self.summary(), indent=1) + "\n").encode()
-        )
-        self.results.save(kept.folder / f"{ALL_GAMES}{GAMES}")
-        if _installed("matplotlib", "picture of the cross table"):
-            write_atomically(kept.folder / PICTURE, self._picture())
-
-    def _picture(self) -> bytes:
-        """The cross table as PNG, drawn without a screen."""
-        with extra("results"):
-            from matplotlib.figure import Figure
-
-        side = 2.5 + 0.55 * len(self.results.names)
-        figure = Figure(figsize=(side + 1.0, side), layout="constrained")
-        self.cross_table.plot(figure.subplots())
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=150)
-        return buffer.getvalue()
+def _write_json(path: Path, value: Any, indent: int = 2) -> None:
+    write_atomically(path, (json.dumps(value, indent=indent) + "\n").encode())
 
 
-def _range(row: dict[str, Any]) -> str:
-    low, high = row["points_low"], row["points_high"]
-    return "unknown" if low is None else f"{low:+.0f} to {high:+.0f}"
+def _picture(crossed: CrossTable) -> bytes:
+    """The cross table as PNG, drawn without a screen."""
+    from matplotlib.figure import Figure
 
-
-def _installed(library: str, what: str) -> bool:
-    """Whether an optional library is there; a note if not."""
-    there = importlib.util.find_spec(library) is not None
-    if not there:
-        print(f"note: no {what} without {library}: {install('results')}", file=sys.stderr)
-    return there
+    figure, buffer = Figure(figsize=crossed.size, layout="constrained"), io.BytesIO()
+    crossed.plot(figure.subplots())
+    figure.savefig(buffer, format="png", dpi=150)
+    return buffer.getvalue()
 
 
 if __name__ == "__main__":

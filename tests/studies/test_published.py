@@ -46,12 +46,12 @@ def test_intervals_cover_as_often_as_they_say() -> None:
     Five of these: a false alarm in two million.
     """
     rng = np.random.default_rng(3)
-    unit = np.repeat(np.arange(100), 2).astype(np.int32)
+    seeds = np.repeat(np.arange(100), 2).astype(np.uint64)
     hits = {"mean": 0, "median": 0}
     for _ in range(2000):
         shared = rng.normal(0, 1, 100)
         values = np.repeat(shared, 2) + rng.normal(0, 1, 200)
-        mean = literature.clustered(values, unit)
+        mean = literature.clustered(values, seeds)
         hits["mean"] += mean.low <= 0 <= mean.high
         ours, theirs = rng.exponential(size=400), rng.exponential(size=300)
         median = float(np.median(theirs))
@@ -134,7 +134,7 @@ def test_a_sample_without_an_agent_is_all_games(results: agents.Results) -> None
     games = literature.sample(results, "")
     assert len(games.turns) == results.games
     assert games.turns.mean() == pytest.approx(results.turns.mean())
-    assert games.capped.mean() == pytest.approx(results.capped_share)
+    assert games.capped.mean() == pytest.approx(results.capped.mean())
 
 
 def test_the_lengths_of_all_pairs_are_one_figure() -> None:

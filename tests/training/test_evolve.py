@@ -202,10 +202,10 @@ def test_candidates_play_the_arenas_games_and_do_not_touch_each_other() -> None:
     )
     candidates = [agents.make("algorithmic", reserve=reserve) for reserve in (0, 200, 1500)]
     played = play(candidates, settings, 48, seed=9, threads=2)
-    won = [score.by_unit[0].tolist() for score in played]
-    assert [score.by_unit[1].tolist() for score in played] == [[3] * 8 + [6] * 2 + [6] * 2] * 3
+    won = [score.by_seed[0].tolist() for score in played]
+    assert [score.by_seed[1].tolist() for score in played] == [[3] * 8 + [6] * 2 + [6] * 2] * 3
     alone = [play([candidate], settings, 48, seed=9, threads=1)[0] for candidate in candidates]
-    assert won == [one.by_unit[0].tolist() for one in alone]
+    assert won == [one.by_seed[0].tolist() for one in alone]
     assert len({tuple(row) for row in won}) == 3
     for number, candidate in enumerate(candidates):
         results = arena.play([candidate, "random", "random"], 24, seed=9, turn_limit=60)
@@ -225,7 +225,7 @@ def test_many_candidates_are_kept_apart() -> None:
 
 def test_a_player_among_its_own_kind_wins_its_even_share_exactly() -> None:
     (score,) = play([agents.make("algorithmic")], (Setting(("algorithmic",) * 3),), 16, seed=1)
-    assert score.by_unit[0].tolist() == [1.0] * 4
+    assert score.by_seed[0].tolist() == [1.0] * 4
     assert score.interval == pytest.approx((0.25, 0.25))
 
 

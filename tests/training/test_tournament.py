@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -14,8 +13,8 @@ import pytest
 import agents
 import monopoly_env as me
 from agents import arena
-from agents.arena.ratings import Ratings
-from agents.arena.results import Results
+from agents.arena.ratings import Ratings, strengths
+from agents.arena.results import ARRAYS, Results, merge
 from agents.registry import BUILT_IN
 from monopoly_bench.language_model import LanguageModel
 from monopoly_env import replays
@@ -143,15 +142,10 @@ def test_the_interval_of_strengths_takes_a_seed_at_all_tables_together() -> None
 
     Copies of one table tell no more than that table.
     """
-    options = tournament.Options(
-        ("random", "random/no_trades"), rules="ocnaru", games=200, progress=False
-    )
-    one = tournament.Tournament(options).play(None)
-    copies = tournament.Outcome.of([one.results] * 4, one.results.names)
-    assert one.strengths is not None
-    assert copies.strengths is not None
+    one = arena.play(["random", "random/no_trades"], 200, "ocnaru")
     width, width_of_copies = (
-        float(np.ptp([fit.low[0], fit.high[0]])) for fit in (one.strengths, copies.strengths)
+        float(np.ptp([fit.low[0], fit.high[0]]))
+        for fit in map(strengths, (one, merge([one] * 4, one.names)))
     )
     assert width_of_copies == pytest.approx(width, rel=0.02)
 
@@ -168,16 +162,6 @@ def test_a_large_field_has_no_cross_table_in_the_terminal(
     monkeypatch.setattr(tournament, "_WIDTH", 20)  # of a line
     assert tournament.main([*FIELD, "--games", "2"]) == 0
     assert "games a pair" not in capsys.readouterr().out
-
-
-def test_without_choix_the_ladder_has_no_points(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert tournament.main([*FIELD, "--games", "2"]) == 0
-    shown = capsys.readouterr()
-    assert "points" not in shown.out
-    assert "no strengths without choix: pip install 'monopoly-env[results]'" in shown.err
 
 
 def test_decisions_of_a_fallback_are_told(
@@ -216,7 +200,7 @@ def test_decisions_of_a_fallback_are_told(
     assert capsys.readouterr().out.count(told) == 2
     loaded = Results.load(tmp_path / "results")
     assert told in str(loaded)
-    assert loaded.spent == costs
+    assert loaded.summary()["costs"] == costs
 
 
 def test_patterns_are_names(capsys: pytest.CaptureFixture[str]) -> None:
@@ -259,7 +243,7 @@ def test_a_stopped_tournament_goes_on_to_the_same_results(
     assert {key: told[key] for key in without_times(whole)} == without_times(whole)
     one, other = (Results.load(folder / f"results{GAMES}") for folder in (whole, stopped))
     assert one.names == other.names
-    for array in ("seats", "place", "unit", "first", "capped", "seat_counts", "game_counts"):
+    for array in ARRAYS:
         assert np.array_equal(getattr(one, array), getattr(other, array))
 
 
@@ -381,7 +365,8 @@ def test_games_are_recorded(tmp_path: Path) -> None:
             end = replays.final(replay)
             assert replay.names == tuple(results.names[policy] for policy in results.seats[game])
             assert end.place[:2].tolist() == results.place[game].tolist()
-            assert (end.turns, len(replay.actions)) == (results.turns[game], results.choices[game])
+            counts = results.game_counts[game]
+            assert (end.turns, len(replay.actions)) == (counts["turns"], counts["choices"])
 
 
 def test_ratings_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,4 @@
-"""Candidates at the same tables (`against`).
-
-Each plays the same seats and seeds against the same opponents.
-"""
+"""Players under test: each plays the same seats and seeds against the same opponents."""
 
 from __future__ import annotations
 
@@ -17,8 +14,8 @@ from numpy.typing import NDArray
 from agents.arena.batch import GameBatch
 from agents.arena.match import check_numbers, title_of, unique_names
 from agents.arena.progress import Progress, reported
-from agents.arena.results import Results
-from agents.arena.seating import arrangements, game_seeds, orders_of
+from agents.arena.results import ARRAYS, Results
+from agents.arena.seating import arrangements, orders_of
 from agents.arena.statistics import Difference, paired_difference
 from agents.arena.table import Table
 from monopoly_env.errors import whole_number
@@ -32,7 +29,7 @@ from monopoly_env.rules import Rules
 
 @dataclass(frozen=True)
 class Seating:
-    """The opponents of a candidate at a table, and how they play.
+    """The opponents of a player under test at a table, and how they play.
 
     Attributes:
         opponents: One for each other seat: names, saved files or policies. One that is given twice
@@ -64,39 +61,39 @@ class Seating:
 
 @dataclass(frozen=True)
 class Wins:
-    """What a candidate won in G games.
+    """What a player under test won in G games.
 
     Attributes:
-        name: Of the candidate.
+        name: The name of the player.
         won: (G,) float64, its share of the win in each game: 1, 0, or a fraction in a draw.
-        unit: (G,) int, games of one unit share their seed.
-        results: The same games by seating; the candidate is policy 0 in each.
+        seeds: (G,) int, the seeds of the games.
+        results: The same games by seating; the player is policy 0 in each.
     """
 
     name: str
     won: NDArray[np.float64]
-    unit: NDArray[Any]
+    seeds: NDArray[Any]
     results: tuple[Results, ...] = ()
 
     @cached_property
-    def by_unit(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(U,) wins and (U,) games in each unit."""
-        return per_unit(self.won, self.unit)
+    def by_seed(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(S,) wins and (S,) games with each seed."""
+        return per_unit(self.won, self.seeds)
 
     @property
     def rate(self) -> float:
         """The share of its games that it won."""
-        won, games = self.by_unit
+        won, games = self.by_seed
         return float(won.sum() / games.sum())
 
     @property
     def interval(self) -> tuple[float, float]:
         """The 95% interval of the rate, from the spread between seeds."""
-        return clustered(self.won, self.unit)
+        return clustered(self.won, self.seeds)
 
     def difference(self, other: Wins) -> Difference:
-        """How much more it won than another candidate at the same tables, paired by seed."""
-        (won, games), (other_won, other_games) = self.by_unit, other.by_unit
+        """How much more it won than another player at the same tables, paired by seed."""
+        (won, games), (other_won, other_games) = self.by_seed, other.by_seed
         return paired_difference(self.name, other.name, (won, other_won), (games, other_games))
 
     def rows(self) -> list[dict[str, Any]]:
@@ -108,7 +105,7 @@ class Wins:
 
 
 def against(
-    candidates: Sequence[PolicyLike],
+    players: Sequence[PolicyLike],
     seatings: Sequence[Seating],
     games: Sequence[int],
     seed: int = 0,
@@ -118,16 +115,16 @@ def against(
     same_seeds: bool = True,
     table_type: type[Table] = Table,
 ) -> list[Wins]:
-    """Let each candidate play the same seats and seeds against the same opponents.
+    """Let each player play the same seats and seeds against the same opponents.
 
     `wins.rate` and `wins.interval` say how much one wins, `first.difference(second)` how much more
     than another, `wins.rows()` what its games were like at each table.
 
     Args:
-        candidates: Names, saved files or policies. Each sits alone at its tables; an opponent of
-            the same name is another policy.
+        players: Names, saved files or policies. Each sits alone at its tables; an opponent of the
+            same name is another policy.
         seatings: The tables. They may differ in size, rules and turn limit.
-        games: Games of each candidate, a number for each seating.
+        games: Games of each player, a number for each seating.
         seed: As in `play`.
         threads: As in `play`.
         progress: As in `play`.
@@ -136,8 +133,8 @@ def against(
         table_type: Plays the games, which a subclass of `Table` may do on other machines.
 
     Returns:
-        A score for each candidate. With compiled policies they are a function of the arguments; the
-        last bits of a network may depend on how many candidates there are.
+        The wins of each player. With compiled policies they are a function of the arguments; the
+        last bits of a network may depend on how many players there are.
 
     Raises:
         ConfigurationError: And the others that `play` raises.
@@ -145,102 +142,88 @@ def against(
     for seating, count in zip(seatings, games, strict=True):
         whole_number("policies at a table:", 1 + len(seating.opponents), MIN_PLAYERS, MAX_PLAYERS)
         check_numbers(count, seed, seating.turn_limit, threads)
-    players = resolve_all(candidates)
-    opponents = iter(
-        resolve_all([opponent for seating in seatings for opponent in seating.opponents])
-    )
-    parts: list[_Part] = []
+    tested = resolve_all(players)
+    parts = _parts(seatings, games, seed, same_seeds)
     batches: dict[Any, list[_Part]] = defaultdict(list)  # seatings that are one batch for all cores
-    first = 0
-    for seating, count in zip(seatings, games, strict=True):
-        seated = [next(opponents) for _ in seating.opponents]
-        seats, unit = arrangements(_sitting(seated), count, seed)
-        parts.append(_Part(seating, list(dict.fromkeys(seated)), seats, unit + np.int32(first)))
-        first += 0 if same_seeds else int(unit[-1]) + 1
-        compiled = all(isinstance(policy, CompiledPolicy) for policy in (*players, *seated))
+    for number, part in enumerate(parts):
+        compiled = all(isinstance(policy, CompiledPolicy) for policy in (*tested, *part.opponents))
         # The last bits of a network depend on how many decisions it is asked at once: with one,
         # each seating is a batch of its own.
-        key = (
-            seats.shape[1],
-            Rules.coerce(seating.rules),
-            seating.turn_limit,
-            0 if compiled else len(parts),
-        )
-        batches[key].append(parts[-1])
-    with reported(progress, len(players) * sum(games)) as done:
+        rules, alone = Rules.coerce(part.seating.rules), -1 if compiled else number
+        batches[part.seats.shape[1], rules, part.seating.turn_limit, alone].append(part)
+    with reported(progress, len(tested) * sum(games)) as done:
         for (_, rules, turn_limit, _), together in batches.items():
             others = list(dict.fromkeys(policy for part in together for policy in part.opponents))
-            _play_parts(
-                players,
-                others,
-                together,
-                table_type([*players, *others], rules, turn_limit, threads),
-                seed,
-                done,
-            )
+            table = table_type([*tested, *others], rules, turn_limit, threads)
+            _play(tested, together, table, seed, done)
     return [
-        _score(policy, tuple(part.results[number] for part in parts))
-        for number, policy in enumerate(players)
+        _wins(policy, tuple(part.results[number] for part in parts))
+        for number, policy in enumerate(tested)
     ]
 
 
 @dataclass
 class _Part:
-    """The games of each candidate at a seating.
-
-    Attributes:
-        seating: What is played.
-        opponents: Each once.
-        seats: (G, P), 0 for the candidate, 1 for the first opponent.
-        unit: (G,).
-        results: Of each candidate.
-    """
+    """The games of each player at a seating: 0 in `seats` is the player, 1 the first opponent."""
 
     seating: Seating
     opponents: list[Policy]
     seats: NDArray[np.int16]
-    unit: NDArray[np.int32]
+    seeds: NDArray[np.uint64]
     results: list[Results] = field(default_factory=list)
 
 
-def _play_parts(
-    players: list[Policy],
-    others: list[Policy],
-    parts: list[_Part],
-    table: Table,
-    seed: int,
-    done: Callable[[int], None],
+def _parts(
+    seatings: Sequence[Seating], games: Sequence[int], seed: int, same_seeds: bool
+) -> list[_Part]:
+    opponents = iter(resolve_all([other for seating in seatings for other in seating.opponents]))
+    parts = []
+    first = np.uint64(0)
+    for seating, count in zip(seatings, games, strict=True):
+        seated = [next(opponents) for _ in seating.opponents]
+        seats, seeds = arrangements(_sitting(seated), count, seed)
+        parts.append(_Part(seating, list(dict.fromkeys(seated)), seats, seeds + first))
+        first += np.uint64(0 if same_seeds else len(np.unique(seeds)))
+    return parts
+
+
+def _play(
+    tested: list[Policy], parts: list[_Part], table: Table, seed: int, done: Callable[[int], None]
 ) -> None:
-    """Play parts at a table of the players and the others, and fill in their results."""
+    """Play parts at a table of the players under test and their opponents: adds the results."""
+    numbers = {id(policy): number for number, policy in enumerate(table.policies)}
     seats = []
     for part in parts:
-        numbers = [len(players) + others.index(policy) for policy in part.opponents]
+        others = [numbers[id(policy)] for policy in part.opponents]
         seats += [
-            np.array([number, *numbers], np.int16)[part.seats] for number in range(len(players))
+            np.array([number, *others], np.int16)[part.seats] for number in range(len(tested))
         ]
-    unit = np.concatenate([part.unit for part in parts for _ in players])
-    batch = GameBatch(game_seeds(seed, unit), np.concatenate(seats))
+    batch = GameBatch(
+        np.concatenate([part.seeds for part in parts for _ in tested]), np.concatenate(seats)
+    )
     began = clock()
     table.play(batch, done)
-    seconds = (clock() - began) / len(unit)
+    seconds = (clock() - began) / len(batch.seeds)
     stop = 0
     for part in parts:
-        for player in players:
-            start, stop = stop, stop + len(part.unit)
+        for player in tested:
+            start, stop = stop, stop + len(part.seeds)
+            arrays = {name: getattr(batch, name)[start:stop] for name in ARRAYS}
             part.results.append(
                 Results(
-                    tuple(unique_names([player, *part.opponents])), title_of(part.seating.rules),
-                    seed, table.turn_limit, part.seats,
-                    batch.place[start:stop], part.unit, batch.first[start:stop],
-                    batch.capped[start:stop], batch.seat_counts[start:stop],
-                    batch.game_counts[start:stop], seconds * len(part.unit),
+                    names=tuple(unique_names([player, *part.opponents])),
+                    rules=title_of(part.seating.rules),
+                    seed=seed,
+                    turn_limit=table.turn_limit,
+                    seconds=seconds * len(part.seeds),
+                    **(arrays | {"seats": part.seats}),
                 )
-            )  # fmt: skip
+            )
 
 
-def _score(policy: Policy, results: tuple[Results, ...]) -> Wins:
+def _wins(policy: Policy, results: tuple[Results, ...]) -> Wins:
     won = np.concatenate([part.wins[part.seats == 0] for part in results])
-    return Wins(policy.name, won, np.concatenate([part.unit for part in results]), results)
+    return Wins(policy.name, won, np.concatenate([part.seeds for part in results]), results)
 
 
 def _sitting(opponents: Sequence[PolicyLike]) -> NDArray[np.int16]:

@@ -18,8 +18,8 @@ import monopoly_env
 from agents.arena import luck
 from agents.arena.batch import GameBatch
 from agents.arena.progress import Progress, reported
-from agents.arena.results import Results
-from agents.arena.seating import arrangements, game_seeds, orders_of
+from agents.arena.results import ARRAYS, Results
+from agents.arena.seating import arrangements, orders_of
 from agents.arena.table import Table
 from monopoly_env.analyse.values import Value
 from monopoly_env.core import enough_memory
@@ -28,7 +28,7 @@ from monopoly_env.kernels import clock
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import PRESETS, RULES_VERSION, Rules
 
-# Game seeds are 64 bits: the seed above, the number of the unit below
+# Game seeds are 64 bits: the seed above, a number below
 _MAX_SEED: Final = (1 << 32) - 1
 _MAX_GAMES: Final = 1 << 31
 _FIRST_BLOCK: Final = 64  # seeds, before the first look at the intervals
@@ -70,10 +70,10 @@ class Match:
         """Play all games."""
         began = clock()
         with enough_memory(f"games={self.games}"):
-            unit, batch = self._batch(0, self.games)
-            with reported(self.progress, len(unit)) as done:
+            batch = self._batch(0, self.games)
+            with reported(self.progress, len(batch.seeds)) as done:
                 self.table.play(batch, done)
-            return self._results([batch], unit, self.games, clock() - began)
+            return self._results([batch], self.games, clock() - began)
 
     def play_until(self, half_width: float) -> Results:
         """Play in growing blocks until the intervals are narrow enough; for a single table."""
@@ -86,16 +86,13 @@ class Match:
         orders = orders_of(self.tables[0])
         began = clock()
         batches: list[GameBatch] = []
-        units: list[NDArray[np.int32]] = []
         played, total = 0, min(self.games, _FIRST_BLOCK * orders)
         with reported(self.progress, self.games) as done:
             while True:
-                unit, batch = self._batch(played, total)
-                self.table.play(batch, done)
-                batches.append(batch)
-                units.append(unit)
+                batches.append(self._batch(played, total))
+                self.table.play(batches[-1], done)
                 played = total
-                results = self._results(batches, np.concatenate(units), played, clock() - began)
+                results = self._results(batches, played, clock() - began)
                 rate, low, high = (
                     ("win_rate", "paired_low", "paired_high") if self.value is None else _ADJUSTED
                 )
@@ -107,31 +104,35 @@ class Match:
                 growth = np.clip(_SPARE * (widest / half_width) ** 2, *_GROWTH)
                 total = min(self.games, int(np.ceil(played * growth / orders)) * orders)
 
-    def _batch(self, start: int, stop: int) -> tuple[NDArray[np.int32], GameBatch]:
-        """Units and games of this range of each table's games, table by table."""
+    def _batch(self, start: int, stop: int) -> GameBatch:
+        """This range of each table's games, table by table."""
         parts = [arrangements(table, stop, self.seed) for table in self.tables]
         seats = np.concatenate([seats[start:] for seats, _ in parts])
-        unit = np.concatenate([unit[start:] for _, unit in parts])
+        seeds = np.concatenate([seeds[start:] for _, seeds in parts])
         recorded = frozenset(
-            number - start for number in self.recorded if start <= number < start + len(unit)
+            number - start for number in self.recorded if start <= number < start + len(seeds)
         )
-        return unit, GameBatch(game_seeds(self.seed, unit), seats, recorded)
+        return GameBatch(seeds, seats, recorded)
 
-    def _results(
-        self, batches: list[GameBatch], unit: NDArray[np.int32], games: int, seconds: float
-    ) -> Results:
+    def _results(self, batches: list[GameBatch], games: int, seconds: float) -> Results:
         def joined(name: str) -> NDArray[Any]:
             arrays = [getattr(batch, name) for batch in batches]
             return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
+        arrays: dict[str, Any] = {name: joined(name) for name in ARRAYS}
         return Results(
-            self.names, self.title, self.seed, self.turn_limit, joined("seats"), joined("place"),
-            unit, joined("first"), joined("capped"),
-            joined("seat_counts"), joined("game_counts"), seconds, self._setup(games),
-            [replay for batch in batches for replay in self._replays(batch)],
-            None if self.value is None else joined("luck"),
-            "" if self.value is None else self.value.name, self._costs(),
-        )  # fmt: skip
+            names=self.names,
+            rules=self.title,
+            seed=self.seed,
+            turn_limit=self.turn_limit,
+            setup=self._setup(games),
+            replays=[replay for batch in batches for replay in self._replays(batch)],
+            costs=self._costs(),
+            seconds=seconds,
+            luck=None if self.value is None else joined("luck"),
+            value="" if self.value is None else self.value.name,
+            **arrays,
+        )
 
     def _costs(self) -> list[dict[str, float]]:
         """What each policy has spent in this match."""

@@ -23,94 +23,123 @@ if TYPE_CHECKING:
     from monopoly_env.terminal import Table
 
 Summary: TypeAlias = dict[str, Any]
+Cell: TypeAlias = Callable[[dict[str, Any]], str]  # the text of a row of `Results.rows`
 
 
-def main_table(summary: Summary, speed: str) -> Table:
-    """The most important numbers, one row per policy."""
+def _form(key: str, form: str) -> Cell:
+    return lambda row: "" if row[key] is None else f"{row[key]:{form}}"
+
+
+def _interval(of: str, form: str = ".1%") -> Cell:
+    low, high = f"{of}_low", f"{of}_high"
+    return lambda row: "unknown" if row[low] is None else f"{row[low]:{form}} to {row[high]:{form}}"
+
+
+_RATE: Final = (("win rate", _form("win_rate", ".1%")), ("95% interval", _interval("paired")))
+# Columns beside these: there is room for one of the groups
+_COUNTED: Final = (
+    ("games", _form("games", ",")),
+    ("wins", _form("wins", ",.10g")),
+    ("place", _form("mean_place", ".2f")),
+)
+_POINTS: Final = (
+    ("points", _form("points", "+.0f")),
+    ("95% interval", _interval("points", "+.0f")),
+)
+_ADJUSTED: Final = (
+    ("adjusted", _form("adjusted_rate", ".1%")),
+    ("95% interval", _interval("adjusted")),
+    ("variance", lambda row: f"{-row['variance_removed']:+.0%}"),
+)
+
+
+def main_table(summary: Summary, seconds: float = 0.0) -> Table:
+    """The most important numbers, one row per policy.
+
+    Args:
+        summary: Its rows may also have the `rank` and `points` of a ladder.
+        seconds: The time that the games took; 0 if it is not known.
+    """
     from monopoly_env.terminal import Table
 
-    adjusted = "adjusted_by" in summary
-    caption = _caption(summary, speed) + (_adjustment(summary) if adjusted else "")
+    rows, caption = summary["players"], _caption(summary, seconds)
+    columns = (*_RATE, *(_POINTS if "points" in rows[0] else _COUNTED))
+    if "adjusted_by" in summary:
+        columns, caption = (*_RATE, *_ADJUSTED), caption + _adjustment(summary)
     table = Table(title=_title(summary), caption=caption + decided(summary.get("costs", {})))
+    if "rank" in rows[0]:
+        table.add_column("", justify="right")
     table.add_column("policy")
-    for heading in ("win rate", "95% interval", *(_ADJUSTED if adjusted else _COUNTED)):
+    for heading, _ in columns:
         table.add_column(heading, justify="right", no_wrap=True)
-    for row in summary["players"]:
-        rate = (
-            row["name"],
-            f"{row['win_rate']:.1%}",
-            f"{row['paired_low']:.1%} to {row['paired_high']:.1%}",
-        )
-        table.add_row(*rate, *(_adjusted_cells(row) if adjusted else _counted_cells(row)))
+    for row in rows:
+        rank = [str(row["rank"])] if "rank" in row else []
+        table.add_row(*rank, row["name"], *(cell(row) for _, cell in columns))
     return table
 
 
-_COUNTED: Final = ("games", "wins", "place")
-# In place of these: they would not fit beside them
-_ADJUSTED: Final = ("adjusted", "95% interval", "variance")
-
-
-def _counted_cells(row: dict[str, Any]) -> tuple[str, ...]:
-    return f"{row['games']:,}", f"{row['wins']:,.10g}", f"{row['mean_place']:.2f}"
-
-
-def _adjusted_cells(row: dict[str, Any]) -> tuple[str, ...]:
-    return (
-        f"{row['adjusted_rate']:.1%}",
-        f"{row['adjusted_low']:.1%} to {row['adjusted_high']:.1%}",
-        f"{-row['variance_removed']:+.0%}",
-    )
-
-
-def _adjustment(summary: Summary) -> str:
-    """How the adjusted rates were made, and a warning where they are worse than the plain ones."""
-    about = (
-        f"; adjusted by the value {summary['adjusted_by']!r} times"
-        f" {' and '.join(f'{number:.2f}' for number in summary['coefficients'])}"
-    )
-    noisier = [row["name"] for row in summary["players"] if row["variance_removed"] < 0]
-    return about + (
-        f". This value makes {', '.join(noisier)} noisier: read the plain rates, or take a better"
-        " value."
-        if noisier
-        else ""
-    )
-
-
-def details_table(summary: Summary, speed: str) -> Table:
+def details_table(summary: Summary, seconds: float = 0.0) -> Table:
     """The mean per seat of every statistic: one row per statistic, one column per policy."""
     from monopoly_env.terminal import Table
 
     rows = summary["players"]
-    table = Table(
-        title=_title(summary), caption=_caption(summary, speed) + decided(summary.get("costs", {}))
-    )
+    caption = _caption(summary, seconds) + decided(summary.get("costs", {}))
+    table = Table(title=_title(summary), caption=caption)
     table.add_column("mean of a game")
     for row in rows:
         table.add_column(row["name"], justify="right")
-    table.add_row("games", *(f"{row['games']:,}" for row in rows))
-    table.add_row("win rate", *(f"{row['win_rate']:.1%}" for row in rows))
-    table.add_row(
-        "95% interval, seeds",
-        *(f"{row['paired_low']:.1%} to {row['paired_high']:.1%}" for row in rows),
-    )
+
+    def line(label: str, cell: Cell, end: bool = False) -> None:
+        table.add_row(label, *map(cell, rows), end_section=end)
+
+    line("games", _form("games", ","))
+    line("win rate", _form("win_rate", ".1%"))
+    line("95% interval, seeds", _interval("paired"))
     for order in range(len(summary["win_rate_by_order"])):
-        table.add_row(
-            f"win rate as number {order + 1}",
-            *(_percent(row["win_rate_by_order"][order]) for row in rows),
-        )
-    table.add_row("place", *(f"{row['mean_place']:.2f}" for row in rows))
-    table.add_row("decided by a cap", *(f"{row['capped_share']:.1%}" for row in rows))
-    table.add_row("turns", *(f"{row['turns']:,.1f}" for row in rows), end_section=True)
+        shares = [row["win_rate_by_order"][order] for row in rows]
+        texts = ("" if share is None else f"{share:.1%}" for share in shares)
+        table.add_row(f"win rate as number {order + 1}", *texts)
+    line("place", _form("mean_place", ".2f"))
+    line("decided by a cap", _form("capped_share", ".1%"))
+    line("turns", _form("turns", ",.1f"), end=True)
     for statistic in STATISTICS:
-        for column, part in zip(statistic.columns, statistic.parts or ("",), strict=True):
-            label = f"{statistic.name.replace('_', ' ')} {part}".strip()
-            table.add_row(
-                label,
-                *(f"{row[column]:,.2f}" for row in rows),
-                end_section=column == statistic.columns[-1] and part != "",
-            )
+        for column in statistic.columns:
+            last = bool(statistic.parts) and column == statistic.columns[-1]
+            line(column.replace("_", " "), _form(column, ",.2f"), end=last)
     return table
+
+
+def _title(summary: Summary) -> str:
+    return f"{summary['games']:,} games, rules {summary['rules']}, seed {summary['seed']}"
+
+
+def _caption(summary: Summary, seconds: float) -> str:
+    turns = summary["turns"]
+    return (
+        f"{turns['mean']:.0f} turns a game (10% under {turns['p10']:.0f}, 10% over"
+        f" {turns['p90']:.0f}), {summary['capped_share']:.1%} hit the limit, first to throw wins"
+        f" {summary['win_rate_by_order'][0]:.1%}, {summary['trades']['mean']:.1f} trades a game"
+        f"{f', {speed(summary, seconds)}' if seconds else ''}; intervals from the spread between"
+        " seeds"
+    )
+
+
+def speed(summary: Summary, seconds: float) -> str:
+    """Games a second in words."""
+    return f"{summary['games'] / seconds:,.0f} games/s"
+
+
+def _adjustment(summary: Summary) -> str:
+    """How the adjusted rates were made, and a warning where they are worse than the plain ones."""
+    factors = " and ".join(f"{number:.2f}" for number in summary["coefficients"])
+    about = f"; adjusted by the value {summary['adjusted_by']!r} times {factors}"
+    noisier = [row["name"] for row in summary["players"] if row["variance_removed"] < 0]
+    if not noisier:
+        return about
+    return (
+        f"{about}. This value makes {', '.join(noisier)} noisier: read the plain rates, or take a"
+        " better value."
+    )
 
 
 def decided(costs: Mapping[str, Mapping[str, float]]) -> str:
@@ -123,22 +152,15 @@ def decided(costs: Mapping[str, Mapping[str, float]]) -> str:
     )
 
 
-def _title(summary: Summary) -> str:
-    return f"{summary['games']:,} games, rules {summary['rules']}, seed {summary['seed']}"
+# --- plots
 
 
-def _caption(summary: Summary, speed: str) -> str:
-    turns = summary["turns"]
-    return (
-        f"{turns['mean']:.0f} turns a game (10% under {turns['p10']:.0f}, 10% over"
-        f" {turns['p90']:.0f}), {summary['capped_share']:.1%} hit the limit, first to throw wins"
-        f" {summary['win_rate_by_order'][0]:.1%}, {summary['trades']['mean']:.1f} trades a"
-        f" game{', ' * bool(speed)}{speed}; intervals from the spread between seeds"
-    )
+def new_axes(width: float, height: float) -> Axes:
+    """The axes of a new figure of this size, in inches."""
+    with extra("results"):
+        import matplotlib.pyplot
 
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{share:.1%}"
+    return matplotlib.pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def plot(kind: str, summary: Summary, turns: NDArray[np.int32], axes: Axes | None) -> Axes:
@@ -155,34 +177,19 @@ def plot(kind: str, summary: Summary, turns: NDArray[np.int32], axes: Axes | Non
     """
     if kind not in _PLOTS:
         raise ConfigurationError(f"Unknown kind of plot {kind!r}. {nearest(kind, _PLOTS)}")
-    if axes is None:
-        with extra("results"):
-            import matplotlib.pyplot
-
-        height, of_each = _HEIGHTS[kind]
-        axes = matplotlib.pyplot.subplots(
-            figsize=(7, height + of_each * len(summary["players"])), layout="constrained"
-        )[1]
-    _PLOTS[kind](summary, turns, axes)
+    draw, height, more = _PLOTS[kind]
+    axes = axes or new_axes(7, height + more * len(summary["players"]))
+    draw(summary, turns, axes)
     return axes
 
 
 def _plot_wins(summary: Summary, _: NDArray[np.int32], axes: Axes) -> None:
     rows = summary["players"][::-1]
-    rates = np.array([row["win_rate"] for row in rows])
-    errors = np.array(
-        [
-            [row["win_rate"] - row["paired_low"], row["paired_high"] - row["win_rate"]]
-            for row in rows
-        ]
-    ).T
-    axes.barh(
-        [row["name"] for row in rows],
-        rates,
-        xerr=np.maximum(errors, 0.0),
-        color="steelblue",
-        capsize=3,
+    rates, low, high = (
+        np.array([row[key] for row in rows]) for key in ("win_rate", "paired_low", "paired_high")
     )
+    errors = np.maximum([rates - low, high - rates], 0.0)
+    axes.barh([row["name"] for row in rows], rates, xerr=errors, color="steelblue", capsize=3)
     # An even share
     axes.axvline(1 / len(summary["win_rate_by_order"]), color="grey", linewidth=0.8, linestyle="--")
     what = f"{summary['games']:,} games, rules {summary['rules']}"
@@ -205,11 +212,14 @@ def _plot_length(_: Summary, turns: NDArray[np.int32], axes: Axes) -> None:
     axes.set(xlabel="turns per game, all players together", ylabel=f"games of {len(turns):,}")
 
 
-_PLOTS: Final[dict[str, Callable[[Summary, NDArray[np.int32], Axes], None]]] = {
-    "wins": _plot_wins, "groups": _plot_groups, "length": _plot_length
-}  # fmt: skip
-# In inches: of the plot, and of each player more
-_HEIGHTS: Final = {"wins": (0.6, 0.4), "groups": (1.6, 0.4), "length": (4.0, 0.0)}
+# How it is drawn, its height in inches, and what each player adds to that
+_PLOTS: Final[
+    dict[str, tuple[Callable[[Summary, NDArray[np.int32], Axes], None], float, float]]
+] = {
+    "wins": (_plot_wins, 0.6, 0.4),
+    "groups": (_plot_groups, 1.6, 0.4),
+    "length": (_plot_length, 4.0, 0.0),
+}
 
 
 _LUMINANCE: Final = (0.299, 0.587, 0.114)  # of red, green and blue
@@ -241,12 +251,7 @@ def heat_map(
     axes.set_yticks(range(len(rows)), rows)
     for row, column in zip(*np.nonzero(~np.isnan(shares)), strict=True):
         dark = float(np.dot(colormaps[colours](shares[row, column])[:3], _LUMINANCE)) < _DARK
+        colour = "white" if dark else "black"
         axes.text(
-            column,
-            row,
-            texts[row][column],
-            ha="center",
-            va="center",
-            fontsize=8,
-            color="white" if dark else "black",
+            column, row, texts[row][column], ha="center", va="center", fontsize=8, color=colour
         )

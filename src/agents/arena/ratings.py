@@ -1,12 +1,10 @@
 """The strength of policies, from their ranks at many tables.
 
-Plackett-Luce strengths, a cross table, and running ratings.
-
 `strengths` fits one number per policy to all games at once (Plackett, Applied Statistics 24, 1975;
 Luce, 1959): at a table, the probability that a policy comes first is its strength divided by the
 sum of all strengths, and so on among the rest. For tables of two this is the model behind Elo
-ratings. `cross_table` counts who ends before whom. `Ratings` are updated by each new result and
-kept in a file.
+ratings. `cross_table` counts who ends before whom, a `Ladder` shows both. `Ratings` are updated by
+each new result and kept in a file.
 """
 
 from __future__ import annotations
@@ -15,19 +13,22 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
-from agents.arena.pictures import heat_map
+from agents.arena.pictures import heat_map, main_table, new_axes
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
 from monopoly_env.extras import extra
 from monopoly_env.files import read_file, read_json, write_atomically
+from monopoly_env.intervals import CONFIDENCE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,22 +36,19 @@ if TYPE_CHECKING:
     from agents.arena.results import Results
     from monopoly_env.terminal import Table
 
+Floats = NDArray[np.float64]
+
 POINTS: Final = 400.0  # points that stand for ten times the strength, as in chess
 REPLICATES: Final = 400  # a percentile of 2.5% then rests on ten of them
 FORMAT: Final = "monopoly-ratings"
 FORMAT_VERSION: Final = 1
 _MOST_BYTES: Final = 1 << 25  # of a file
-_CONFIDENCE: Final = 0.95
 # pseudo-games: each policy gets half a win and half a loss, which keeps strengths finite
 _PRIOR: Final = 0.5
 # Smallest weight drawn: keeps the arithmetic away from zero without moving any percentile in use
 _LEAST: Final = 1e-9
-_TOLERANCE: Final = 1e-9  # largest change of a log strength at which the iteration stops
-_ITERATIONS: Final = 10_000
+_TOLERANCE: Final = 1e-10  # of the gradient, per game
 _BATCH: Final = 16  # bootstrap replicates whose weights are drawn at once
-
-# The policy that came first, and the set it was in (sorted, itself included)
-Choice = tuple[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ class Strengths:
             policy that never wins may have any low strength, which would widen the intervals of all
             others.
         low: (N,) float64, lower bound of the 95% interval; minus infinity if all games are of one
-            unit, when the spread is unknown.
+            seed, when the spread is unknown.
         high: (N,) float64, upper bound.
         games: (N,) int64, games that each policy took part in.
     """
@@ -101,14 +99,7 @@ class Strengths:
         ]  # fmt: skip
 
 
-def strengths(
-    names: Sequence[str],
-    seats: ArrayLike,
-    place: ArrayLike,
-    unit: ArrayLike,
-    replicates: int = REPLICATES,
-    seed: int = 0,
-) -> Strengths:
+def strengths(results: Results, replicates: int = REPLICATES, seed: int = 0) -> Strengths:
     """Fit Plackett-Luce strengths to the ranks of all games.
 
     Ties are split: k policies with the same rank count as all k! orders among them, each with
@@ -116,109 +107,87 @@ def strengths(
     over all others, so that a policy that won every game still has a finite strength. A policy in
     several seats of a table counts as several players of equal strength.
 
-    The interval comes from the Bayesian bootstrap (Rubin, Annals of Statistics 9, 1981) over units:
-    all games of a unit get the same exponential weight, and the pseudo-games get gamma weights. For
+    The interval comes from the Bayesian bootstrap (Rubin, Annals of Statistics 9, 1981) over seeds:
+    all games of a seed get the same exponential weight, and the pseudo-games get gamma weights. For
     independent games of two policies this is Jeffreys' interval, which has the right coverage even
     where one of them won every game.
 
     Args:
-        names: The names of N policies.
-        seats: (G, P) int, the policy in each seat.
-        place: (G, P) int, final ranks; 1 is the winner.
-        unit: (G,) int; games of one unit share a seed.
+        results: The games.
         replicates: The number of bootstrap replicates.
         seed: The seed of the bootstrap weights; the same arguments give the same interval.
 
     Raises:
-        ConfigurationError: The shapes or values of the arguments do not fit together.
+        ConfigurationError: There is only one policy.
     """
-    seats_, place_, unit_ = _checked(names, seats, place, unit)
-    kinds, counts = _count_choices(seats_, place_, unit_)
-    model = _Model(len(names), kinds)
-    total = np.asarray(counts.sum(axis=0)).ravel()
-    prior = _PRIOR / (len(names) - 1)
-    best = model.fit(total, np.full(model.pairs, prior))
+    count = len(results.names)
+    if count < 2:
+        raise ConfigurationError(f"Strengths compare two or more policies; {count} were given.")
+    sets, counts = _choices(results)
+    one, other = np.triu_indices(count, 1)
+    sets = np.concatenate([sets, np.eye(count)[one] + np.eye(count)[other]])
+    apart = ~np.eye(count, dtype=np.bool_)
+
+    def fit(counted: Floats, pseudo: Floats, start: Floats) -> Floats:
+        prior = np.zeros((count, count))
+        prior[apart] = pseudo
+        weights = np.concatenate([counted[count:], (prior + prior.T)[one, other]])
+        return _most_likely(sets, weights, counted[:count] + prior.sum(axis=1), start)
+
+    share, number = _PRIOR / (count - 1), count * (count - 1)
+    best = fit(np.asarray(counts.sum(axis=0)), np.full(number, share), np.zeros(count))
     generator = np.random.Generator(np.random.Philox(seed))
-    drawn: list[NDArray[np.float64]] = []
+    drawn: list[Floats] = []
     for first in range(0, replicates, _BATCH):
         batch = min(_BATCH, replicates - first)
-        weighted = np.asarray(generator.standard_exponential((batch, counts.shape[0])) @ counts)
-        priors = np.maximum(generator.standard_gamma(prior, (batch, model.pairs)), _LEAST)
-        drawn += [model.fit(*row, best) for row in zip(weighted, priors, strict=True)]
-    middle = np.argsort(best)[len(names) // 4 : len(names) - len(names) // 4]
+        weighted = generator.standard_exponential((batch, counts.shape[0])) @ counts
+        pseudo = np.maximum(generator.standard_gamma(share, (batch, number)), _LEAST)
+        drawn += [fit(*row, best) for row in zip(weighted, pseudo, strict=True)]
+    middle = np.argsort(best)[count // 4 : count - count // 4]
     scale = POINTS / math.log(10.0)
-    low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
+    low, high = np.full(count, -np.inf), np.full(count, np.inf)
     if counts.shape[0] > 1 and replicates > 1:
         spread = np.array(drawn) - np.mean(np.array(drawn)[:, middle], axis=1, keepdims=True)
         low, high = scale * np.quantile(
-            spread, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2], axis=0
+            spread, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0
         )
-    games = np.array(
-        [(seats_ == policy).any(axis=1).sum() for policy in range(len(names))], np.int64
-    )
-    return Strengths(tuple(names), scale * (best - best[middle].mean()), low, high, games)
+    games = [(results.seats == policy).any(axis=1).sum() for policy in range(count)]
+    points = scale * (best - best[middle].mean())
+    return Strengths(results.names, points, low, high, np.array(games, np.int64))
 
 
-def _checked(
-    names: Sequence[str], seats: ArrayLike, place: ArrayLike, unit: ArrayLike
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """The arguments of `strengths` as arrays.
-
-    Raises:
-        ConfigurationError: Their shapes or values do not fit together.
-    """
-    seats_, place_, unit_ = np.asarray(seats), np.asarray(place), np.asarray(unit)
-    if len(names) < 2:
-        raise ConfigurationError(
-            f"Strengths compare two or more policies; {len(names)} were given."
-        )
-    if (
-        seats_.ndim != 2
-        or seats_.shape != place_.shape
-        or unit_.shape != seats_.shape[:1]
-        or not len(seats_)
-    ):
-        raise ConfigurationError(
-            "Give seats (G, P), places (G, P) and units (G,) of one or more games, not"
-            f" {seats_.shape}, {place_.shape}, {unit_.shape}."
-        )
-    if seats_.min() < 0 or seats_.max() >= len(names) or place_.min() < 1:
-        raise ConfigurationError(
-            f"Seats must be numbers of the {len(names)} policies, from 0, and places ranks, from 1."
-        )
-    return seats_, place_, unit_
-
-
-def _count_choices(
-    seats: NDArray[Any], place: NDArray[Any], unit: NDArray[Any]
-) -> tuple[list[Choice], Any]:
-    """Ranks as successive choices.
-
-    They say which policy came first among all, which among the rest, and so on.
+def _choices(results: Results) -> tuple[Floats, Any]:
+    """Ranks as choices: the first among all, the next among the rest, and so on.
 
     Returns:
-        The K different choices, and a sparse (U, K) matrix of how often each occurred in each unit.
+        (M, N) float64, seats of each policy in each set that was chosen from; and a sparse
+        (S, N + M) array: for each seed, how often each policy was chosen, and from each set.
     """
-    order = np.argsort(place, axis=1, kind="stable")
-    outcome = np.concatenate(
-        [np.take_along_axis(seats, order, 1), np.take_along_axis(place, order, 1)], axis=1
+    count = len(results.names)
+    order = np.argsort(results.place, axis=1, kind="stable")
+    ranked = [np.take_along_axis(array, order, 1) for array in (results.seats, results.place)]
+    outcomes, kind = np.unique(np.stack(ranked, axis=1), axis=0, return_inverse=True)
+    _, seed = np.unique(results.seeds, return_inverse=True)
+    met = sparse.csr_array((np.ones(len(kind)), (seed, kind.ravel())))
+    numbers: dict[tuple[int, ...], int] = {}
+    entries: list[tuple[int, int, float]] = []  # outcome, column, weight
+    for outcome, (policies, places) in enumerate(outcomes.tolist()):
+        for chosen, members, weight in _split_ties(policies, places):
+            entries.append((outcome, count + numbers.setdefault(members, len(numbers)), weight))
+            entries += [(outcome, policy, weight / len(chosen)) for policy in chosen]
+    rows, columns, weights = np.array(entries).reshape(-1, 3).T
+    made = sparse.csr_array(
+        (weights, (rows.astype(np.intp), columns.astype(np.intp))),
+        shape=(len(outcomes), count + len(numbers)),
     )
-    outcomes, kind = np.unique(outcome, axis=0, return_inverse=True)
-    _, number = np.unique(unit, return_inverse=True)
-    met = sparse.csr_array((np.ones(len(kind)), (number, kind.ravel())))
-    index: dict[Choice, int] = {}
-    rows, columns, weights = [], [], []
-    for row, ranked in enumerate(outcomes.tolist()):
-        for choice, weight in _choices(ranked[: seats.shape[1]], ranked[seats.shape[1] :]):
-            rows.append(row)
-            columns.append(index.setdefault(choice, len(index)))
-            weights.append(weight)
-    shape = (len(outcomes), max(1, len(index)))  # a policy against itself gives no choices
-    return list(index), met @ sparse.csr_array((weights, (rows, columns)), shape=shape)
+    sets = np.array([np.bincount(members, minlength=count) for members in numbers], np.float64)
+    return sets.reshape(-1, count), met @ made
 
 
-def _choices(policies: list[int], places: list[int]) -> Iterable[tuple[Choice, float]]:
-    """The choices that make up a ranking, with their weights.
+def _split_ties(
+    policies: list[int], places: list[int]
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], float]]:
+    """The choices that make up a ranking: who may be chosen, from which set, and the weight.
 
     Tied policies count in all orders with equal weight.
     """
@@ -227,77 +196,45 @@ def _choices(policies: list[int], places: list[int]) -> Iterable[tuple[Choice, f
         tied = len(list(group))
         rest = policies[start + tied :]
         for size in range(tied, 0, -1):
-            weight = 1.0 / (math.comb(tied, size) * size)
             for left in itertools.combinations(policies[start : start + tied], size):
                 members = tuple(sorted([*left, *rest]))
                 if members[0] != members[-1]:
-                    yield from (((winner, members), weight) for winner in left)
+                    yield left, members, 1.0 / math.comb(tied, size)
         start += tied
 
 
-class _Model:
-    """Iterated Luce spectral ranking (Maystre and Grossglauser, NeurIPS 2015) on counted choices.
+def _most_likely(sets: Floats, weights: Floats, won: Floats, start: Floats) -> Floats:
+    """The log strengths of the highest likelihood, with mean 0.
 
-    A step of `choix.lsr_pairwise_dense` takes a matrix of wins and builds a Markov chain that moves
-    from j to i at the rate wins / (w_i + w_j). A choice of i among a set moves from each other
-    member j at the rate 1 / (sum of the strengths of the set). For larger tables we pass `choix`
-    the number of wins that gives this rate. For tables of two this is `choix.ilsr_pairwise_dense`.
+    Args:
+        sets: (M, N), seats of each policy in each set.
+        weights: (M,), how often a policy was chosen from each set.
+        won: (N,), how often each policy was chosen.
+        start: (N,), the first guess.
     """
+    from scipy import optimize  # a quarter of a second
 
-    def __init__(self, count: int, kinds: Sequence[Choice]) -> None:
-        self.count = count
-        self._pairs = [
-            (winner, tuple(sorted((winner, loser))))
-            for winner in range(count)
-            for loser in range(count)
-            if winner != loser
-        ]
-        self.pairs = len(self._pairs)
-        self._kinds = len(kinds)
-        choices = [*kinds, *self._pairs]
-        rows = np.repeat(np.arange(len(choices)), [len(members) for _, members in choices])
-        member = np.array([policy for _, members in choices for policy in members])
-        winner = np.array([winner for winner, _ in choices])[rows]
-        ones = np.ones(len(rows))
-        self._sets = sparse.csr_array((ones, (rows, member)), shape=(len(choices), count))
-        self._moves = sparse.csr_array(
-            (ones, (winner * count + member, rows)), shape=(count * count, len(choices))
-        )
+    weights, won = weights / weights.sum(), won / weights.sum()
 
-    def fit(
-        self,
-        made: NDArray[np.float64],
-        prior: NDArray[np.float64],
-        start: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.float64]:
-        """The maximum-likelihood log strengths, with mean 0.
+    def chances(logs: Floats) -> Floats:
+        strength = sets * np.exp(logs)
+        return strength / strength.sum(axis=1, keepdims=True)
 
-        Args:
-            made: (K,), how often each choice occurred.
-            prior: (pairs,), the pseudo-wins of each policy over each other.
-            start: (N,), the first guess; zeros if None.
+    # The likelihood does not depend on the mean of the logs; its square makes the minimum unique.
+    def loss(logs: Floats) -> Any:
+        return weights @ np.log(sets @ np.exp(logs)) - won @ logs + logs.mean() ** 2 / 2
 
-        Raises:
-            ConfigurationError: The iteration does not converge.
-        """
-        with extra("results"):
-            import choix
+    def gradient(logs: Floats) -> Floats:
+        return weights @ chances(logs) - won + logs.mean() / len(logs)
 
-        made = np.concatenate([made[: self._kinds], prior])
-        logs = np.zeros(self.count) if start is None else start
-        for _ in range(_ITERATIONS):
-            strength = np.exp(logs)
-            rates = (self._moves @ (made / (self._sets @ strength))).reshape(self.count, self.count)
-            step = choix.lsr_pairwise_dense(
-                rates * (strength[:, None] + strength), initial_params=logs
-            )
-            step -= step.mean()
-            if np.abs(step - logs).max() < _TOLERANCE:
-                return step
-            logs = step
-        raise ConfigurationError(
-            "The strengths do not converge: too few games connect the policies."
-        )
+    def hessian(logs: Floats) -> Floats:
+        chance = chances(logs)
+        return np.diag(weights @ chance) - (chance.T * weights) @ chance + len(logs) ** -2.0
+
+    found = optimize.minimize(
+        loss, start, jac=gradient, hess=hessian, method="trust-exact", tol=_TOLERANCE
+    ).x
+    return np.asarray(found - found.mean())
 
 
 def _finite(value: float) -> float | None:
@@ -355,18 +292,19 @@ class CrossTable:
         Args:
             axes: The axes to draw into; new ones by default.
         """
-        if axes is None:
-            with extra("results"):
-                import matplotlib.pyplot
-
-            side = 2.5 + 0.55 * len(self.names)
-            axes = matplotlib.pyplot.subplots(figsize=(side + 1.0, side), layout="constrained")[1]
+        axes = axes or new_axes(*self.size)
         texts = [[f"{100 * share:.0f}" for share in row] for row in self.share]
         heat_map(axes, self.names, self.names, self.share, texts, "RdBu")
         axes.set_title(
             f"How often the row ends before the column, in percent\n{self._met()}", fontsize=10
         )
         return axes
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height of the picture, in inches."""
+        side = 2.5 + 0.55 * len(self.names)
+        return side + 1.0, side
 
     def to_json(self) -> dict[str, Any]:
         """The table as JSON values; None where two policies never met."""
@@ -385,28 +323,63 @@ class CrossTable:
         )
 
 
-def cross_table(names: Sequence[str], seats: ArrayLike, place: ArrayLike) -> CrossTable:
-    """Count who ends before whom.
-
-    Args:
-        names: The names of N policies.
-        seats: (G, P) int, the policy in each seat.
-        place: (G, P) int, final ranks.
-    """
-    seats_, place_ = np.asarray(seats, np.int64), np.asarray(place)
-    count = len(names)
+def cross_table(results: Results) -> CrossTable:
+    """Count who ends before whom."""
+    seats, place, count = results.seats.astype(np.int64), results.place, len(results.names)
     ahead, met = np.zeros(count * count), np.zeros(count * count, np.int64)
-    for one, other in itertools.permutations(range(seats_.shape[1]), 2):
-        pair = seats_[:, one] * count + seats_[:, other]
-        won = (place_[:, one] < place_[:, other]) + 0.5 * (place_[:, one] == place_[:, other])
+    for one, other in itertools.permutations(range(seats.shape[1]), 2):
+        pair = seats[:, one] * count + seats[:, other]
+        won = (place[:, one] < place[:, other]) + 0.5 * (place[:, one] == place[:, other])
         ahead += np.bincount(pair, won, count * count)
         met += np.bincount(pair, minlength=count * count)
     games = met.reshape(count, count)
     np.fill_diagonal(games, 0)  # a policy against itself says nothing
-    share = np.divide(
-        ahead.reshape(count, count), games, out=np.full((count, count), np.nan), where=games > 0
-    )
-    return CrossTable(tuple(names), share, games)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(games > 0, ahead.reshape(count, count) / games, np.nan)
+    return CrossTable(results.names, share, games)
+
+
+# --- ladder
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The policies of a field from the one that wins most, with strengths and a cross table.
+
+    Attributes:
+        results: All games of the field.
+    """
+
+    results: Results
+
+    @cached_property
+    def strengths(self) -> Strengths | None:
+        """Plackett-Luce strengths; None for a single policy."""
+        return strengths(self.results) if len(self.results.names) > 1 else None
+
+    @cached_property
+    def cross_table(self) -> CrossTable:
+        """Who ends before whom, in the order of the ladder."""
+        return cross_table(self.results).sorted([row["name"] for row in self.rows])
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of the results, most wins first, with `rank` and the strengths of each."""
+        known = {row["name"]: row for row in self.strengths.rows()} if self.strengths else {}
+        wanted = ("points", "points_low", "points_high", "against_average")
+        return [
+            row | {"rank": rank} | {key: known[row["name"]][key] for key in wanted if known}
+            for rank, row in enumerate(self.results.rows(), 1)
+        ]
+
+    def summary(self) -> dict[str, Any]:
+        """That of the results, with the ladder as `players`, and `cross_table`."""
+        crossed = self.cross_table.to_json()
+        return self.results.summary() | {"players": self.rows, "cross_table": crossed}
+
+    def table(self) -> Table:
+        """The rows as a rich table."""
+        return main_table(self.summary(), self.results.seconds)
 
 
 # --- running ratings
@@ -465,44 +438,32 @@ class Ratings:
         for name in results.names:
             fresh = model.rating()
             self.players.setdefault(name, Rating(fresh.mu, fresh.sigma))
-        rated = [self.players[name] for name in results.names]
         order = np.random.Generator(np.random.Philox(results.seed)).permutation(results.games)
-        for seats, place in zip(
-            results.seats[order].tolist(), results.place[order].tolist(), strict=True
-        ):
-            _rate(model, [rated[policy] for policy in seats], place)
+        for game in order:
+            names = [results.names[policy] for policy in results.seats[game]]
+            self._rate(model, names, results.place[game].tolist())
         self.counted.append(digest)
         return True
 
-    def chances(self, names: Sequence[str]) -> list[float]:
-        """The probability of each policy to win a game among all of them.
-
-        Raises:
-            ConfigurationError: A policy has no rating.
-        """
-        for name in names:
-            if name not in self.players:
-                raise ConfigurationError(f"{name!r} has no rating yet.")
-        model = _openskill()
-        teams = [
-            [model.rating(mu=self.players[name].mu, sigma=self.players[name].sigma)]
-            for name in names
-        ]
-        return [float(chance) for chance in model.predict_win(teams)]
+    def _rate(self, model: Any, names: Sequence[str], place: Sequence[int]) -> None:
+        """Update the ratings of the policies at a table by one game."""
+        teams = [[model.rating(self.players[name].mu, self.players[name].sigma)] for name in names]
+        moved = defaultdict(list)
+        for name, (new,) in zip(names, model.rate(teams, ranks=[*map(float, place)]), strict=True):
+            moved[name].append(new)
+        for name, seats in moved.items():
+            rating = self.players[name]
+            rating.mu = sum(seat.mu for seat in seats) / len(seats)
+            rating.sigma = sum(seat.sigma for seat in seats) / len(seats)
+            rating.games += 1
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per policy, the highest `mu` first: `name`, `mu`, `sigma`, `ordinal`, `games`."""
-        ranked = sorted(self.players.items(), key=lambda item: (-item[1].mu, item[0]))
-        return [
-            {
-                "name": name,
-                "mu": rating.mu,
-                "sigma": rating.sigma,
-                "ordinal": rating.ordinal,
-                "games": rating.games,
-            }
-            for name, rating in ranked
+        rows = [
+            {"name": name, "mu": r.mu, "sigma": r.sigma, "ordinal": r.ordinal, "games": r.games}
+            for name, r in self.players.items()
         ]
+        return sorted(rows, key=lambda row: (-row["mu"], row["name"]))
 
     def save(self, path: str | Path) -> None:
         """Write the ratings to a JSON file, atomically.
@@ -510,10 +471,7 @@ class Ratings:
         Raises:
             ConfigurationError: The file cannot be written.
         """
-        players = {
-            name: {"mu": r.mu, "sigma": r.sigma, "games": r.games}
-            for name, r in self.players.items()
-        }
+        players = {name: asdict(rating) for name, rating in self.players.items()}
         written = {**_versions(), "players": players, "counted": self.counted}
         write_atomically(path, (json.dumps(written, indent=1) + "\n").encode())
 
@@ -572,24 +530,6 @@ def _versions() -> dict[str, Any]:
         "model": "PlackettLuce",
         "scale": scale,
     }
-
-
-def _rate(model: Any, rated: Sequence[Rating], place: Sequence[int]) -> None:
-    """Update the ratings of the policies at a table by one game."""
-    teams = [[model.rating(mu=rating.mu, sigma=rating.sigma)] for rating in rated]
-    moved = [team[0] for team in model.rate(teams, ranks=[float(rank) for rank in place])]
-    if len({id(rating) for rating in rated}) == len(rated):
-        groups = [(rating, [new]) for rating, new in zip(rated, moved, strict=True)]
-    else:
-        one_of_each = {id(rating): rating for rating in rated}
-        groups = [
-            (one, [new for rating, new in zip(rated, moved, strict=True) if rating is one])
-            for one in one_of_each.values()
-        ]
-    for rating, new in groups:
-        rating.mu = sum(seat.mu for seat in new) / len(new)
-        rating.sigma = sum(seat.sigma for seat in new) / len(new)
-        rating.games += 1
 
 
 def _digest(results: Results) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.arena.counting import GAME_COUNTS, GAME_STATISTICS, SEAT_COUNTS, STATISTICS, Statistic
+from agents.arena.counting import GAME_COUNTS, GAME_STATISTICS, SEAT_COUNTS, STATISTICS
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
 from monopoly_env.extras import extra
 from monopoly_env.files import read_file, read_json, write_atomically
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 FORMAT: Final = "monopoly-results"
-FORMAT_VERSION: Final = 2
+FORMAT_VERSION: Final = 3
 _GAMES: Final = ".parquet"
 _ABOUT: Final = ".json"
 _ROW_GROUP: Final = 1 << 14  # games written at a time
@@ -38,11 +38,10 @@ _ROW_GROUP: Final = 1 << 14  # games written at a time
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 # Columns besides the statistics, by field: those of each seat, and those of each game (repeated for
-# its seats).
-_SEAT_COLUMNS: Final = {"seats": "policy", "place": "place"}
-_LUCK: Final = "luck"  # a field and column of each seat, where luck was measured
-_GAME_COLUMNS: Final = {"unit": "unit", "first": "first", "capped": "capped"}
-_KEPT: Final[dict[str, Any]] = {"rules": str, "seed": int, "turn_limit": int, "setup": dict}
+# its seats). Luck is there if it was measured.
+_SEAT_COLUMNS: Final = {"seats": "policy", "place": "place", "luck": "luck"}
+_GAME_COLUMNS: Final = {"seeds": "seed", "first": "first", "capped": "capped"}
+_SAVED: Final[dict[str, Any]] = {"rules": str, "seed": int, "turn_limit": int, "setup": dict}
 _MOST_ABOUT: Final = 1 << 25  # bytes of the JSON file
 _MOST_GAMES: Final = 1 << 31  # bytes of the parquet file
 
@@ -98,21 +97,20 @@ def read(path: str | Path) -> dict[str, Any]:
             " changed since they were saved."
         )
     try:
-        wrong = [key for key, kind in _KEPT.items() if not isinstance(about[key], kind)]
+        wrong = [key for key, kind in _SAVED.items() if not isinstance(about[key], kind)]
         if wrong:
             raise ValueError(f"{wrong[0]} is {shortened(about[wrong[0]])}")
         names = tuple(str(name) for name in about["names"])
-        value = str(about.get("adjusted_by", ""))
         costs = [
             {what: float(amount) for what, amount in about.get("costs", {}).get(name, {}).items()}
             for name in names
         ]
         return {
+            **{key: about[key] for key in _SAVED},
             "names": names,
-            **{key: about[key] for key in _KEPT},
-            "value": value,
+            "value": str(about.get("adjusted_by", "")),
             "costs": costs,
-            **_arrays(data, names),
+            **_read_games(data, names),
         }
     except Exception as error:  # whatever content leads to
         raise FormatError(f"{str(path)!r} holds no results: {error}.") from error
@@ -148,6 +146,26 @@ def _bytes(path: Path, most: int) -> bytes:
 # --- parquet
 
 
+def _columns(arrays: Arrays) -> list[tuple[str, NDArray[Any], int]]:
+    """The columns: name, numbers (a view of an array), and how many rows share one: 1 or P."""
+    players = arrays["place"].shape[1]
+    found = [
+        (column, arrays[name].reshape(-1), 1)
+        for name, column in _SEAT_COLUMNS.items()
+        if name in arrays
+    ]
+    found += [(column, arrays[name], players) for name, column in _GAME_COLUMNS.items()]
+    for statistics, records, prefix, every in (
+        (GAME_STATISTICS, arrays["game_counts"], "game_", players),
+        (STATISTICS, arrays["seat_counts"].reshape(-1), "", 1),
+    ):
+        for statistic in statistics:
+            parts = records[statistic.name].reshape(len(records), -1).T
+            names = [prefix + column for column in statistic.columns]
+            found += [(name, part, every) for name, part in zip(names, parts, strict=True)]
+    return found
+
+
 def _parquet(names: Sequence[str], arrays: Arrays) -> bytes:
     """The games as the bytes of a parquet file, built in parts to save memory."""
     with extra("results"):
@@ -168,39 +186,19 @@ def _table(names: Sequence[str], arrays: Arrays, start: int) -> pyarrow.Table:
 
     part = {name: array[start : start + _ROW_GROUP] for name, array in arrays.items()}
     count, players = part["place"].shape
-    games = np.arange(start, start + count, dtype=np.int32)
-    columns = {
-        "game": np.repeat(games, players),
-        "seat": np.tile(np.arange(players, dtype=np.int8), count),
+    made = {
+        "game": pyarrow.array(np.repeat(np.arange(start, start + count, dtype=np.int32), players)),
+        "seat": pyarrow.array(np.tile(np.arange(players, dtype=np.int8), count)),
     }
-    columns |= {column: part[name].ravel() for name, column in _SEAT_COLUMNS.items()}
-    columns |= {_LUCK: part[_LUCK].ravel()} if _LUCK in part else {}
-    columns |= {column: np.repeat(part[name], players) for name, column in _GAME_COLUMNS.items()}
-    for column, values in _columns(GAME_STATISTICS, part["game_counts"], "game_"):
-        columns[column] = np.repeat(values, players)
-    for column, values in _columns(STATISTICS, part["seat_counts"].ravel(), ""):
-        columns[column] = np.ascontiguousarray(values)
-    made = {name: pyarrow.array(values) for name, values in columns.items()}
+    for name, values, every in _columns(part):
+        made[name] = pyarrow.array(np.repeat(values, every))
     made["policy"] = pyarrow.DictionaryArray.from_arrays(
         made["policy"], pyarrow.array(names, pyarrow.string())
     )
     return pyarrow.table(made)
 
 
-def _columns(
-    statistics: tuple[Statistic, ...], records: NDArray[Any], prefix: str
-) -> list[tuple[str, NDArray[Any]]]:
-    """The name and the values of each column of the statistics; the values are views."""
-    found = []
-    for statistic in statistics:
-        parts = records[statistic.name].reshape(len(records), -1)
-        found += [
-            (prefix + column, parts[:, number]) for number, column in enumerate(statistic.columns)
-        ]
-    return found
-
-
-def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+def _read_games(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
     """The arrays of `Results` from the bytes of a parquet file, read in parts.
 
     Raises:
@@ -211,69 +209,57 @@ def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
         from pyarrow import parquet
 
     file = parquet.ParquetFile(io.BytesIO(data))  # what it raises is a ValueError
-    given = set(file.schema_arrow.names)
-    _check_columns(given - {_LUCK})
-    rows, parts = (
-        file.metadata.num_rows,
-        [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)],
-    )
+    given, groups = set(file.schema_arrow.names), range(file.num_row_groups)
+    rows = file.metadata.num_rows
+    parts = [file.metadata.row_group(number).num_rows for number in groups]
     # A row takes a byte or more
     if not 0 < rows <= len(data) or sum(parts) != rows or max(parts) > _ROW_GROUP * MAX_PLAYERS:
         raise ValueError(f"it claims {rows} rows")
     players = int(file.read_row_group(0, ["seat"])["seat"].to_numpy().max()) + 1
     if not MIN_PLAYERS <= players <= MAX_PLAYERS or rows % players:
         raise ValueError(f"it claims {rows} rows of {players} players")
-    arrays: dict[str, NDArray[Any]] = {
-        "policy": np.zeros(rows, np.int16), "place": np.zeros(rows, np.int16),
-        "unit": np.zeros(rows, np.int32),
-        "first": np.zeros(rows, np.int16), "capped": np.zeros(rows, np.bool_),
-    }  # fmt: skip
-    flat = ["place", "unit", "first", "capped"]
-    if _LUCK in given:
-        flat.append(_LUCK)
-        arrays[_LUCK] = np.zeros(rows)
-    seat_counts, game_counts = np.zeros(rows, SEAT_COUNTS), np.zeros(rows // players, GAME_COUNTS)
-    targets = dict(_columns(STATISTICS, seat_counts, ""))
-    game_targets = dict(_columns(GAME_STATISTICS, game_counts, "game_"))
+    arrays = _empty(rows // players, players, luck="luck" in given)
+    columns = _columns(arrays)
+    expected = {"game", "seat", *(name for name, _, _ in columns)}
+    if given != expected:
+        missing, unknown = sorted(expected - given), sorted(given - expected)
+        raise ValueError(f"missing columns {missing}, unknown columns {unknown}")
     start = 0
-    for number in range(file.num_row_groups):
+    for number in groups:
         group = file.read_row_group(number)
-        stop = start + group.num_rows
         numbers = pyarrow.compute.index_in(
             group["policy"].cast(pyarrow.string()), pyarrow.array(names)
         )
         if numbers.null_count:
             raise ValueError("a policy is missing from the names in the JSON")
-        arrays["policy"][start:stop] = numbers.to_numpy()
-        columns = [(arrays[name][start:stop], name, 1) for name in flat]
-        columns += [(target[start:stop], name, 1) for name, target in targets.items()]
-        columns += [
-            (target[start // players : stop // players], name, players)
-            for name, target in game_targets.items()
-        ]
-        for target, name, every in columns:
-            np.copyto(target, group[name].to_numpy()[::every], casting="same_kind")
+        read = {name: group[name].to_numpy() for name in expected - {"policy"}}
+        read["policy"] = numbers.to_numpy()
+        stop = start + group.num_rows
+        for name, values, every in columns:
+            target = values[start // every : stop // every]
+            np.copyto(target, read[name][::every], casting="same_kind")
         start = stop
-    for name, low, high in (("place", 1, players), ("unit", 0, rows), ("first", 0, players - 1)):
+    _check_numbers(arrays)
+    return arrays
+
+
+def _empty(games: int, players: int, *, luck: bool) -> dict[str, NDArray[Any]]:
+    """The arrays of so many games, to be filled."""
+    arrays: dict[str, NDArray[Any]] = {
+        "seeds": np.zeros(games, np.uint64), "seats": np.zeros((games, players), np.int16),
+        "first": np.zeros(games, np.int16), "place": np.zeros((games, players), np.int16),
+        "capped": np.zeros(games, np.bool_),
+        "seat_counts": np.zeros((games, players), SEAT_COUNTS),
+        "game_counts": np.zeros(games, GAME_COUNTS),
+    }  # fmt: skip
+    return arrays | ({"luck": np.zeros((games, players))} if luck else {})
+
+
+def _check_numbers(arrays: Arrays) -> None:
+    """Raise ValueError on numbers that no game has."""
+    players = arrays["place"].shape[1]
+    for name, low, high in (("place", 1, players), ("first", 0, players - 1)):
         if not low <= arrays[name].min() <= arrays[name].max() <= high:
             raise ValueError(f"a number in the column {name!r} is out of range: {low} to {high}")
-    if _LUCK in given and not np.isfinite(arrays[_LUCK]).all():
-        raise ValueError(f"a number in the column {_LUCK!r} is not finite")
-    return {
-        **({_LUCK: arrays[_LUCK].reshape(-1, players)} if _LUCK in given else {}),
-        "seats": arrays["policy"].reshape(-1, players),
-        "place": arrays["place"].reshape(-1, players),
-        "unit": arrays["unit"][::players].copy(), "first": arrays["first"][::players].copy(),
-        "capped": arrays["capped"][::players].copy(),
-        "seat_counts": seat_counts.reshape(-1, players), "game_counts": game_counts,
-    }  # fmt: skip
-
-
-def _check_columns(given: set[str]) -> None:
-    expected = {"game", "seat", *_SEAT_COLUMNS.values(), *_GAME_COLUMNS.values()}
-    expected |= {column for s in STATISTICS for column in s.columns} | {
-        f"game_{column}" for s in GAME_STATISTICS for column in s.columns
-    }
-    if given != expected:
-        missing, unknown = sorted(expected - given), sorted(given - expected)
-        raise ValueError(f"missing columns {missing}, unknown columns {unknown}")
+    if not np.isfinite(arrays.get("luck", 0.0)).all():
+        raise ValueError("a number in the column 'luck' is not finite")

@@ -17,33 +17,35 @@ _ALL_ORDERS_UP_TO: Final = 4  # players: 24 orders; 5 players would have 120
 
 def arrangements(
     sitting: NDArray[np.int16], games: int, seed: int
-) -> tuple[NDArray[np.int16], NDArray[np.int32]]:
-    """The policy in each seat of each game.
+) -> tuple[NDArray[np.int16], NDArray[np.uint64]]:
+    """The policy in each seat of each game, and the seed of each game.
 
     Args:
         sitting: (P,) the policies at the table, as indices.
         games: The number of games, G.
-        seed: The seed of the random orders of large tables.
+        seed: Decides the seeds of games, and the random orders of large tables.
 
     Returns:
-        (G, P) int16, the policy in each seat, and (G,) int32, the unit of each game: games of a
-        unit share their seed. A smaller number of games gives the beginning of the same arrays.
+        (G, P) int16, the policy in each seat, and (G,) uint64, the seeds: `seed << 32`, then one
+        more for each set of orders. A smaller number of games gives the beginning of the same
+        arrays.
     """
     if len(sitting) <= _ALL_ORDERS_UP_TO:
         orders = _different(np.array(sorted(itertools.permutations(sitting), key=_rotation_class)))
-        unit = np.arange(games) // len(orders)
-        return orders[np.arange(games) % len(orders)].astype(np.int16), unit.astype(np.int32)
+        numbers = np.arange(games)
+        seats = orders[numbers % len(orders)].astype(np.int16)
+        return seats, _game_seeds(seed, numbers // len(orders))
     generator = np.random.Generator(np.random.Philox(seed))
-    seats: list[NDArray[np.int16]] = []
-    unit_of: list[int] = []
+    rows: list[NDArray[np.int16]] = []
+    set_of: list[int] = []
     for number in itertools.count():
         order = generator.permutation(sitting)
         rotations = _different(np.array([np.roll(order, shift) for shift in range(len(order))]))
-        seats.extend(rotations)
-        unit_of.extend([number] * len(rotations))
-        if len(seats) >= games:
+        rows.extend(rotations)
+        set_of.extend([number] * len(rotations))
+        if len(rows) >= games:
             break
-    return np.array(seats[:games], np.int16), np.array(unit_of[:games], np.int32)
+    return np.array(rows[:games], np.int16), _game_seeds(seed, np.array(set_of[:games]))
 
 
 def orders_of(sitting: NDArray[np.int16]) -> int:
@@ -51,9 +53,8 @@ def orders_of(sitting: NDArray[np.int16]) -> int:
     return int((arrangements(sitting, 100, 0)[1] == 0).sum())
 
 
-def game_seeds(seed: int, unit: NDArray[np.int32]) -> NDArray[np.uint64]:
-    """(G,) the seeds of games of these units."""
-    return (np.uint64(seed) << np.uint64(32)) + unit.astype(np.uint64)
+def _game_seeds(seed: int, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+    return (np.uint64(seed) << np.uint64(32)) + numbers.astype(np.uint64)
 
 
 def _different(orders: NDArray[np.int16]) -> NDArray[np.int16]:

@@ -1,48 +1,180 @@
-"""Paired differences between two policies, and how much of what they won was luck.
+"""Statistics of results: win rates with intervals, paired differences, luck, lengths and trades.
 
-Games that share a seed share its dice, so they are not independent: all that is here uses the
-spread between seeds ("units").
+Games that share a seed share its dice, so they are not independent: intervals use the spread
+between seeds.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special  # its statistics take half a second to import
 
-from monopoly_env.intervals import CONFIDENCE, half_width, per_unit, standard_error, wilson
+from agents.arena.counting import STATISTICS
+from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.intervals import (
+    CONFIDENCE,
+    clustered,
+    half_width,
+    per_unit,
+    standard_error,
+    wilson,
+)
 
+if TYPE_CHECKING:
+    from agents.arena.results import Results
+
+Floats = NDArray[np.float64]
+
+MANY_MOVES: Final = 3  # trades of one lot in a game; where sane traders play, more are rare
+_PERCENTILES: Final = (10, 50, 90)
 _NOTHING: Final = 1e-12  # a standard error that is rounding
 # A value that moves half as much as it should is the worst that is believed; few games fit anything
 _MOST_LUCK: Final = 2.0
 
 
-def spread(won: NDArray[Any], unit: NDArray[Any]) -> float:
-    """The standard error of a win rate over games in units, see `clustered`.
-
-    0 if there is a single unit.
-    """
-    sums, sizes = per_unit(won, unit)
-    return standard_error((sums - won.mean() * sizes) / sizes.sum()) if len(sums) > 1 else 0.0
+# --- all games
 
 
-def control_coefficient(won: NDArray[np.float64], luck: NDArray[np.float64]) -> float:
-    """How much of the luck to subtract from what was won, so that the rest varies least.
+def summary(results: Results) -> dict[str, Any]:
+    """The `rows` (as `players`) and statistics of all games in one JSON object."""
+    found: dict[str, Any] = {"players": rows(results)}
+    if results.luck is not None:
+        found |= {"adjusted_by": results.value, "coefficients": list(coefficients(results))}
+    spent = {
+        name: costs for name, costs in zip(results.names, results.costs, strict=False) if costs
+    }
+    if spent:
+        found["costs"] = spent
+    return found | {
+        "rules": results.rules,
+        "seed": results.seed,
+        "games": results.games,
+        "turn_limit": results.turn_limit,
+        "confidence": CONFIDENCE,
+        "decisions": results.decisions,
+        "capped_share": float(results.capped.mean()),
+        "turns": lengths(results),
+        "trades": trades(results),
+        "win_rate_by_order": seat_effect(results, "order").tolist(),
+        "win_rate_by_seat": seat_effect(results, "seat").tolist(),
+    }
 
-    It is between 0 and `_MOST_LUCK`.
+
+def seat_effect(results: Results, by: str = "order") -> Floats:
+    """(P,) float64, the share of games won from each seat, whichever policy sat there.
 
     Args:
-        won: (K, U), what each of K policies won in each unit.
-        luck: (K, U), their luck; its mean is zero.
+        results: The games.
+        by: "order" for the order of play (the player who moves first comes first), or "seat" for
+            the seat number.
+
+    Raises:
+        ConfigurationError: `by` is neither of these.
     """
-    if won.shape[1] < 2:
-        return 0.0
-    known = float((luck**2).sum())
-    together = float(((won - won.mean(axis=1, keepdims=True)) * luck).sum())
-    return min(max(together / known, 0.0), _MOST_LUCK) if known > 0 else 0.0
+    if by not in ("order", "seat"):
+        raise ConfigurationError(f"A seat effect is by 'order' or by 'seat', not by {by!r}.")
+    wins = results.wins
+    if by == "order":
+        order = (results.first[:, None] + np.arange(wins.shape[1])) % wins.shape[1]
+        wins = np.take_along_axis(wins, order, axis=1)
+    return np.asarray(wins.mean(axis=0))
+
+
+def lengths(results: Results) -> dict[str, float]:
+    """The mean and some percentiles of the game length, in turns counted over all players."""
+    return _distribution(results.turns)
+
+
+def trades(results: Results) -> dict[str, float]:
+    """How many trades were made, and whether single lots were traded back and forth.
+
+    Returns:
+        `mean` and percentiles of the number of trades per game; `games_with`, the share of games
+        with at least one trade; `most_moves`, the most often that any lot was traded in one game;
+        `games_with_many_moves`, the share of games in which some lot was traded more than three
+        times.
+    """
+    made, moves = results.game_counts["trades"], results.game_counts["lot_moves"]
+    return _distribution(made) | {
+        "games_with": float((made > 0).mean()),
+        "most_moves": int(moves.max()),
+        "games_with_many_moves": float((moves > MANY_MOVES).mean()),
+    }
+
+
+def _distribution(values: NDArray[Any]) -> dict[str, float]:
+    percentiles = {f"p{p}": float(np.percentile(values, p)) for p in _PERCENTILES}
+    return {"mean": float(values.mean())} | percentiles
+
+
+# --- each policy
+
+
+def rows(results: Results) -> list[dict[str, Any]]:
+    """One row per policy, sorted by win rate.
+
+    Returns:
+        Dictionaries with these keys: `name`; `games` that the policy took part in; `wins` (a draw
+        counts as a fraction, two seats of one policy add up); `win_rate` = wins / games; `low` and
+        `high`, Wilson's 95% interval; `paired_low` and `paired_high`, the 95% interval from the
+        spread between seeds, which is narrower where permuting the seats cancels the luck of the
+        dice; `mean_place`; `win_rate_by_order`, the share of its seats that won, by order of play;
+        `capped_share` of its games; `turns`, the mean length of its games; then the mean per seat
+        of every column of `agents.arena.counting.STATISTICS`. If luck was measured, also
+        `adjusted_rate`, `adjusted_low` and `adjusted_high`, the luck-adjusted win rate with its 95%
+        interval from the spread between seeds, and `variance_removed`, the share of the variance of
+        `win_rate` that it lacks: negative where adjusting made it noisier.
+    """
+    wins = results.wins
+    adjusted = None if results.luck is None else adjusted_wins(results)
+    means = _means(results)
+    found = []
+    for number in range(len(results.names)):
+        row = _row(results, number, wins)
+        row |= {column: float(mean[number]) for column, mean in means.items()}
+        row |= {} if adjusted is None else _adjusted_row(results, number, wins, adjusted)
+        found.append(row)
+    return sorted(found, key=lambda row: -row["win_rate"])
+
+
+def _row(results: Results, policy: int, wins: Floats) -> dict[str, Any]:
+    mine = results.seats == policy
+    played = mine.any(axis=1)
+    won = (wins * mine).sum(axis=1)[played]
+    games, total = len(won), float(won.sum())
+    low, high = wilson(total, games)
+    paired_low, paired_high = clustered(won, results.seeds[played])
+    order = (np.arange(mine.shape[1]) - results.first[:, None]) % mine.shape[1]
+    by_order = [_mean(wins[mine & (order == place)]) for place in range(mine.shape[1])]
+    return {
+        "name": results.names[policy], "games": games, "wins": total, "win_rate": total / games,
+        "low": low, "high": high, "paired_low": paired_low, "paired_high": paired_high,
+        "mean_place": _mean(results.place[mine]), "win_rate_by_order": by_order,
+        "capped_share": _mean(results.capped[played]), "turns": _mean(results.turns[played]),
+    }  # fmt: skip
+
+
+def _mean(values: NDArray[Any]) -> float | None:
+    return float(values.mean()) if values.size else None
+
+
+def _means(results: Results) -> dict[str, Floats]:
+    """The mean per seat of every statistic, by policy."""
+    policy = results.seats.ravel()
+    seats = np.bincount(policy, minlength=len(results.names))
+    means = {}
+    for statistic in STATISTICS:
+        values = results.seat_counts[statistic.name].reshape(len(policy), -1)
+        for column, part in zip(statistic.columns, values.T, strict=True):
+            means[column] = np.bincount(policy, part, len(results.names)) / seats
+    return means
+
+
+# --- two policies
 
 
 @dataclass(frozen=True)
@@ -57,9 +189,9 @@ class Difference:
         low: Lower bound of its confidence interval.
         high: Upper bound of its confidence interval.
         p_value: Two-sided p-value of the hypothesis that there is no difference.
-        units: The number of seeds.
+        seeds: The number of seeds.
         confidence: The confidence level of the interval.
-        results: The games, an `agents.arena.results.Results`; None if they were not kept.
+        results: The games, if they were kept.
     """
 
     first: str
@@ -69,9 +201,9 @@ class Difference:
     low: float
     high: float
     p_value: float
-    units: int
+    seeds: int
     confidence: float = CONFIDENCE
-    results: Any = field(default=None, repr=False, compare=False)
+    results: Results | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         """All numbers in one line."""
@@ -79,8 +211,25 @@ class Difference:
         interval = f"{self.confidence:.0%} interval {self.low:+.1%} to {self.high:+.1%}"
         return (
             f"{rates}: difference {self.difference:+.1%}, {interval}, p = {self.p_value:.2g}"
-            f" ({self.units:,} seeds)"
+            f" ({self.seeds:,} seeds)"
         )
+
+
+def difference(results: Results, first: str, second: str, adjusted: bool = False) -> Difference:
+    """See `Results.difference`."""
+    for name in (first, second):
+        if name not in results.names:
+            raise ConfigurationError(
+                f"No policy {name!r} played these games. {nearest(name, results.names)}"
+            )
+    if first == second:
+        raise ConfigurationError(f"Give the names of two different policies, not {first!r} twice.")
+    wins = adjusted_wins(results) if adjusted else results.wins
+    _, seed = np.unique(results.seeds, return_inverse=True)
+    masks = [results.seats == results.names.index(name) for name in (first, second)]
+    won = [np.bincount(seed, (wins * mask).sum(axis=1)) for mask in masks]
+    seats = [np.bincount(seed, mask.sum(axis=1)) for mask in masks]
+    return paired_difference(first, second, (won[0], won[1]), (seats[0], seats[1]))
 
 
 def paired_difference(
@@ -88,44 +237,124 @@ def paired_difference(
     second: str,
     won: tuple[NDArray[Any], NDArray[Any]],
     seats: tuple[NDArray[Any], NDArray[Any]],
-    confidence: float = CONFIDENCE,
 ) -> Difference:
-    """The difference of two win rates over the same U units, with an interval.
+    """The difference of two win rates over the same S seeds, with an interval.
 
-    The interval comes from the spread of the difference between units (Student's t).
+    The interval comes from the spread of the difference between seeds (Student's t).
 
     Args:
         first: The name of a policy.
         second: The name of another policy.
-        won: For each of the two, (U,) wins in each unit.
-        seats: For each of the two, (U,) seats taken in each unit.
-        confidence: The confidence level.
+        won: For each of the two, (S,) wins with each seed.
+        seats: For each of the two, (S,) seats taken with each seed.
 
     Returns:
-        The difference. If all units give the same difference there is no spread; the interval is
-        then widened as Wilson's interval of U won games is. The p-value is never below that of a
-        sign test, 2 ** (1 - U). With one unit, nothing is known.
+        The difference. If all seeds give the same difference there is no spread; the interval is
+        then widened as Wilson's interval of S won games is. The p-value is never below that of a
+        sign test, 2 ** (1 - S). With one seed, nothing is known.
     """
-    units = len(won[0])
+    seeds = len(won[0])
     rates = (float(won[0].sum() / seats[0].sum()), float(won[1].sum() / seats[1].sum()))
-    difference = rates[0] - rates[1]
-    if units < 2:
-        return Difference(first, second, rates, difference, -1.0, 1.0, 1.0, units, confidence)
-    residuals = [(w - rate * s) / s.sum() for w, s, rate in zip(won, seats, rates, strict=True)]
-    error = standard_error(residuals[0] - residuals[1])
-    if difference != 0 and error < _NOTHING:
-        least = difference * (2 * wilson(units, units, confidence)[0] - 1)
-        low, high = min(least, difference), max(least, difference)
+    more = rates[0] - rates[1]
+    if seeds < 2:
+        return Difference(first, second, rates, more, -1.0, 1.0, 1.0, seeds)
+    one, other = ((w - rate * s) / s.sum() for w, s, rate in zip(won, seats, rates, strict=True))
+    error = standard_error(one - other)
+    if more != 0 and error < _NOTHING:
+        least = more * (2 * wilson(seeds, seeds)[0] - 1)
+        low, high = min(least, more), max(least, more)
     else:
-        half = half_width(residuals[0] - residuals[1], confidence)
-        low, high = max(-1.0, difference - half), min(1.0, difference + half)
-    if difference == 0:
+        half = half_width(one - other, CONFIDENCE)
+        low, high = max(-1.0, more - half), min(1.0, more + half)
+    p_value = 2.0 ** (1 - seeds)
+    if more == 0:
         p_value = 1.0
-    else:
-        by_spread = (
-            2 * float(special.stdtr(units - 1, -abs(difference) / error))
-            if error >= _NOTHING
-            else 0.0
+    elif error >= _NOTHING:
+        p_value = max(p_value, 2 * float(special.stdtr(seeds - 1, -abs(more) / error)))
+    return Difference(first, second, rates, more, low, high, p_value, seeds)
+
+
+# --- luck
+
+
+def spread(won: NDArray[Any], seeds: NDArray[Any]) -> float:
+    """The standard error of a win rate over games that may share seeds, see `clustered`.
+
+    0 if there is a single seed.
+    """
+    sums, sizes = per_unit(won, seeds)
+    return standard_error((sums - won.mean() * sizes) / sizes.sum()) if len(sums) > 1 else 0.0
+
+
+def adjusted_wins(results: Results) -> Floats:
+    """(G, P) float64, the share of the win of each seat less a multiple of its luck.
+
+    Its mean is that of `wins`, with less variance.
+
+    Luck is zero in the mean, and the multiple is a number that does not depend on it: for even
+    seeds it is fitted to the odd ones (least squares), and the other way round. So no mean is
+    changed, also if the value is a bad one.
+
+    Raises:
+        ConfigurationError: No luck was measured.
+    """
+    parity = (results.seeds % np.uint64(2)).astype(np.intp)
+    return np.asarray(
+        results.wins - np.array(coefficients(results))[parity, None] * _measured_luck(results)
+    )
+
+
+def coefficients(results: Results) -> tuple[float, float]:
+    """How much of the luck is subtracted from the results of even and of odd seeds.
+
+    Raises:
+        ConfigurationError: No luck was measured.
+    """
+    seats = [results.seats == policy for policy in range(len(results.names))]
+    shares = np.array(
+        [
+            [per_unit((values * mine).sum(axis=1), results.seeds)[0] for mine in seats]
+            for values in (results.wins, _measured_luck(results))
+        ]
+    )
+    odd = np.unique(results.seeds) % np.uint64(2) == 1
+    return control_coefficient(*shares[:, :, odd]), control_coefficient(*shares[:, :, ~odd])
+
+
+def control_coefficient(won: Floats, luck: Floats) -> float:
+    """How much of the luck to subtract from what was won, so that the rest varies least.
+
+    It is between 0 and `_MOST_LUCK`.
+
+    Args:
+        won: (K, S), what each of K policies won with each seed.
+        luck: (K, S), their luck; its mean is zero.
+    """
+    if won.shape[1] < 2:
+        return 0.0
+    known = float((luck**2).sum())
+    together = float(((won - won.mean(axis=1, keepdims=True)) * luck).sum())
+    return min(max(together / known, 0.0), _MOST_LUCK) if known > 0 else 0.0
+
+
+def _measured_luck(results: Results) -> Floats:
+    if results.luck is None:
+        raise ConfigurationError(
+            "The luck of these games was not measured: play them with adjust='value'."
         )
-        p_value = max(by_spread, 2.0 ** (1 - units))
-    return Difference(first, second, rates, difference, low, high, p_value, units, confidence)
+    return results.luck
+
+
+def _adjusted_row(
+    results: Results, policy: int, wins: Floats, adjusted: Floats
+) -> dict[str, float]:
+    mine = results.seats == policy
+    played = mine.any(axis=1)
+    plain, without_luck = ((shares * mine).sum(axis=1)[played] for shares in (wins, adjusted))
+    seeds = results.seeds[played]
+    low, high = clustered(without_luck, seeds)
+    before, after = spread(plain, seeds), spread(without_luck, seeds)
+    return {
+        "adjusted_rate": float(without_luck.mean()), "adjusted_low": low, "adjusted_high": high,
+        "variance_removed": 1 - (after / before) ** 2 if before > 0 else 0.0,
+    }  # fmt: skip

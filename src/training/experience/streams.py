@@ -196,8 +196,8 @@ def _cycle(tables: NDArray[np.int16]) -> NDArray[np.int16]:
     """
     orders = []
     for table in tables:
-        seats, unit = arrangements(table, _ALL_ORDERS, 0)
-        orders.append(seats[unit == 0])
+        seats, seeds = arrangements(table, _ALL_ORDERS, 0)
+        orders.append(seats[seeds == 0])
     rounds = math.lcm(*map(len, orders))
     return np.array(
         [of_table[number % len(of_table)] for number in range(rounds) for of_table in orders],

@@ -19,8 +19,8 @@ from agents import arena
 from agents.arena import result_files
 from agents.arena.counting import throws_next
 from agents.arena.luck import Luck, throw_measured
-from agents.arena.results import Results, merge
-from agents.arena.statistics import control_coefficient
+from agents.arena.results import ARRAYS, Results, merge
+from agents.arena.statistics import adjusted_wins, coefficients, control_coefficient
 from monopoly_env.actions import parse
 from monopoly_env.analyse.values import Value, ValueKernel, resolve
 from monopoly_env.core import batch_of
@@ -28,9 +28,9 @@ from monopoly_env.engine import agenda
 from monopoly_env.engine.legal import count_legal
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.errors import ConfigurationError, FormatError
+from tests.results import results_of
 
 PAIR = ("algorithmic", "gcp")
-ARRAYS = ("seats", "place", "unit", "first", "capped", "seat_counts", "game_counts")
 FALSE_ALARM = 4.9  # standard errors: fewer than 1e-6 of all true hypotheses are that far off
 
 
@@ -113,9 +113,9 @@ def measured(game: Any, value: Value) -> NDArray[np.float64]:
     return sums[0]
 
 
-def within_false_alarm(values: NDArray[np.float64], unit: NDArray[np.int32]) -> bool:
-    """Whether the mean of values is zero, as far as their spread between units tells."""
-    sums = np.bincount(unit, values)
+def within_false_alarm(values: NDArray[np.float64], seeds: NDArray[np.uint64]) -> bool:
+    """Whether the mean of values is zero, as far as their spread between seeds tells."""
+    sums = np.bincount(np.unique(seeds, return_inverse=True)[1], values)
     return bool(abs(sums.mean()) <= FALSE_ALARM * sums.std(ddof=1) / len(sums) ** 0.5)
 
 
@@ -224,8 +224,10 @@ def test_luck_is_zero_in_the_mean_whatever_the_value(played: Results) -> None:
     for policy, seat in itertools.product(range(2), range(2)):
         here = played.seats[:, seat] == policy
         assert played.luck[here, seat].std() > 0.1
-        assert within_false_alarm(played.luck[here, seat], played.unit[here])
-        assert within_false_alarm((played.wins - played.adjusted)[here, seat], played.unit[here])
+        assert within_false_alarm(played.luck[here, seat], played.seeds[here])
+        assert within_false_alarm(
+            (played.wins - adjusted_wins(played))[here, seat], played.seeds[here]
+        )
 
 
 def test_the_luck_by_the_best_value_is_zero_in_the_mean() -> None:
@@ -238,13 +240,13 @@ def test_the_luck_by_the_best_value_is_zero_in_the_mean() -> None:
     assert short.luck is not None
     own = short.seats == 0
     assert short.luck[own].std() > 0.1
-    assert within_false_alarm(short.luck[own], short.unit)
-    assert within_false_alarm(short.wins[own] - short.adjusted[own], short.unit)
+    assert within_false_alarm(short.luck[own], short.seeds)
+    assert within_false_alarm((short.wins - adjusted_wins(short))[own], short.seeds)
 
 
 def test_games_are_the_same_with_and_without(played: Results) -> None:
     plain = arena.play(PAIR, 60)
-    for name in ("place", "turns", "choices"):
+    for name in ("place", "turns"):
         assert (getattr(plain, name) == getattr(played, name)[:60]).all()
     assert plain.luck is None
     assert "adjusted_rate" not in plain.rows()[0]
@@ -266,42 +268,33 @@ def test_more_players_and_a_draw_of_rules() -> None:
     )
     assert found.luck is not None
     assert found.luck.sum(axis=1) == pytest.approx(0, abs=1e-9)  # shares of worth add up to 1
-    assert found.adjusted.sum(axis=1) == pytest.approx(1)
+    assert adjusted_wins(found).sum(axis=1) == pytest.approx(1)
 
 
 # --- how much of it is subtracted
 
 
-def results_of(won: NDArray[np.float64], luck: NDArray[np.float64]) -> Results:
+def won_by_luck(won: NDArray[np.float64], luck: NDArray[np.float64]) -> Results:
     """Results of two in fixed seats where the first wins these games (0 or 1), with this luck."""
-    games = len(won)
-    like = arena.play(PAIR, games, turn_limit=1)
-    place = np.where(np.stack([won, 1 - won], axis=1) == 1, 1, 2).astype(np.int16)
-    unit, seats = (
-        np.arange(games, dtype=np.int32),
-        np.tile(np.arange(2, dtype=np.int16), (games, 1)),
-    )
-    return Results(
-        like.names, "official", 0, 1, seats, place, unit, like.first, like.capped, like.seat_counts,
-        like.game_counts,
-        luck=np.stack([luck, -luck], axis=1), value="made up",
-    )  # fmt: skip
+    place, seats = np.stack([2 - won, 1 + won], axis=1), np.tile([0, 1], (len(won), 1))
+    luck = np.stack([luck, -luck], axis=1)
+    return results_of(PAIR, seats, place, luck=luck, value="made up")
 
 
 def test_a_good_value_takes_the_variance_away_and_the_mean_stays() -> None:
     draw = np.random.default_rng(1)
     luck = draw.choice([-0.5, 0.5], 2000)
     won = (draw.random(2000) < 0.5 + 0.8 * luck).astype(float)  # nearly all of a win is luck
-    found = results_of(won, luck)
+    found = won_by_luck(won, luck)
     row = found.rows()[0]
-    assert found.coefficients == pytest.approx((0.8, 0.8), abs=0.1)
+    assert coefficients(found) == pytest.approx((0.8, 0.8), abs=0.1)
     assert row["variance_removed"] == pytest.approx(0.64, abs=0.05)
     assert row["adjusted_rate"] == pytest.approx(0.5, abs=0.03)
     assert row["adjusted_high"] - row["adjusted_low"] == pytest.approx(
         0.6 * (row["paired_high"] - row["paired_low"]), rel=0.05
     )
     assert found.difference(*found.names, adjusted=True).difference == pytest.approx(
-        found.adjusted[:, 0].mean() * 2 - 1
+        adjusted_wins(found)[:, 0].mean() * 2 - 1
     )
     assert "-64%" in str(found)
     assert "noisier" not in str(found)
@@ -309,10 +302,10 @@ def test_a_good_value_takes_the_variance_away_and_the_mean_stays() -> None:
 
 def test_each_half_of_the_seeds_is_adjusted_by_the_other() -> None:
     luck = np.tile([1.0, 1.0, -1.0, -1.0], 10)
-    won = np.tile([1.0, 0.0, 0.0, 1.0], 10)  # even units win by luck, odd ones against it
-    found = results_of(won, luck)
-    # of even units: the odd ones say none; of odd ones: the even ones say a half
-    assert found.coefficients == (0.0, 0.5)
+    won = np.tile([1.0, 0.0, 0.0, 1.0], 10)  # even seeds win by luck, odd ones against it
+    found = won_by_luck(won, luck)
+    # of even seeds: the odd ones say none; of odd ones: the even ones say a half
+    assert coefficients(found) == (0.0, 0.5)
     assert found.rows()[0]["variance_removed"] < 0
     assert " ".join(str(found).split()).count("noisier") == 1
 

@@ -20,7 +20,7 @@ from monopoly_env.kernels.philox import philox
 from monopoly_env.render import narrate
 from monopoly_env.rules import Rules
 
-ARENA = ("place", "first", "turns", "decisions", "capped", "unit", "seats")
+ARENA = ("place", "first", "turns", "decisions", "capped", "seeds", "seats")
 
 
 def choose(legal: Any, seed: int, number: int) -> int:

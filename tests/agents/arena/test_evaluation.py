@@ -10,6 +10,7 @@ import agents
 import monopoly_env as me
 from agents import arena
 from agents.arena.evaluation import Seating
+from agents.arena.results import ARRAYS
 
 ALONE = Seating(("random",), "ocnaru")
 THREE = Seating(("algorithmic", "random"), "short", turn_limit=40)
@@ -40,7 +41,7 @@ def test_each_lineup_is_a_table_of_the_arena() -> None:
         ]
         for found, played in zip(score.results, parts, strict=True):
             assert found.names == played.names
-            for name in ("seats", "place", "unit", "first", "capped", "seat_counts", "game_counts"):
+            for name in ARRAYS:
                 assert getattr(found, name).tobytes() == getattr(played, name).tobytes()
             assert (found.rules, found.turn_limit, found.rows()) == (
                 played.rules,
@@ -72,10 +73,10 @@ def test_a_difference_is_that_of_compare() -> None:
 
 def test_lineups_share_their_seeds_or_do_not() -> None:
     (shared,) = arena.against(["algorithmic"], [ALONE, ALONE], [8, 6], seed=1)
-    assert shared.by_unit[1].tolist() == [4, 4, 4, 2]
+    assert shared.by_seed[1].tolist() == [4, 4, 4, 2]
     assert shared.won[:6].tolist() == shared.won[8:].tolist()
     (apart,) = arena.against(["algorithmic"], [ALONE, ALONE], [8, 6], seed=1, same_seeds=False)
-    assert apart.by_unit[1].tolist() == [2] * 7
+    assert apart.by_seed[1].tolist() == [2] * 7
     assert apart.won[:8].tolist() == shared.won[:8].tolist()
     assert apart.results[1].turns.tolist() != shared.results[1].turns.tolist()
 

@@ -285,14 +285,14 @@ def test_what_one_pays_another_receives(recorded: Results) -> None:
 def test_rows_are_means_of_the_counts(recorded: Results) -> None:
     rows = {row["name"]: row for row in recorded.rows()}
     for name, row in rows.items():
-        mine = recorded.seat_counts[recorded.seats == recorded.number_of(name)]
+        mine = recorded.seat_counts[recorded.seats == recorded.names.index(name)]
         for statistic in STATISTICS:
             means = mine[statistic.name].reshape(len(mine), -1).mean(axis=0)
             assert [row[column] for column in statistic.columns] == pytest.approx(means.tolist())
 
 
 def test_trades_are_reported(recorded: Results) -> None:
-    told, moves = recorded.trades(), recorded.game_counts["lot_moves"]
+    told, moves = statistics.trades(recorded), recorded.game_counts["lot_moves"]
     assert told["mean"] == recorded.game_counts["trades"].mean()
     assert told["games_with_many_moves"] == (moves > 3).mean()
     assert told["most_moves"] == moves.max()
@@ -344,7 +344,7 @@ def test_a_paired_difference_is_a_paired_t_test() -> None:
     assert found.p_value == pytest.approx(expected.pvalue)
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
     assert found.difference == pytest.approx((won[0] - won[1]).mean() / 2)
-    assert found.units == 50
+    assert found.seeds == 50
 
 
 def test_a_difference_in_every_seed_is_no_certainty() -> None:

@@ -546,4 +546,4 @@ def test_the_duel_as_published() -> None:
     wins = results.rows()[0]
     assert wins["name"] == "ocnaru/algorithmic"
     assert 0.86 < wins["win_rate"] < 0.99
-    assert results.capped_share == 0
+    assert not results.capped.any()
