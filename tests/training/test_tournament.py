@@ -13,8 +13,9 @@ import pytest
 import agents
 import monopoly_env as me
 from agents import arena
+from agents.arena.played import ARRAYS
 from agents.arena.ratings import Ratings, strengths
-from agents.arena.results import ARRAYS, Results, merge
+from agents.arena.results import Results, merge
 from agents.registry import BUILT_IN
 from monopoly_bench.language_model import LanguageModel
 from monopoly_env import replays

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from agents.arena.batch import GameBatch
 from agents.arena.match import check_numbers, title_of, unique_names
+from agents.arena.played import ARRAYS
 from agents.arena.progress import Progress, reported
-from agents.arena.results import ARRAYS, Results
+from agents.arena.results import Results
 from agents.arena.seating import arrangements, orders_of
 from agents.arena.statistics import Difference, paired_difference
 from agents.arena.table import Table

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 import monopoly_env
 from agents.arena import luck
 from agents.arena.batch import GameBatch
+from agents.arena.played import ARRAYS
 from agents.arena.progress import Progress, reported
-from agents.arena.results import ARRAYS, Results
+from agents.arena.results import Results
 from agents.arena.seating import arrangements, orders_of
 from agents.arena.table import Table
 from monopoly_env.analyse.values import Value

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from agents.arena.pictures import heat_map, main_table, new_axes
+from agents.arena.played import PlayedGames
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
 from monopoly_env.extras import extra
 from monopoly_env.files import read_file, read_json, write_atomically
@@ -99,7 +100,7 @@ class Strengths:
         ]  # fmt: skip
 
 
-def strengths(results: Results, replicates: int = REPLICATES, seed: int = 0) -> Strengths:
+def strengths(results: PlayedGames, replicates: int = REPLICATES, seed: int = 0) -> Strengths:
     """Fit Plackett-Luce strengths to the ranks of all games.
 
     Ties are split: k policies with the same rank count as all k! orders among them, each with
@@ -156,7 +157,7 @@ def strengths(results: Results, replicates: int = REPLICATES, seed: int = 0) -> 
     return Strengths(results.names, points, low, high, np.array(games, np.int64))
 
 
-def _choices(results: Results) -> tuple[Floats, Any]:
+def _choices(results: PlayedGames) -> tuple[Floats, Any]:
     """Ranks as choices: the first among all, the next among the rest, and so on.
 
     Returns:
@@ -323,7 +324,7 @@ class CrossTable:
         )
 
 
-def cross_table(results: Results) -> CrossTable:
+def cross_table(results: PlayedGames) -> CrossTable:
     """Count who ends before whom."""
     seats, place, count = results.seats.astype(np.int64), results.place, len(results.names)
     ahead, met = np.zeros(count * count), np.zeros(count * count, np.int64)
@@ -418,7 +419,7 @@ class Ratings:
     players: dict[str, Rating] = field(default_factory=dict)
     counted: list[str] = field(default_factory=list)
 
-    def update(self, results: Results) -> bool:
+    def update(self, results: PlayedGames) -> bool:
         """Update the ratings by the games of an arena, in a random order.
 
         The order is drawn from the seed of the results.
@@ -532,7 +533,7 @@ def _versions() -> dict[str, Any]:
     }
 
 
-def _digest(results: Results) -> str:
+def _digest(results: PlayedGames) -> str:
     """A hash of the policies, the rules and the ranks of all games."""
     about = [list(results.names), results.rules, results.seed, results.turn_limit]
     hashed = hashlib.sha256(json.dumps(about).encode())

@@ -34,7 +34,7 @@ _GAMES: Final = ".parquet"
 _ABOUT: Final = ".json"
 _ROW_GROUP: Final = 1 << 14  # games written at a time
 
-# The arrays of `agents.arena.results.Results`, by the name of their field
+# The arrays of `agents.arena.played.PlayedGames`, by the name of their field
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 # Columns besides the statistics, by field: those of each seat, and those of each game (repeated for

@@ -7,13 +7,14 @@ between seeds.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special  # its statistics take half a second to import
 
 from agents.arena.counting import STATISTICS
+from agents.arena.played import PlayedGames
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.intervals import (
     CONFIDENCE,
@@ -23,9 +24,6 @@ from monopoly_env.intervals import (
     standard_error,
     wilson,
 )
-
-if TYPE_CHECKING:
-    from agents.arena.results import Results
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +37,7 @@ _MOST_LUCK: Final = 2.0
 # --- all games
 
 
-def summary(results: Results) -> dict[str, Any]:
+def summary(results: PlayedGames) -> dict[str, Any]:
     """The `rows` (as `players`) and statistics of all games in one JSON object."""
     found: dict[str, Any] = {"players": rows(results)}
     if results.luck is not None:
@@ -64,7 +62,7 @@ def summary(results: Results) -> dict[str, Any]:
     }
 
 
-def seat_effect(results: Results, by: str = "order") -> Floats:
+def seat_effect(results: PlayedGames, by: str = "order") -> Floats:
     """(P,) float64, the share of games won from each seat, whichever policy sat there.
 
     Args:
@@ -84,12 +82,12 @@ def seat_effect(results: Results, by: str = "order") -> Floats:
     return np.asarray(wins.mean(axis=0))
 
 
-def lengths(results: Results) -> dict[str, float]:
+def lengths(results: PlayedGames) -> dict[str, float]:
     """The mean and some percentiles of the game length, in turns counted over all players."""
     return _distribution(results.turns)
 
 
-def trades(results: Results) -> dict[str, float]:
+def trades(results: PlayedGames) -> dict[str, float]:
     """How many trades were made, and whether single lots were traded back and forth.
 
     Returns:
@@ -114,7 +112,7 @@ def _distribution(values: NDArray[Any]) -> dict[str, float]:
 # --- each policy
 
 
-def rows(results: Results) -> list[dict[str, Any]]:
+def rows(results: PlayedGames) -> list[dict[str, Any]]:
     """One row per policy, sorted by win rate.
 
     Returns:
@@ -141,7 +139,7 @@ def rows(results: Results) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: -row["win_rate"])
 
 
-def _row(results: Results, policy: int, wins: Floats) -> dict[str, Any]:
+def _row(results: PlayedGames, policy: int, wins: Floats) -> dict[str, Any]:
     mine = results.seats == policy
     played = mine.any(axis=1)
     won = (wins * mine).sum(axis=1)[played]
@@ -162,7 +160,7 @@ def _mean(values: NDArray[Any]) -> float | None:
     return float(values.mean()) if values.size else None
 
 
-def _means(results: Results) -> dict[str, Floats]:
+def _means(results: PlayedGames) -> dict[str, Floats]:
     """The mean per seat of every statistic, by policy."""
     policy = results.seats.ravel()
     seats = np.bincount(policy, minlength=len(results.names))
@@ -191,7 +189,7 @@ class Difference:
         p_value: Two-sided p-value of the hypothesis that there is no difference.
         seeds: The number of seeds.
         confidence: The confidence level of the interval.
-        results: The games, if they were kept.
+        results: The games, an `agents.arena.results.Results`; None if they were not kept.
     """
 
     first: str
@@ -203,7 +201,7 @@ class Difference:
     p_value: float
     seeds: int
     confidence: float = CONFIDENCE
-    results: Results | None = field(default=None, repr=False, compare=False)
+    results: Any = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         """All numbers in one line."""
@@ -215,7 +213,7 @@ class Difference:
         )
 
 
-def difference(results: Results, first: str, second: str, adjusted: bool = False) -> Difference:
+def difference(results: PlayedGames, first: str, second: str, adjusted: bool = False) -> Difference:
     """See `Results.difference`."""
     for name in (first, second):
         if name not in results.names:
@@ -286,7 +284,7 @@ def spread(won: NDArray[Any], seeds: NDArray[Any]) -> float:
     return standard_error((sums - won.mean() * sizes) / sizes.sum()) if len(sums) > 1 else 0.0
 
 
-def adjusted_wins(results: Results) -> Floats:
+def adjusted_wins(results: PlayedGames) -> Floats:
     """(G, P) float64, the share of the win of each seat less a multiple of its luck.
 
     Its mean is that of `wins`, with less variance.
@@ -304,7 +302,7 @@ def adjusted_wins(results: Results) -> Floats:
     )
 
 
-def coefficients(results: Results) -> tuple[float, float]:
+def coefficients(results: PlayedGames) -> tuple[float, float]:
     """How much of the luck is subtracted from the results of even and of odd seeds.
 
     Raises:
@@ -337,7 +335,7 @@ def control_coefficient(won: Floats, luck: Floats) -> float:
     return min(max(together / known, 0.0), _MOST_LUCK) if known > 0 else 0.0
 
 
-def _measured_luck(results: Results) -> Floats:
+def _measured_luck(results: PlayedGames) -> Floats:
     if results.luck is None:
         raise ConfigurationError(
             "The luck of these games was not measured: play them with adjust='value'."
@@ -346,7 +344,7 @@ def _measured_luck(results: Results) -> Floats:
 
 
 def _adjusted_row(
-    results: Results, policy: int, wins: Floats, adjusted: Floats
+    results: PlayedGames, policy: int, wins: Floats, adjusted: Floats
 ) -> dict[str, float]:
     mine = results.seats == policy
     played = mine.any(axis=1)

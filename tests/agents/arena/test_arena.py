@@ -25,7 +25,8 @@ from agents import arena
 from agents.arena import result_files
 from agents.arena import table as tables
 from agents.arena.batch import GameBatch
-from agents.arena.results import ARRAYS, Results, merge
+from agents.arena.played import ARRAYS
+from agents.arena.results import Results, merge
 from agents.arena.seating import arrangements
 from agents.arena.statistics import seat_effect
 from monopoly_env import actions, replays

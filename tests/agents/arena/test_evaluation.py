@@ -10,7 +10,7 @@ import agents
 import monopoly_env as me
 from agents import arena
 from agents.arena.evaluation import Seating
-from agents.arena.results import ARRAYS
+from agents.arena.played import ARRAYS
 
 ALONE = Seating(("random",), "ocnaru")
 THREE = Seating(("algorithmic", "random"), "short", turn_limit=40)
