@@ -1,14 +1,10 @@
-"""A program in any language as a policy.
-
-A line of JSON goes in for each decision, a line with an action comes out.
+"""A program in any language as a policy: a line of JSON in for each decision, an action out.
 
 The program is started once, without a shell. Each decision is a line on its standard input: the
 object of `monopoly_bench.prompts.situation`, with `id` counting up. It answers with a line on its
 standard output: the number of a legal action (17), its text ("buy"), or an object with one of these
-under `action`. At the end its input is closed, and it should exit. What it writes to standard error
-is shown if it fails.
-
-Where players may talk, the line that goes in has `talk` (`monopoly_bench.talk.Talk.shown`), and the
+under `action`. At the end its input is closed, and it should exit. Its standard error is shown if
+it fails. Where players may talk, the line in has `talk` (`monopoly_bench.talk.Talk.shown`), and the
 object that comes out may have `message` and `promise`, two texts.
 """
 
@@ -45,10 +41,7 @@ _MOST_KEPT: Final = 2
 
 
 class Bot(TextPlayer):
-    """Asks a program for each decision.
-
-    What it does wrong ends the game with an error that says what: it never plays by accident.
-    """
+    """Asks a program for each decision. A mistake of the program ends the game with an error."""
 
     def __init__(self, command: str, *, seconds: float = 5.0, name: str | None = None) -> None:
         """Name a program; it is started at the first decision.
@@ -56,7 +49,7 @@ class Bot(TextPlayer):
         Args:
             command: The program and its arguments, as in a shell, such as `node my_bot.js`.
             seconds: How long it may take for a decision.
-            name: What tables call it; by default the command.
+            name: Its name in tables; by default the command.
 
         Raises:
             ConfigurationError: The command is empty or has an open quote, or `seconds` is not
@@ -108,15 +101,14 @@ class Bot(TextPlayer):
         self._asked += 1
         try:
             shown = prompts.situation(game, self._history.since(game), self.talk)
-            return self._understood(
-                self._pipe.exchange(json.dumps({"id": self._asked, **shown}), self.seconds), game
-            )
+            line = json.dumps({"id": self._asked, **shown})
+            return self._understood(self._pipe.exchange(line, self.seconds), game)
         except PolicyError:
             self.close()
             raise
 
     def _understood(self, line: str, game: Game) -> int:
-        """The action of a line; what it says is said where players may talk."""
+        """The action of a line. Its message is passed on where players may talk."""
         try:
             answer = json.loads(line)
             chosen = answer["action"] if isinstance(answer, dict) else answer
@@ -125,12 +117,9 @@ class Bot(TextPlayer):
                 self.talk.say(talk.message(answer.get("message"), answer.get("promise")), game)
             return action
         except (ValueError, KeyError, TypeError) as error:
-            # Errors of this library are ValueErrors too
-            why = (
-                str(error)
-                if isinstance(error, MonopolyError)
-                else "It must be a number, a text, or an object with 'action'."
-            )
+            why = "It must be a number, a text, or an object with 'action'."
+            if isinstance(error, MonopolyError):  # also a ValueError
+                why = str(error)
             raise PolicyError(
                 f"Bot {self.name!r} answered decision {self._asked} with"
                 f" {shortened(line.rstrip())}. {why}"
@@ -142,24 +131,18 @@ class _Pipe:
 
     def __init__(self, words: list[str]) -> None:
         self._name = shlex.join(words)
+        pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         try:
-            self._process = subprocess.Popen(
-                words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
-                errors="replace",
+            self._process: subprocess.Popen[str] = subprocess.Popen(
+                words, encoding="utf-8", errors="replace", **pipes
             )
         except OSError as error:
             raise PolicyError(f"Bot {self._name!r} can't be started: {error}.") from error
         self._lines: queue.Queue[str] = queue.Queue(_MOST_KEPT)
         self._errors: deque[str] = deque(maxlen=_LAST_WORDS)
-        out, err = self._process.stdout, self._process.stderr
         self._readers = [
-            _reader(out, partial(_keep, self._lines), _END),
-            _reader(err, self._errors.append),
+            _reader(self._process.stdout, partial(_keep, self._lines), _END),
+            _reader(self._process.stderr, self._errors.append),
         ]
         weakref.finalize(self, _end, self._process)
 
@@ -208,11 +191,8 @@ class _Pipe:
         )
 
     def _said(self) -> str:
-        return (
-            f" It said: {' / '.join(line.rstrip() for line in self._errors)}"
-            if self._errors
-            else ""
-        )
+        lines = " / ".join(line.rstrip() for line in self._errors)
+        return f" It said: {lines}" if lines else ""
 
 
 def _reader(

@@ -1,7 +1,5 @@
 """A server of the Model Context Protocol: a language model plays through tools.
 
-`python -m monopoly_bench.mcp --help` lists the options.
-
 python -m monopoly_bench.mcp                              # on standard input and output
 python -m monopoly_bench.mcp --transport streamable-http  # over HTTP
 
@@ -24,7 +22,7 @@ import tyro
 from monopoly_bench import prompts
 from monopoly_bench.talk import FORMS, Talk
 from monopoly_bench.talk import message as message_of
-from monopoly_env import __version__, actions, core
+from monopoly_env import __version__, core
 from monopoly_env.analyse import compare_actions
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, shortened, whole_number
 from monopoly_env.extras import extra
@@ -85,10 +83,10 @@ class GuestGame:
         policies.insert(seat, None)
         called = [f"player {number}" for number in range(players)]
         match = Match(core.new_game(players, rules, seed), policies, names=called)
-        table = cls(match, Talk() if talk else None)
-        table.history = {guest: [] for guest, policy in enumerate(policies) if policy is None}
-        table.play_on()
-        return table
+        guests = [seat for seat, policy in enumerate(policies) if policy is None]
+        begun = cls(match, Talk() if talk else None, {guest: [] for guest in guests})
+        begun.play_on()
+        return begun
 
     def act(
         self, action: int | str, message: str = "", promise: str = "", seat: int | None = None
@@ -123,10 +121,9 @@ class GuestGame:
             self._step(self.match.ask())
 
     def _step(self, action: int) -> None:
-        before = core.clone(self.game)
-        told = self.match.step(action)
         if self.talk is not None:
-            self.talk.step(before, action)
+            self.talk.step(self.game, action)
+        told = self.match.step(action)
         for history in self.history.values():
             history.extend(told)
             del history[:-_TOLD]
@@ -147,38 +144,26 @@ class GuestGame:
         return self.match.game
 
     def shown(self, seat: int | None = None) -> str:
-        """What a guest sees; None: the one who decides."""
+        """What a guest sees, as text; None: the one who decides."""
         if core.is_over(self.game):
-            winner, guest = (
-                core.winner(self.game),
-                next(iter(self.history)) if seat is None else seat,
-            )
-            you = guest if seat is not None or len(self.history) == 1 else None
-            end = (
-                "it is a draw"
-                if winner is None
-                else "you have won"
-                if winner == you
-                else f"player {winner} has won"
-            )
-            return "\n".join([*self.history[guest], f"The game is over: {end}."])
-        if self._waits(seat) and seat is not None:
+            only = next(iter(self.history))  # the guest, if there are no others
+            you = only if seat is None and len(self.history) == 1 else seat
+            winner, end = core.winner(self.game), "it is a draw"
+            if winner is not None:
+                end = "you have won" if winner == you else f"player {winner} has won"
             return "\n".join(
-                [
-                    *self.history[seat],
-                    f"Player {self.game.player} decides, another guest. Observe again later.",
-                ]
+                [*self.history[only if seat is None else seat], f"The game is over: {end}."]
             )
+        if self._waits(seat) and seat is not None:
+            other = f"Player {self.game.player} decides, another guest. Observe again later."
+            return "\n".join([*self.history[seat], other])
         return prompts.prompt(self.game, self.history[int(self.game.player)], talk=self.talk)
 
     def situation(self, seat: int | None = None) -> dict[str, Any]:
         """What a guest sees, as JSON values; without a decision of its own `told`, a text."""
         over = bool(core.is_over(self.game))
-        state = {
-            "over": over,
-            "decides": None if over else int(self.game.player),
-            "winner": core.winner(self.game) if over else None,
-        }
+        winner, decides = (core.winner(self.game), None) if over else (None, int(self.game.player))
+        state = {"over": over, "decides": decides, "winner": winner}
         if over or self._waits(seat):
             return state | {"told": self.shown(seat)}
         return state | prompts.situation(self.game, self.history[int(self.game.player)], self.talk)
@@ -188,7 +173,7 @@ class GuestGames:
     """The games of a server, and what its tools do."""
 
     def __init__(self) -> None:
-        self._tables: dict[str, GuestGame] = {}
+        self._games: dict[str, GuestGame] = {}
         self._numbers = itertools.count(1)
         self._lock = threading.RLock()  # tools run on threads
 
@@ -215,13 +200,13 @@ class GuestGames:
             talk: Whether guests may talk to each other and give promises.
         """
         with self._lock:
-            table = GuestGame.begun(opponents, rules, seed, seat, talk)
-            if len(self._tables) >= MOST_GAMES:
-                del self._tables[next(iter(self._tables))]
+            begun = GuestGame.begun(opponents, rules, seed, seat, talk)
+            if len(self._games) >= MOST_GAMES:
+                del self._games[next(iter(self._games))]
             name = f"game-{next(self._numbers)}"
-            self._tables[name] = table
-            told = "\n".join([name, table.shown(), *([HOW_BY_TOOL] if talk else [])])
-            return {"game": name, **table.situation(), "told": told}
+            self._games[name] = begun
+            told = "\n".join([name, begun.shown(), *([HOW_BY_TOOL] if talk else [])])
+            return {"game": name, **begun.situation(), "told": told}
 
     def observe(self, game: str, seat: int | None = None) -> dict[str, Any]:
         """Your decision as JSON.
@@ -246,10 +231,7 @@ class GuestGames:
         """
         with self._lock:
             record = self._find(game).game
-            return [
-                f"{action}: {actions.describe(action, record)}"
-                for action in core.legal_actions(record)
-            ]
+            return prompts.menu_of(record)
 
     def act(
         self,
@@ -271,9 +253,9 @@ class GuestGames:
             seat: Yours, if there are other guests. Without it you are the guest who decides.
         """
         with self._lock:
-            table = self._find(game)
-            table.act(action, message, promise, seat)
-            return {"game": game, **table.situation(seat), "told": table.shown(seat)}
+            found = self._find(game)
+            found.act(action, message, promise, seat)
+            return {"game": game, **found.situation(seat), "told": found.shown(seat)}
 
     def analyse(self, game: str, playouts: int = 100) -> dict[str, Any]:
         """Compare your legal actions by playouts, in which `expert` plays every seat on.
@@ -289,29 +271,23 @@ class GuestGames:
             record = core.clone(self._find(game).game)
         compared = compare_actions(record, n=playouts)
         candidates = [asdict(candidate) for candidate in compared.candidates]
-        return {
-            "player": compared.player,
-            "decision": compared.decision,
-            "candidates": candidates,
-            "told": str(compared),
-        }
+        about = {"player": compared.player, "decision": compared.decision}
+        return {**about, "candidates": candidates, "told": str(compared)}
 
     def _find(self, game: str) -> GuestGame:
-        if game not in self._tables:
-            raise ConfigurationError(
-                f"There is no game {game!r}."
-                f" {nearest(game, self._tables) if self._tables else 'Call new_game first.'}"
-            )
-        return self._tables[game]
+        if game not in self._games:
+            advice = nearest(game, self._games) if self._games else "Call new_game first."
+            raise ConfigurationError(f"There is no game {game!r}. {advice}")
+        return self._games[game]
 
 
-def server(tables: GuestGames | None = None) -> MCPServer:
-    """A server with the tools of these tables."""
+def server() -> MCPServer:
+    """A server with the tools."""
     with extra("mcp"):
         from mcp.server import MCPServer
-    tables = tables or GuestGames()
+    games = GuestGames()
     made = MCPServer("monopoly", instructions=INSTRUCTIONS, version=__version__)
-    for tool in (tables.new_game, tables.observe, tables.legal_actions, tables.act, tables.analyse):
+    for tool in (games.new_game, games.observe, games.legal_actions, games.act, games.analyse):
         made.tool()(_told(tool))
     return made
 

@@ -40,7 +40,7 @@ SYSTEM: Final = (
     " form\nACTION: <number or text of one legal action>\nNothing may follow that line. An offer is"
     " made step by step: the partner, what you ask for, what you give, the cash."
 )
-# What stands around an action in a line of an answer, and what may follow it.
+# Characters before an action in a line of an answer, and what may follow it.
 _OPENING: Final = " *_`\"'“<([#"
 _END: Final = re.compile(r"""[*_`"'”>\])]*\s*(?:$|[:;!()<]|[.,](?!\S)|[-—]\s|because\b)""")
 _LONGEST: Final = 200  # characters of a line that are read; no action has as many
@@ -66,29 +66,25 @@ def situation(game: Game, history: Sequence[str] = (), talk: Talk | None = None)
             reach.
     """
     core.sound(game)
-    decision = actions.DECISION_NAMES[game.decision]
-    return {
-        "you": int(game.player),
-        "turn_of": int(game.turn),
-        "turns": int(game.turns),
-        "round": int(game.rounds) + 1,
-        "rules": Rules.from_record(game.rules).changed(),
+    decision, rules = actions.DECISION_NAMES[game.decision], Rules.from_record(game.rules)
+    legal = core.legal_actions(game)
+    seen = {
+        "you": int(game.player), "turn_of": int(game.turn), "turns": int(game.turns),
+        "round": int(game.rounds) + 1, "rules": rules.changed(),
         "bank": {
-            "houses": int(game.houses),
-            "hotels": int(game.hotels),
-            "free_parking": int(game.pot),
+            "houses": int(game.houses), "hotels": int(game.hotels), "free_parking": int(game.pot),
         },
         "players": [_player(game, seat) for seat in range(game.num_players)],
-        "history": list(history),
-        "decision": decision,
-        "question": actions.DECISIONS[decision],
+        "history": list(history), "decision": decision, "question": actions.DECISIONS[decision],
         "about": words.subject(game, _names(game)),
-        "legal": [
-            {"action": int(action), "text": actions.describe(action, game)}
-            for action in core.legal_actions(game)
-        ],
-        **({} if talk is None else {"talk": talk.shown(game)}),
-    }
+        "legal": [{"action": int(one), "text": actions.describe(one, game)} for one in legal],
+    }  # fmt: skip
+    return seen if talk is None else seen | {"talk": talk.shown(game)}
+
+
+def menu_of(game: Game) -> list[str]:
+    """The legal actions, each as `number: text`."""
+    return [f"{action}: {actions.describe(action, game)}" for action in core.legal_actions(game)]
 
 
 def system(talk: Talk | None = None) -> str:
@@ -104,8 +100,8 @@ def prompt(
     Args:
         game: A game that waits for a decision.
         history: What happened since the player's last decision, a sentence each.
-        menu: Whether to list every legal action. Without it, only the kinds of legal actions are
-            named, and the model has to know which ones the position allows.
+        menu: Whether to list every legal action. Without it, only their kinds are named, and the
+            model has to know which ones the position allows.
         talk: The conversation, where players may talk.
 
     Raises:
@@ -114,14 +110,14 @@ def prompt(
     """
     you, players = int(game.player), int(game.num_players)
     ahead = ", ".join(f"player {(you + step) % players} is +{step}" for step in range(1, players))
-    lines = [
-        f"You are player {you}. Clockwise from you, {ahead}.",
-        *to_text(game).splitlines()[:-1],
-    ]
+    lines = [f"You are player {you}. Clockwise from you, {ahead}."]
+    lines += to_text(game).splitlines()[:-1]
     if history:
         lines += ["Since your last decision:", *(f"- {sentence}" for sentence in history)]
-    lines += [] if talk is None else talk.lines(game)
-    return "\n".join([*lines, *(_menu(game) if menu else _kinds(game))])
+    if talk is not None:
+        lines += talk.lines(game)
+    choices = ["Legal actions:", *menu_of(game)] if menu else _kinds(game)
+    return "\n".join([*lines, *choices])
 
 
 def read(answer: str, game: Game) -> int:
@@ -175,11 +171,8 @@ def _first(text: str, game: Game) -> tuple[int, str] | None:
 def _legal(action: int, game: Game) -> int:
     allowed = core.legal_actions(game)
     if action not in allowed:
-        text = actions.describe(action, game)
-        raise IllegalActionError(
-            f"{text!r} is not legal now."
-            f" {nearest(text, [actions.describe(one, game) for one in allowed])}"
-        )
+        text, texts = actions.describe(action, game), [actions.describe(o, game) for o in allowed]
+        raise IllegalActionError(f"{text!r} is not legal now. {nearest(text, texts)}")
     return action
 
 
@@ -235,33 +228,22 @@ def _player(game: Game, seat: int) -> dict[str, Any]:
 
 def _lot(game: Game, lot: int) -> dict[str, Any]:
     level = int(game.level[lot]) if lot < board.NUM_STREETS else 0
-    return {
-        "name": words.lot_name(game, lot),
-        "level": level,
-        "mortgaged": bool(int(game.mortgaged) >> lot & 1),
-    }
-
-
-def _menu(game: Game) -> list[str]:
-    return [
-        "Legal actions:",
-        *(f"{action}: {actions.describe(action, game)}" for action in core.legal_actions(game)),
-    ]
+    mortgaged = bool(int(game.mortgaged) >> lot & 1)
+    return {"name": words.lot_name(game, lot), "level": level, "mortgaged": mortgaged}
 
 
 def _kinds(game: Game) -> list[str]:
     """The kinds of legal actions, each with the form of its text."""
-    found = []
-    for name in dict.fromkeys(
-        actions.HEAD_NAMES[actions.HEAD_OF[action]] for action in core.legal_actions(game)
-    ):
-        found.append(f"- {name}: {_FORMS[name]}")
-    return ["You may choose among these kinds of actions, as far as the position allows:", *found]
+    heads = [actions.HEAD_NAMES[actions.HEAD_OF[action]] for action in core.legal_actions(game)]
+    return [
+        "You may choose among these kinds of actions, as far as the position allows:",
+        *(f"- {name}: {FORMS[name]}" for name in dict.fromkeys(heads)),
+    ]
 
 
 _LOT: Final = "followed by the name of a lot, such as"
-# How the actions of a head are written.
-_FORMS: Final = {
+# Texts of the actions of each head.
+FORMS: Final = {
     "buy": "'buy' or 'decline'",
     "bid": "'fold' ('done' in a sealed auction), or "
     + ", ".join(f"'bid +{step}'" for step in actions.RAISES),

@@ -106,30 +106,25 @@ def play(
     """
     whole_number("turn_limit", turn_limit, 1)
     seated, rules = resolve_all(policies), Rules.coerce(rules)
-    names = tuple(policy.name for policy in seated)
-    replay = Replay(rules, seed, len(seated), names, np.zeros(0, np.uint8), turn_limit)
+    limit = turn_limit * len(seated)
+    match = Match(core.new_game(len(seated), rules, seed), seated, turn_limit=limit)
     said = Talk() if talk else None
     speakers = [policy for policy in seated if isinstance(policy, TextPlayer)]
     try:
         for speaker in speakers:
             speaker.begin(said)
-        game, actions = _played(seated, replay, said)
+        while match.policy:
+            action = match.ask()
+            if said is not None:
+                said.step(match.game, action)
+            match.step(action)
     finally:
         for speaker in speakers:
             speaker.begin(None)
-    spoken = () if said is None else tuple((one.at, one.message) for one in said.spoken)
-    return TalkedGame(game, replays.extended(replay, actions, spoken, replays.digest(game)), said)
-
-
-def _played(seated: Sequence[Policy], replay: Replay, said: Talk | None) -> tuple[Game, list[int]]:
-    """The last record of a game, and its actions."""
-    limit = replay.turn_limit * replay.num_players
-    match = Match(replays.start(replay), seated, turn_limit=limit)
-    while match.policy:
-        action, before = match.ask(), core.clone(match.game)
-        match.step(action)
-        if said is not None:
-            said.step(before, action)
     if said is not None:
         said.end(match.game)
-    return match.game, match.actions
+    spoken = () if said is None else tuple((one.at, one.message) for one in said.spoken)
+    names, none = tuple(policy.name for policy in seated), np.zeros(0, np.uint8)
+    begun = Replay(rules, seed, len(seated), names, none, turn_limit)
+    replay = replays.extended(begun, match.actions, spoken, replays.digest(match.game))
+    return TalkedGame(match.game, replay, said)

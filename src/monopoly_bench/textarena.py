@@ -7,8 +7,8 @@ Importing this registers the game.
 
 A player sees the instructions and its decision (`monopoly_bench.prompts`), and answers with a last
 line `ACTION: ...`. An answer that can't be read is told why once; after a second one the game is
-over, and its player has lost. Answers are shown to nobody else: what is said to the table is the
-line `SAY: ...` above the action, where `talk` is on.
+over, and its player has lost. Answers are shown to nobody else. With `talk`, a line `SAY: ...`
+above the action speaks to the table.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from __future__ import annotations
 import secrets
 from typing import Any, Final
 
-import numpy as np
-
 from monopoly_bench import prompts, talk
-from monopoly_env import core, replays
+from monopoly_env import core
 from monopoly_env.errors import MonopolyError
 from monopoly_env.extras import extra
-from monopoly_env.render import narrate
+from monopoly_env.game import Game
+from monopoly_env.policy.loop import NO_LIMIT
+from monopoly_env.policy.match import Match
 from monopoly_env.rules import Rules
 
 with extra("textarena"):
@@ -36,20 +36,16 @@ _TOLD: Final = 60  # sentences of history that a decision shows
 
 
 class MonopolyTextEnv(ta.Env):  # type: ignore[misc]  # untyped
-    """A game of 2 to 8 players of text. The winner gets 1 and the others -1.
-
-    A draw is 0 for all.
-    """
+    """A game of 2 to 8 players of text: 1 for the winner, -1 for the others, 0 for a draw."""
 
     def __init__(self, rules: str = "official", turn_limit: int = 200, talk: bool = False) -> None:
-        """Choose the rules.
-
-        Args:
-            rules: A preset.
-            turn_limit: Turns of each player after which the score decides; 0 for none.
-            talk: Whether players may talk and give promises.
-        """
+        """Choose a preset of rules, the turns of each player (0: no limit), and table talk."""
         self._rules, self._turn_limit, self._talks = Rules.preset(rules), turn_limit, talk
+
+    @property
+    def game(self) -> Game:
+        """The record."""
+        return self._match.game
 
     def reset(self, num_players: int, seed: int | None = None) -> None:
         """Begin the game that `monopoly_env.new_game(num_players, rules, seed)` begins.
@@ -57,11 +53,11 @@ class MonopolyTextEnv(ta.Env):  # type: ignore[misc]  # untyped
         Without a seed, any game.
         """
         seed = secrets.randbits(32) if seed is None else seed
-        names = tuple(f"player {seat}" for seat in range(num_players))
-        self._recorded = replays.Replay(
-            self._rules, seed, num_players, names, np.zeros(0, np.uint8), self._turn_limit
-        )
-        self.game, self._talk = replays.start(self._recorded), talk.Talk() if self._talks else None
+        names = [f"player {seat}" for seat in range(num_players)]
+        limit = self._turn_limit * num_players or NO_LIMIT
+        game = core.new_game(num_players, self._rules, seed)
+        self._match = Match(game, [None] * num_players, names=names, turn_limit=limit)
+        self._talk = talk.Talk() if self._talks else None
         self._history: list[list[str]] = [[] for _ in names]
         # No seed: it would seed Python's own random numbers
         self.state = ta.FFAMultiPlayerState(num_players)
@@ -80,9 +76,8 @@ class MonopolyTextEnv(ta.Env):  # type: ignore[misc]  # untyped
                 self._talk.say(talk.read(action), self.game)
         except MonopolyError as error:
             if state.set_invalid_move(str(error)):
-                state.set_game_outcome(
-                    {other: -int(other == seat) for other in range(state.num_players)}, str(error)
-                )
+                lost = {other: -int(other == seat) for other in range(state.num_players)}
+                state.set_game_outcome(lost, str(error))
             else:
                 self._show(f"Your answer was not understood. {error}")
         else:
@@ -91,30 +86,27 @@ class MonopolyTextEnv(ta.Env):  # type: ignore[misc]  # untyped
         return bool(done), info
 
     def _carry_out(self, action: int, seat: int) -> None:
-        before = core.clone(self.game)
-        told = narrate.step(self.game, action, self._recorded.names)
-        replays.settle(self._recorded, self.game, 0)  # the turn limit
         if self._talk is not None:
-            self._talk.step(before, action)
+            self._talk.step(self.game, action)
+        told = self._match.step(action)
         self._history[seat] = []
         for history in self._history:
             history.extend(told)
             del history[:-_TOLD]
-        if core.is_over(self.game):
-            winner = core.winner(self.game)
-            why = "It is a draw." if winner is None else f"Player {winner} has won."
-            self.state.set_draw(why) if winner is None else self.state.set_winners([winner], why)
-        else:
+        if not core.is_over(self.game):
             self._show()
+        elif (winner := core.winner(self.game)) is None:
+            self.state.set_draw("It is a draw.")
+        else:
+            self.state.set_winners([winner], f"Player {winner} has won.")
 
     def _show(self, first: str = "") -> None:
         """Show the player to move its decision."""
         seat = int(self.game.player)
         self.state.manually_set_current_player_id(seat)
         shown = prompts.prompt(self.game, self._history[seat], talk=self._talk)
-        self.state.add_observation(
-            "\n".join(filter(None, [first, shown])), ta.ObservationType.GAME_BOARD, to_id=seat
-        )
+        text = f"{first}\n{shown}" if first else shown
+        self.state.add_observation(text, ta.ObservationType.GAME_BOARD, to_id=seat)
 
 
 if NAME not in ta.envs.registration.ENV_REGISTRY:

@@ -44,7 +44,7 @@ def test_without_a_menu_only_the_kinds_are_named() -> None:
     assert "- build: 'build' followed by" in text
     assert "build Park Place" not in text
     for head in actions.HEADS:
-        assert head in prompts._FORMS
+        assert head in prompts.FORMS
 
 
 @pytest.mark.parametrize("menu", [True, False])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,32 +27,19 @@ _MOST_BYTES: Final = 1 << 26
 
 def entries(puzzles: Sequence[Puzzle]) -> list[dict[str, Any]]:
     """Each puzzle as a prompt with the regret of each answer, in order of the answers' numbers."""
-    return [
-        {
-            "id": number,
-            "kind": puzzle.kind,
-            "prompt": f"{prompts.SYSTEM}\n\n{_question(puzzle)}",
-            "answers": [
-                {
-                    "action": candidate.action,
-                    "text": candidate.text,
-                    "regret": round(-candidate.difference, DIGITS),
-                }
-                for candidate in sorted(puzzle.candidates, key=lambda candidate: candidate.action)
-            ],
-        }
-        for number, puzzle in enumerate(puzzles, 1)
-    ]
-
-
-def _question(puzzle: Puzzle) -> str:
-    """The position with a menu of the puzzle's answers alone."""
-    position = prompts.prompt(puzzle.game).partition("\nLegal actions:")[0]
-    menu = [
-        f"{candidate.action}: {candidate.text}"
-        for candidate in sorted(puzzle.candidates, key=lambda candidate: candidate.action)
-    ]
-    return "\n".join([position, "Choose one of these actions:", *menu])
+    found = []
+    for number, puzzle in enumerate(puzzles, 1):
+        candidates = sorted(puzzle.candidates, key=lambda candidate: candidate.action)
+        position = prompts.prompt(puzzle.game).partition("\nLegal actions:")[0]
+        menu = [f"{one.action}: {one.text}" for one in candidates]
+        question = "\n".join([position, "Choose one of these actions:", *menu])
+        answers = [
+            {"action": one.action, "text": one.text, "regret": round(-one.difference, DIGITS)}
+            for one in candidates
+        ]
+        asked = f"{prompts.SYSTEM}\n\n{question}"
+        found.append({"id": number, "kind": puzzle.kind, "prompt": asked, "answers": answers})
+    return found
 
 
 def write(path: str | os.PathLike[str], puzzles: Sequence[Puzzle]) -> Path:
@@ -61,11 +48,8 @@ def write(path: str | os.PathLike[str], puzzles: Sequence[Puzzle]) -> Path:
     Raises:
         ConfigurationError: The file can't be written.
     """
-    return write_atomically(path, _lines(entries(puzzles)))
-
-
-def _lines(objects: Iterable[Mapping[str, Any]]) -> bytes:
-    return "".join(json.dumps(one) + "\n" for one in objects).encode()
+    lines = "".join(json.dumps(entry) + "\n" for entry in entries(puzzles))
+    return write_atomically(path, lines.encode())
 
 
 def score(puzzles: Sequence[Puzzle], answers: Mapping[int, str]) -> dict[str, Any]:
@@ -85,12 +69,11 @@ def score(puzzles: Sequence[Puzzle], answers: Mapping[int, str]) -> dict[str, An
     Raises:
         FormatError: There is an answer to a puzzle that does not exist, or there are no puzzles.
     """
-    unknown = sorted(set(answers) - set(range(1, len(puzzles) + 1)))
-    if unknown or not puzzles:
+    if not puzzles:
+        raise FormatError("There are no puzzles.")
+    if unknown := sorted(set(answers) - set(range(1, len(puzzles) + 1))):
         raise FormatError(
             f"There are {len(puzzles)} puzzles; {unknown[:3]} are none of their numbers."
-            if puzzles
-            else "There are no puzzles."
         )
     regrets, kinds, unreadable = [], defaultdict(list), 0
     for number, puzzle in enumerate(puzzles, 1):
@@ -122,15 +105,12 @@ def read(path: str | os.PathLike[str]) -> dict[int, str]:
         if not line.strip():
             continue
         data = read_json(line.encode())
-        valid = (
-            isinstance(data, dict)
-            and isinstance(data.get("id"), int)
-            and isinstance(data.get("answer"), str)
-        )
-        if not valid or data["id"] in answers:
+        given = data if isinstance(data, dict) else {}
+        number, answer = given.get("id"), given.get("answer")
+        if not isinstance(number, int) or not isinstance(answer, str) or number in answers:
             raise FormatError(
                 f'{os.fspath(path)!r}: a line must be like {{"id": 1, "answer": "ACTION: buy"}},'
                 f" each id once, not {shortened(line)}."
             )
-        answers[data["id"]] = data["answer"]
+        answers[number] = answer
     return answers
