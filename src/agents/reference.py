@@ -1,9 +1,7 @@
-"""docs/agents.md, generated from the policies.
+"""Pages generated from the policies: docs/agents.md, and docs/compact.md, the encoding of networks.
 
-The page tells what each family does, its names and all its parameters.
-
-`python -m agents.reference` writes the page. With `--check` it writes nothing and exits with status
-1 if the page is out of date.
+`python -m agents.reference` writes them. With `--check` it writes nothing and exits with status 1
+if a page is out of date.
 """
 
 from __future__ import annotations
@@ -15,11 +13,14 @@ from dataclasses import fields
 from functools import partial
 from typing import Any, Final
 
+from agents.learned import compact
+from agents.learned.menus import NUM_PACKAGES
+from agents.learned.prices import NUM_PRICES, describe
 from agents.players.vocabulary.parameters import Parameters
 from agents.registry import BUILT_IN, SEARCHING
 from monopoly_env.errors import MonopolyError
 from monopoly_env.policy.protocol import Factory
-from monopoly_env.reference import Arguments, page, table, write_pages
+from monopoly_env.reference import Arguments, blocks_table, page, table, write_pages
 
 _ROOMS: Final = ("agents", "agents.players")  # here a module is a family, elsewhere a package
 
@@ -91,7 +92,32 @@ def _home(factory: Factory) -> str:
     return module if parent in _ROOMS else parent
 
 
-PAGES: Final[dict[str, Callable[[], str]]] = {"agents.md": agents_page}
+def compact_page() -> str:
+    """The text of docs/compact.md."""
+    shared, each = compact.SHARED_SIZE, compact.EACH_SIZE
+    ends = (compact.OFFER, compact.PRICES, compact.PACKAGES)
+    return page(
+        "The encoding `compact`",
+        inspect.getdoc(compact) or "",
+        f"A table of P players has {shared} shared features, {each} for each player, and"
+        f" {compact.length(2) - shared - 2 * each} at the end:"
+        f" {', '.join(f'{compact.length(n)} for {n} players' for n in (2, 3, 4))}. Scales are those"
+        " of [the other encodings](observation.md).",
+        "## Shared features",
+        blocks_table(compact.SHARED, 0),
+        "## Features of each player",
+        f"The features of the player k seats after the owner begin at {shared} + {each} k; add the"
+        " number given here.",
+        blocks_table(compact.EACH, 0),
+        "## While an offer is answered, a price or a package is chosen",
+        f"They begin at {shared} + {each} P; add the number given here.",
+        blocks_table([block for blocks in ends for block in blocks], 0),
+        f"There are {NUM_PACKAGES} places for packages and {NUM_PRICES} prices:"
+        f" {', '.join(describe(level) for level in range(NUM_PRICES))}.",
+    )
+
+
+PAGES: Final[dict[str, Callable[[], str]]] = {"agents.md": agents_page, "compact.md": compact_page}
 
 if __name__ == "__main__":
     import tyro

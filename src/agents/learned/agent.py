@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -25,13 +26,13 @@ from agents.learned.action_space import (
 from agents.learned.answers import MOST_PLAYERS, note_answer, note_offer, nothing
 from agents.learned.architectures import NAMES, NETWORK_OF, OUTPUT, architectures
 from agents.learned.compact import NAME, length, names, write
-from agents.learned.menus import OfferMenus, clear, new_menus, write_menus
+from agents.learned.menus import NETWORK, OfferMenus, clear, new_menus, write_menus
 from agents.learned.packages import ASKED, LENT
-from agents.learned.prices import BARGAINERS_MARGINS, MARGINS, PREMIUMS
+from agents.learned.prices import BARGAINER, BARGAINERS_MARGINS, EXPERT, MARGINS, PREMIUMS
 from agents.networks import layout
 from agents.networks.forward import forward
 from agents.networks.layout import AT_LAYERS, SIZES
-from agents.networks.saved import NetworksPolicy
+from agents.networks.policy import NetworkPolicy
 from agents.players.vocabulary.offers import compose, plan
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.core import check_sound
@@ -200,7 +201,7 @@ def _plan(game: Game, choice: int, menus: OfferMenus, memory: Row) -> None:
     plan(ask, give, cash, memory)
 
 
-class LearnedAgent(NetworksPolicy):
+class LearnedAgent(NetworkPolicy):
     """Networks, one for each kind of decision. They choose every action.
 
     Attributes:
@@ -255,7 +256,8 @@ class LearnedAgent(NetworksPolicy):
         if features not in (None, _digest(num_players)):
             raise FormatError(
                 f"it was trained on other features than this version's encoding {NAME!r} for"
-                f" {num_players} players"
+                f" {num_players} players, or features were computed by another `expert/bargaining`"
+                " or value of states"
             )
         self.num_players: int = int(num_players)
         self.hidden = tuple(int(units) for units in hidden)
@@ -331,11 +333,14 @@ def _write_probabilities(
             write_probabilities(games[row], params, count, open_, seen, outputs, chances[row])
 
 
+@cache
 def _digest(num_players: int) -> str:
-    """A short hash of what the numbers stand for."""
+    """A short hash of the features and choices, and of the numbers by which they are computed."""
     words = [
         *names(num_players),
         str(NUM_CHOICES),
         *map(str, PREMIUMS + MARGINS + BARGAINERS_MARGINS),
     ]
-    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
+    numbers = (EXPERT, BARGAINER, NETWORK)
+    content = "\n".join(words).encode() + b"".join(part.tobytes() for part in numbers)
+    return hashlib.sha256(content).hexdigest()[:16]

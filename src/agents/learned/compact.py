@@ -32,11 +32,10 @@ from agents.learned.menus import (
     menus_of,
 )
 from agents.learned.packages import ASKED, LENT, OWN_GAIN, PROMISE, RATED_AT, THEIR_GAIN, WINS
-from agents.learned.prices import NO_PRICE, NUM_PRICES
+from agents.learned.prices import EXPERT, NO_PRICE, NUM_PRICES
 from agents.learned.valued import write_bargains, write_rises
 from agents.players.expert.odds import IN_JAIL, LATER_LOT, NEXT_LOT
 from agents.players.expert.packages import COLUMNS, GIVEN, PART, TAKEN, add_gains
-from agents.players.expert.parameters import Expert
 from agents.players.expert.values import present_strength, turns_left
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES
@@ -75,7 +74,6 @@ from monopoly_env.policy.protocol import Row
 NAME: Final = "compact"
 _WINDOWS: Final = ("before a throw", "after the last throw", "out of turn")
 _AVERAGE_THROW: Final = 7
-_MODEL: Final = Expert().row()
 
 # By how much the worth of a player changes with what changes hands of each group, as `expert`
 # counts worth.
@@ -475,11 +473,11 @@ def _write_goods(game: Game, seat: int, row: Any) -> None:
     _write_completed(game, seat, partner, gets, gives, row)
     _write_gains(game, partner, seat, gets, row[_GETTING : _GETTING + 2 * NUM_GROUPS])
     _write_gains(game, seat, partner, gives, row[_GIVING : _GIVING + 2 * NUM_GROUPS])
-    players, turns = int(game.num_players), turns_left(game, _MODEL)
+    players, turns = int(game.num_players), turns_left(game, EXPERT)
     for offset in range(players):
         player = (seat + offset) % players
         if game.place[player] == 0:
-            strength = present_strength(game, player, turns, _MODEL)
+            strength = present_strength(game, player, turns, EXPERT)
             row[SHARED_SIZE + offset * EACH_SIZE + _STRENGTH] = strength / (strength + 3000.0)
     row[SHARED_SIZE + (int(game.offer_from) - seat) % players * EACH_SIZE + _MAKER] = 1.0
     row[SHARED_SIZE + (int(game.offer_to) - seat) % players * EACH_SIZE + _RECEIVER] = 1.0
@@ -491,7 +489,7 @@ def _write_gains(game: Game, giver: int, taker: int, goods: int, row: Any) -> No
     table = np.zeros(COLUMNS * NUM_GROUPS)
     for group in range(NUM_GROUPS):
         table[COLUMNS * group + PART] = goods & int(GROUP_LOTS[group])
-    add_gains(game, giver, taker, _MODEL, TAKEN, table)
+    add_gains(game, giver, taker, EXPERT, TAKEN, table)
     for group in range(NUM_GROUPS):
         row[group] = _balance(table[COLUMNS * group + TAKEN])
         row[NUM_GROUPS + group] = _balance(table[COLUMNS * group + GIVEN])

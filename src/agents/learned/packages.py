@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from agents.learned.prices import BARGAINER, EXPERT
 from agents.players.expert import bargainer, trading
 from agents.players.expert.packages import (
     COLUMNS,
@@ -27,7 +28,6 @@ from agents.players.expert.packages import (
     WANTED,
     list_parts,
 )
-from agents.players.expert.parameters import Expert
 from agents.players.expert.trading import SLOT, Sides
 from agents.players.expert.values import fill_strengths, turns_left
 from agents.players.vocabulary.offers import OFFICIAL, was_refused
@@ -43,8 +43,6 @@ from monopoly_env.policy.protocol import MEMORY, Row
 # of the win, where the value of states was asked (`valued`), otherwise 0.
 ASKED, LENT, OWN_GAIN, THEIR_GAIN, RATED_AT, PROMISE, WINS, FIELDS = range(8)
 
-_JUDGES: Final = bargainer.POLICIES["expert/bargaining"]().params  # by the size of the table
-_MODEL: Final = Expert().row()
 _SINGLES: Final = 1 + NUM_GROUPS  # parts of one group at most
 
 # What is known of a part: what `list_parts` tells of its groups together, and these, a bit each. Of
@@ -71,12 +69,12 @@ def write_packages(
             `expert/bargaining` would.
     """
     table[:] = 0.0
-    params, memory = bargainer.at_this_table(game, _JUDGES), np.zeros(MEMORY)
+    params, memory = bargainer.at_this_table(game, BARGAINER), np.zeros(MEMORY)
     asks, gives = np.empty((_COLUMNS, len(PARTS))), np.empty((_COLUMNS, len(PARTS)))
     num_asks = _write_parts(game, partner, maker, params, asks)
     num_gives = _write_parts(game, maker, partner, params, gives)
     total = fill_strengths(game, turns_left(game, params), params, memory[SLOT.strengths :])
-    two = trading.sides(game, maker, partner, total, params, _MODEL, memory)
+    two = trading.sides(game, maker, partner, total, params, EXPERT, memory)
     at_list = np.zeros((len(table), FIELDS))
     tables, rated = (table[:at_limit], at_list), np.empty((2, _RATINGS, len(PARTS)))
     for i in range(num_asks):
@@ -107,7 +105,7 @@ def _write_parts(game: Game, giver: int, taker: int, params: Row, parts: Any) ->
     """
     official = game.rules.trade == OFFICIAL
     groups = np.empty(COLUMNS * (NUM_GROUPS + 1))
-    list_parts(game, giver, taker, not official, params, _MODEL, groups)
+    list_parts(game, giver, taker, not official, params, EXPERT, groups)
     count = 0
     for part in range(int(not official), len(PARTS) if official else _SINGLES):
         if _has_all(groups, int(PART_GROUPS[part])):

@@ -42,8 +42,9 @@ NO_PRICE: Final = 1 << 30
 
 _PREMIUMS: Final = np.array(PREMIUMS)
 _MARGINS: Final = np.array(MARGINS + BARGAINERS_MARGINS)
-_MODEL: Final = Expert().row()
-_BARGAINER: Final = bargainer.POLICIES["expert/bargaining"]().params
+# The numbers of `expert`, and those of `expert/bargaining` by the size of the table
+EXPERT: Final = Expert().row()
+BARGAINER: Final = bargainer.POLICIES["expert/bargaining"]().params
 
 
 def describe(level: int) -> str:
@@ -98,13 +99,13 @@ def partners_limit(game: Game, maker: int, partner: int, ask: int, give: int) ->
 
     Infinite if no sum that can be paid is enough.
     """
-    return _limit(game, maker, partner, ask, give, _MODEL)
+    return _limit(game, maker, partner, ask, give, EXPERT)
 
 
 @kernel
 def bargainers_limit(game: Game, maker: int, partner: int, ask: int, give: int) -> float:
     """The same for `expert/bargaining`."""
-    return _limit(game, maker, partner, ask, give, bargainer.at_this_table(game, _BARGAINER))
+    return _limit(game, maker, partner, ask, give, bargainer.at_this_table(game, BARGAINER))
 
 
 @kernel

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import monopoly_env
-from agents.networks.saved import features_digest
+from agents.networks.policy import features_digest
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES, HEADS
 from monopoly_env.arrays import MOST_ARRAYS, arrays_of

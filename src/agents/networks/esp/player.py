@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from agents.networks.esp.inputs import DEED, LOT, STREET, TABLE
 from agents.networks.esp.kernels import COUNT, FIRST, MOST_UNITS, NETWORKS, play, watch
 from agents.networks.layout import Architecture, zeros
-from agents.networks.saved import NetworksPolicy
+from agents.networks.policy import NetworkPolicy
 from agents.players.algorithmic import Algorithmic
 from monopoly_env.errors import ConfigurationError, nearest
 
@@ -71,7 +71,7 @@ def rows(packed: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float64]:
     return np.hstack(parts)
 
 
-class EspPlayer(NetworksPolicy):
+class EspPlayer(NetworkPolicy):
     """`algorithmic`, whose numbers are multiplied by what small networks say.
 
     Attributes:

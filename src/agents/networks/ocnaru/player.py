@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from agents.networks import layout
 from agents.networks.ocnaru.kernel import play
 from agents.networks.ocnaru.table import ARCHITECTURES, ENCODING, GATED, KIND, NAMES, NETWORKS
-from agents.networks.saved import NetworksPolicy, features_digest
+from agents.networks.policy import NetworkPolicy, features_digest
 from agents.players.strategic import POLICIES
 from monopoly_env import encoding as encodings
 from monopoly_env.encoding import ocnaru
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 
 
-class OcnaruNetworks(NetworksPolicy):
+class OcnaruNetworks(NetworkPolicy):
     """The networks with their parent.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents.networks.saved import check_arrays, features_digest
+from agents.networks.policy import check_arrays, features_digest
 from monopoly_env import encoding as encodings
 from monopoly_env.errors import FormatError
 

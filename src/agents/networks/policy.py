@@ -40,7 +40,7 @@ def check_arrays(
             )
 
 
-class NetworksPolicy(CompiledPolicy, ABC):
+class NetworkPolicy(CompiledPolicy, ABC):
     """A compiled policy whose row is made of the weights of networks.
 
     Subclasses set what `_row` needs before they call `__init__`.
