@@ -31,7 +31,7 @@ import tyro
 from rich.console import Console
 
 from agents import arena
-from agents.arena.match import unique_names
+from agents.arena.matches import unique_names
 from agents.arena.pictures import speed
 from agents.arena.progress import games_bar
 from agents.arena.ratings import CrossTable, Ladder, Ratings

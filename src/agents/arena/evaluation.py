@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.arena.batch import GameBatch
-from agents.arena.match import check_numbers, title_of, unique_names
+from agents.arena.matches import check_numbers, title_of, unique_names
 from agents.arena.played import ARRAYS
 from agents.arena.progress import Progress, reported
 from agents.arena.results import Results

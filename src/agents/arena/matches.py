@@ -1,32 +1,49 @@
-"""Where policies meet: one table, two policies, a whole field.
+"""Where policies meet: one table, two policies, all tables of several policies.
 
-`play` is for one table, `duel` and `compare` for two policies, `round_robin` for a whole field.
+`play` is for one table, `duel` and `compare` for two policies, `round_robin` for all tables.
 
 Comparisons are fair by construction: every seed is played in every order of seats (2 to 4 players)
 or in all rotations of a random order (5 to 8), and a seat's dice depend on seed and seat alone. All
-tables play the same seeds. The seed is the unit of statistics.
+tables play the same seeds. Statistics go by the seed.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agents.arena.match import Match
-from agents.arena.progress import Progress
+import monopoly_env
+from agents.arena import luck
+from agents.arena.batch import GameBatch
+from agents.arena.played import ARRAYS
+from agents.arena.progress import Progress, reported
 from agents.arena.results import Results
+from agents.arena.seating import arrangements, orders_of
 from agents.arena.statistics import Difference
 from agents.arena.table import Table
 from monopoly_env.analyse.values import Value
+from monopoly_env.core import enough_memory
 from monopoly_env.errors import ConfigurationError, whole_number
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
+from monopoly_env.kernels import clock
 from monopoly_env.policy.names import PolicyLike, make, resolve_all
-from monopoly_env.policy.protocol import Policy
-from monopoly_env.rules import Rules
+from monopoly_env.policy.protocol import CompiledPolicy, Policy
+from monopoly_env.rules import PRESETS, RULES_VERSION, Rules
+
+# Game seeds are 64 bits: the seed above, a number below
+_MAX_SEED: Final = (1 << 32) - 1
+_MAX_GAMES: Final = 1 << 31
+_FIRST_BLOCK: Final = 64  # seeds, before the first look at the intervals
+_GROWTH: Final = (1.25, 4.0)  # least and most that the games grow by from one look to the next
+_ADJUSTED: Final = ("adjusted_rate", "adjusted_low", "adjusted_high")
+_SPARE: Final = 1.05  # games beyond those that the last interval makes expect
 
 
 def play(
@@ -78,12 +95,11 @@ def play(
     """
     players = resolve_all(policies)
     whole_number("policies at a table:", len(players), MIN_PLAYERS, MAX_PLAYERS)
-    field = list(dict.fromkeys(players))
-    tables = [[field.index(policy) for policy in players]]
-    match = Match(
-        field, tables, games, rules, seed, threads, turn_limit, progress, record, adjust, table_type
-    )
-    return match.play() if until is None else match.play_until(until)
+    tables = _Tables(
+        *_numbered([players]), games, rules, seed, threads, turn_limit, progress, record, adjust,
+        table_type,
+    )  # fmt: skip
+    return tables.play() if until is None else tables.play_until(until)
 
 
 def duel(
@@ -128,12 +144,12 @@ def duel(
         ConfigurationError: And the others that `play` raises.
     """
     whole_number("table_size", table_size, MIN_PLAYERS, MAX_PLAYERS)
-    field = resolve_all([first, second])
-    tables = [[0] + [1] * (table_size - 1)]
+    players = resolve_all([first, second])
+    seated = [[0] + [1] * (table_size - 1)]
     if table_size > MIN_PLAYERS:
-        tables.append([1] + [0] * (table_size - 1))
-    return Match(
-        field, tables, games, rules, seed, threads, turn_limit, progress, record, adjust
+        seated.append([1] + [0] * (table_size - 1))
+    return _Tables(
+        players, seated, games, rules, seed, threads, turn_limit, progress, record, adjust
     ).play()
 
 
@@ -180,11 +196,11 @@ def compare(
             f"A table of {table_size} needs {table_size - 1} opponents; {len(others)} were given."
         )
     distinct = list(dict.fromkeys(others))
-    field = [*resolve_all([first, second]), *distinct]
+    players = [*resolve_all([first, second]), *distinct]
     numbers = sorted(2 + distinct.index(policy) for policy in others)
     choices = dict.fromkeys(itertools.combinations(numbers, table_size - 1))
-    tables = [[compared, *choice] for choice in choices for compared in (0, 1)]
-    results = Match(field, tables, games, rules, seed, threads, turn_limit, progress).play()
+    seated = [[compared, *choice] for choice in choices for compared in (0, 1)]
+    results = _Tables(players, seated, games, rules, seed, threads, turn_limit, progress).play()
     return dataclasses.replace(
         results.difference(results.names[0], results.names[1]), results=results
     )
@@ -203,7 +219,7 @@ def round_robin(
     record: int | Sequence[int] = 0,
     adjust: str | Value | None = None,
 ) -> Results:
-    """Play every table of `table_size` different policies out of a field, each with the same seeds.
+    """Play every table of `table_size` of these policies, each with the same seeds.
 
     Args:
         policies: At least `table_size` names, saved files or policies.
@@ -229,13 +245,9 @@ def round_robin(
         raise ConfigurationError(
             f"A table of {table_size} needs as many policies; {len(players)} were given."
         )
-    field = list(dict.fromkeys(players))
-    tables = [
-        [field.index(policy) for policy in table]
-        for table in itertools.combinations(players, table_size)
-    ]
-    return Match(
-        field, tables, games, rules, seed, threads, turn_limit, progress, record, adjust
+    tables = list(itertools.combinations(players, table_size))
+    return _Tables(
+        *_numbered(tables), games, rules, seed, threads, turn_limit, progress, record, adjust
     ).play()
 
 
@@ -254,16 +266,14 @@ def play_again(results: Results, threads: int | None = None, progress: Progress 
     setup = results.setup
     if not setup:
         raise ConfigurationError("These results do not say how they were made.")
-    field = [_made_again(about) for about in setup["policies"]]
+    players = [_made_again(about) for about in setup["policies"]]
     for number in itertools.chain.from_iterable(setup["tables"]):
-        whole_number("the number of a policy at a table,", number, 0, len(field) - 1)
-    match = Match(
-        field, setup["tables"], setup["games"], Rules.from_dict(setup["rules"]), setup["seed"],
-        threads, setup["turn_limit"], progress,
-        adjust=setup.get("adjust"),
-    )  # fmt: skip
-    match.title = results.rules
-    return match.play()
+        whole_number("the number of a policy at a table,", number, 0, len(players) - 1)
+    again = _Tables(
+        players, setup["tables"], setup["games"], Rules.from_dict(setup["rules"]), setup["seed"],
+        threads, setup["turn_limit"], progress, adjust=setup.get("adjust"),
+    ).play()  # fmt: skip
+    return dataclasses.replace(again, rules=results.rules)
 
 
 def _made_again(about: dict[str, Any]) -> Policy:
@@ -275,3 +285,204 @@ def _made_again(about: dict[str, Any]) -> Policy:
     policy.set_arrays({"params": np.array(about["params"], np.float64)})
     policy.name = about["name"]
     return policy
+
+
+# --- tables that are played together
+
+
+def _numbered(tables: Sequence[Sequence[Policy]]) -> tuple[list[Policy], list[list[int]]]:
+    """The policies at these tables, each once, and who sits at each by number."""
+    players = list(dict.fromkeys(itertools.chain.from_iterable(tables)))
+    numbers = {policy: number for number, policy in enumerate(players)}
+    return players, [[numbers[policy] for policy in table] for table in tables]
+
+
+@dataclass
+class _Tables:
+    """Tables with the same seeds and rules; their games are one batch for all cores."""
+
+    players: list[Policy]
+    seated: list[list[int]]
+    games: int
+    given_rules: Rules | str
+    seed: int
+    threads: int | None
+    turn_limit: int
+    progress: Progress
+    record: int | Sequence[int] = 0
+    adjust: str | Value | None = None
+    table_type: type[Table] = Table
+
+    def __post_init__(self) -> None:
+        self.rules = Rules.coerce(self.given_rules)
+        check_numbers(self.games, self.seed, self.turn_limit, self.threads)
+        self.names = tuple(unique_names(self.players))
+        self.tables = [np.array(table, np.int16) for table in self.seated]
+        self.recorded = _recorded(self.record, self.games, len(self.tables))
+        self.value = luck.resolve(self.adjust, len(self.tables[0]))
+        self.spent = [dict(policy.costs) for policy in self.players]
+        self.table = self.table_type(
+            self.players, self.rules, self.turn_limit, self.threads, self.value
+        )
+
+    def play(self) -> Results:
+        """Play all games."""
+        began = clock()
+        with enough_memory(f"games={self.games}"):
+            batch = self._batch(0, self.games)
+            with reported(self.progress, len(batch.seeds)) as done:
+                self.table.play(batch, done)
+            return self._results([batch], self.games, clock() - began)
+
+    def play_until(self, half_width: float) -> Results:
+        """Play in growing blocks until the intervals are narrow enough; for a single table."""
+        if (
+            isinstance(half_width, bool)
+            or not isinstance(half_width, (int, float))
+            or not 0 < half_width < 1
+        ):
+            raise ConfigurationError(f"until must be a number between 0 and 1, not {half_width!r}.")
+        orders = orders_of(self.tables[0])
+        began = clock()
+        batches: list[GameBatch] = []
+        played, total = 0, min(self.games, _FIRST_BLOCK * orders)
+        with reported(self.progress, self.games) as done:
+            while True:
+                batches.append(self._batch(played, total))
+                self.table.play(batches[-1], done)
+                played = total
+                results = self._results(batches, played, clock() - began)
+                rate, low, high = (
+                    ("win_rate", "paired_low", "paired_high") if self.value is None else _ADJUSTED
+                )
+                widest = max(
+                    max(row[rate] - row[low], row[high] - row[rate]) for row in results.rows()
+                )
+                if widest <= half_width or played == self.games:
+                    return results
+                growth = np.clip(_SPARE * (widest / half_width) ** 2, *_GROWTH)
+                total = min(self.games, int(np.ceil(played * growth / orders)) * orders)
+
+    def _batch(self, start: int, stop: int) -> GameBatch:
+        """This range of each table's games, table by table."""
+        parts = [arrangements(table, stop, self.seed) for table in self.tables]
+        seats = np.concatenate([seats[start:] for seats, _ in parts])
+        seeds = np.concatenate([seeds[start:] for _, seeds in parts])
+        recorded = frozenset(
+            number - start for number in self.recorded if start <= number < start + len(seeds)
+        )
+        return GameBatch(seeds, seats, recorded)
+
+    def _results(self, batches: list[GameBatch], games: int, seconds: float) -> Results:
+        def joined(name: str) -> NDArray[Any]:
+            arrays = [getattr(batch, name) for batch in batches]
+            return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+        arrays: dict[str, Any] = {name: joined(name) for name in ARRAYS}
+        return Results(
+            names=self.names,
+            rules=title_of(self.given_rules),
+            seed=self.seed,
+            turn_limit=self.turn_limit,
+            setup=self._setup(games),
+            replays=[replay for batch in batches for replay in self._replays(batch)],
+            costs=self._costs(),
+            seconds=seconds,
+            luck=None if self.value is None else joined("luck"),
+            value="" if self.value is None else self.value.name,
+            **arrays,
+        )
+
+    def _costs(self) -> list[dict[str, float]]:
+        """What each policy has spent in this match."""
+        return [
+            {what: amount - before.get(what, 0) for what, amount in policy.costs.items()}
+            for policy, before in zip(self.players, self.spent, strict=True)
+        ]
+
+    def _setup(self, games: int) -> dict[str, Any]:
+        """What `play_again` needs, and with which versions the games were played."""
+        return {
+            "policies": [_described(policy) for policy in self.players],
+            "tables": [table.tolist() for table in self.tables],
+            "games": games,
+            "rules": dataclasses.asdict(self.rules),
+            "seed": self.seed,
+            "turn_limit": self.turn_limit,
+            **({} if self.value is None else {"adjust": self.value.name}),
+            "versions": {
+                "monopoly_env": monopoly_env.__version__,
+                "rules": RULES_VERSION,
+                "numpy": np.__version__,
+            },
+        }
+
+    def _replays(self, batch: GameBatch) -> list[Any]:
+        if not batch.actions:
+            return []
+        from monopoly_env.replays import Replay
+
+        return [
+            Replay(
+                self.rules, int(batch.seeds[number]), batch.seats.shape[1],
+                tuple(self.names[policy] for policy in batch.seats[number]),
+                actions, self.turn_limit, digest,
+            )
+            for number, (actions, digest) in sorted(batch.actions.items())
+        ]  # fmt: skip
+
+
+def _recorded(record: int | Sequence[int], games: int, tables: int) -> list[int]:
+    """The numbers of the games to record: given, or the first ones of each table."""
+    if isinstance(record, (int, np.integer)):
+        whole_number("record", record, 0, games)
+        return [table * games + number for table in range(tables) for number in range(record)]
+    numbers = list(record)
+    for number in numbers:
+        whole_number("number of a recorded game:", number, 0, games * tables - 1)
+    return [int(number) for number in numbers]
+
+
+def _described(policy: Policy) -> dict[str, Any]:
+    """A policy in JSON: a scripted one whole, of another one the hash of its numbers."""
+    about: dict[str, Any] = {"name": policy.name, "kind": policy.kind, "options": policy.options()}
+    if isinstance(policy, CompiledPolicy) and set(policy.arrays()) == {"params"}:
+        return about | {"params": policy.params.tolist()}
+    digest = hashlib.sha256()
+    for name, array in sorted(policy.arrays().items()):
+        digest.update(name.encode() + np.ascontiguousarray(array).tobytes())
+    return about | {"sha256": digest.hexdigest()}
+
+
+def unique_names(policies: Sequence[Policy]) -> list[str]:
+    """The policies' names; those of one name are numbered."""
+    names: list[str] = []
+    for policy in policies:
+        name, number = policy.name, 1
+        while name in names:
+            number += 1
+            name = f"{policy.name} ({number})"
+        names.append(name)
+    return names
+
+
+def title_of(rules: Rules | str) -> str:
+    """The preset that rules are, or their options that are not official."""
+    if isinstance(rules, str):
+        return rules
+    for preset in PRESETS:
+        if Rules.preset(preset) == rules:
+            return preset
+    official = Rules()
+    return ", ".join(
+        f"{name}={value}" for name, value in vars(rules).items() if value != getattr(official, name)
+    )
+
+
+def check_numbers(games: int, seed: int, turn_limit: int, threads: int | None) -> None:
+    """Raise ConfigurationError unless a match can have these numbers."""
+    whole_number("games", games, 1, _MAX_GAMES)
+    whole_number("seed", seed, 0, _MAX_SEED)
+    whole_number("turn_limit", turn_limit, 1, 1 << 24)
+    if threads is not None:
+        whole_number("threads", threads, 1, 1024)
