@@ -16,12 +16,13 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-import tyro
 from numpy.typing import NDArray
+from rich.console import Console
 
 from agents.networks import pente
-from monopoly_env.errors import ConfigurationError, MonopolyError
-from monopoly_env.terminal import failed
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
+from monopoly_env.errors import ConfigurationError
 from pente_env import VectorPente, scripted
 from pente_env.fitness import EXPERIMENTS
 from pente_env.loop import Table, play_games
@@ -153,26 +154,27 @@ def timed(run: Callable[[], Any]) -> float:
 
 def main() -> int:
     """Run the command."""
-    try:
-        options = tyro.cli(Options, prog="python benchmarks/pente.py")
-        if options.repeats < 1:
-            raise ConfigurationError(f"--repeats {options.repeats} must be 1 or more.")
-        figures = []
-        for figure in measure(options):
-            figures.append(figure)
-            if not options.json:
-                stones = (
-                    f"{figure.moves / 1e6:6.2f} M moves/s (best {figure.best_moves / 1e6:.2f})"
-                    if figure.moves
-                    else ""
-                )
-                print(
-                    f"{figure.what:56} {figure.games:10,.0f} games/s (best"
-                    f" {figure.best_games:,.0f}) {stones}",
-                    flush=True,
-                )
-    except MonopolyError as error:
-        return failed(error)
+    return command.main("benchmarks/pente.py", Command(Options, execute))
+
+
+def execute(options: Options, _: Console) -> int:
+    """Print the figures."""
+    if options.repeats < 1:
+        raise ConfigurationError(f"--repeats {options.repeats} must be 1 or more.")
+    figures = []
+    for figure in measure(options):
+        figures.append(figure)
+        if not options.json:
+            stones = (
+                f"{figure.moves / 1e6:6.2f} M moves/s (best {figure.best_moves / 1e6:.2f})"
+                if figure.moves
+                else ""
+            )
+            print(
+                f"{figure.what:56} {figure.games:10,.0f} games/s (best"
+                f" {figure.best_games:,.0f}) {stones}",
+                flush=True,
+            )
     if options.json:
         print(json.dumps([vars(figure) for figure in figures]))
     return 0

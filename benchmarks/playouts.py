@@ -16,14 +16,15 @@ from statistics import median
 from typing import Any, Final
 
 import numpy as np
-import tyro
+from rich.console import Console
 
 import agents
 import monopoly_env as me
 from monopoly_env.analyse import compare_actions, resemblance, rollout
-from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
+from monopoly_env.errors import ConfigurationError
 from monopoly_env.reference import table as markdown
-from monopoly_env.terminal import failed
 
 SIZES: Final = (2, 4)  # players
 PLAYED: Final = {"algorithmic": 2000, "expert": 600}  # playouts of a repetition
@@ -196,11 +197,12 @@ def _rounded(number: float) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the figures; the exit status is 0 only if all were measured."""
-    options = tyro.cli(Options, args=arguments, description=__doc__)
-    try:
-        figures = list(measure(options))
-    except MonopolyError as error:
-        return failed(error, arguments)
+    return command.main("benchmarks/playouts.py", Command(Options, execute), arguments)
+
+
+def execute(options: Options, _: Console) -> int:
+    """Print the figures."""
+    figures = list(measure(options))
     if options.json:
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
     else:

@@ -26,7 +26,6 @@ from statistics import median
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-import tyro
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
@@ -39,14 +38,15 @@ from agents.networks.layout import Architecture
 from agents.players.genetic import GenomeKind, kind_of
 from monopoly_env import encoding, monopoly_v0
 from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 from monopoly_env.engine.legal import count_legal, nth_legal
 from monopoly_env.engine.randomness import policy_draw
 from monopoly_env.envs.gym import DEFAULT_OPPONENTS, MonopolyEnv
-from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
+from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.files import write_atomically
 from monopoly_env.game import Games
 from monopoly_env.kernels import entry
-from monopoly_env.terminal import failed
 from training.evolution.generations import Play, Recipe, breed, evaluate
 
 RESULTS: Final = Path(__file__).parent / "results"
@@ -661,14 +661,15 @@ def put_into(path: Path, text: str) -> None:
     write_atomically(path, (page[: begin + len(MARKS[0])] + text + page[end:]).encode())
 
 
-def show(results: dict[str, Any]) -> Table:
-    """The report as a table for the terminal."""
+def show(results: dict[str, Any]) -> None:
+    """Print the report as a table."""
     table = Table(title=f"{results['machine']}, {results['date']}")
     for position, column in enumerate(COLUMNS):
         table.add_column(column, justify="left" if position < 2 else "right")
     for row in results["figures"]:
         table.add_row(*cells(row))
-    return table
+    console = Console()
+    Console(width=console.width if console.is_terminal else _PAGE).print(table)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -676,27 +677,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     The exit status is 0 if everything was measured, whether or not targets are met.
     """
-    try:
-        options = tyro.cli(Options, args=arguments, prog="python benchmarks/run.py")
-        about = machine()
-        results = report(
-            measure(options, Console(stderr=True)),
-            about | {"repeats": 1 if options.quick else options.repeats},
-        )
-        out = options.out or (None if options.only or options.quick else RESULTS)
-        if out is not None:
-            write_atomically(out / "speed.json", (json.dumps(results, indent=1) + "\n").encode())
-            write_atomically(out / "speed.md", markdown(results).encode())
-        if options.readme:
-            put_into(SPEED_PAGE, markdown(results))
-    except MonopolyError as error:
-        return failed(error, arguments)
-    if options.json:
-        print(json.dumps(results))
-    else:
-        console = Console()
-        Console(width=console.width if console.is_terminal else _PAGE).print(show(results))
-    return 0
+    return command.main("benchmarks/run.py", Command(Options, execute, show), arguments)
+
+
+def execute(options: Options, console: Console) -> dict[str, Any]:
+    """Measure, and write what was asked for."""
+    about = machine()
+    results = report(
+        measure(options, console), about | {"repeats": 1 if options.quick else options.repeats}
+    )
+    out = options.out or (None if options.only or options.quick else RESULTS)
+    if out is not None:
+        write_atomically(out / "speed.json", (json.dumps(results, indent=1) + "\n").encode())
+        write_atomically(out / "speed.md", markdown(results).encode())
+    if options.readme:
+        put_into(SPEED_PAGE, markdown(results))
+    return results
 
 
 def _timed(

@@ -15,10 +15,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import grimp
-import tyro
 
-from monopoly_env.errors import MonopolyError
-from monopoly_env.reference import Arguments, write_pages
+from monopoly_env.reference import main
 
 ROOT: Final = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # for `studies`, which is not installed
@@ -179,9 +177,4 @@ text {{ font: 13px sans-serif; fill: #222 }} .title {{ font-weight: bold; font-s
 """  # noqa: E501
 
 if __name__ == "__main__":
-    try:
-        sys.exit(
-            write_pages({"packages.svg": picture}, tyro.cli(Arguments), "python docs/packages.py")
-        )
-    except MonopolyError as error:
-        sys.exit(str(error))
+    sys.exit(main({"packages.svg": picture}, "docs/packages.py"))

@@ -24,10 +24,10 @@ from agents import arena
 from agents.arena.results import Results
 from agents.arena.seating import orders_of
 from agents.arena.statistics import coefficients, spread
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
-from training.run import command
-from training.run.command import Command
 from training.run.options import check_ranges
 
 TABLES: Final[tuple[tuple[str, ...], ...]] = (
@@ -256,9 +256,7 @@ def show(made: dict[str, list[dict[str, Any]]]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    return command.main(
-        "studies.adjusted", Command(Options(), execute, show), arguments, resume_from=""
-    )
+    return command.main("studies.adjusted", Command(Options(), execute, show), arguments)
 
 
 if __name__ == "__main__":

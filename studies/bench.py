@@ -20,11 +20,11 @@ from rich.console import Console
 from monopoly_bench import __main__ as bench
 from monopoly_bench.result import ABSENT, cell
 from monopoly_bench.tasks import TASKS
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
-from training.run import command
-from training.run.command import Command
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -21,6 +21,8 @@ from scipy.stats import binomtest
 
 from monopoly_env import core
 from monopoly_env.analyse import rollout
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 from monopoly_env.game import Game
 from monopoly_env.intervals import wilson
 from monopoly_env.policy.match import Match
@@ -28,8 +30,6 @@ from monopoly_env.policy.names import make
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
-from training.run import command
-from training.run.command import Command
 from training.run.options import check_ranges
 
 CONFIDENCES: Final = (0.5, 0.8, 0.95)
@@ -180,9 +180,7 @@ def show(made: dict[str, Any]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if everything was measured."""
-    return command.main(
-        "studies.calibration", Command(Options(), execute, show), arguments, resume_from=""
-    )
+    return command.main("studies.calibration", Command(Options(), execute, show), arguments)
 
 
 if __name__ == "__main__":

@@ -22,13 +22,13 @@ from rich.console import Console
 from agents import arena
 from agents.arena.evaluation import Seating, Wins
 from agents.networks.esp import FORMS, QUESTIONS, EspPlayer, shipped
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.names import resolve
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
 from training.evolution.esp_monopoly import PARENT, TABLES, strangers
-from training.run import command
-from training.run.command import Command
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp_monopoly.md"
 TEMPLATE: Final = "# Networks that correct a scripted player\n"
@@ -223,9 +223,7 @@ def show(results: dict[str, Any]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    return command.main(
-        "studies.esp_monopoly", Command(Options(), execute, show), arguments, resume_from=""
-    )
+    return command.main("studies.esp_monopoly", Command(Options(), execute, show), arguments)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,8 @@ import tyro
 from rich.console import Console
 
 from agents.networks.esp import FORMS
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.files import read_file, read_json, understood, write_atomically
 from monopoly_env.reference import table
@@ -38,7 +40,6 @@ from studies.searches import ALGORITHMS, ComparedOptions, ComparedSearch
 from training.cluster import HERE, Place
 from training.evolution.esp_monopoly import PARENT, EspMonopoly, MonopolySearch
 from training.evolution.run import carry_on
-from training.run.command import resumable
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp_monopoly.md"
 TEMPLATE: Final = "# Networks that correct a scripted player\n"
@@ -155,22 +156,28 @@ def section(rows: Sequence[dict[str, Any]]) -> str:
     )
 
 
-@resumable("the last generation")
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all runs succeed and the page is written."""
-    options = tyro.cli(
-        Options, args=arguments, prog="python -m studies.esp_searches", description=__doc__
+    return command.main(
+        "studies.esp_searches",
+        Command(Options, execute),
+        arguments,
+        resume_from="the last generation",
     )
+
+
+def execute(options: Options, console: Console) -> int:
+    """Carry out what is missing, and write the page.
+
+    Raises:
+        MonopolyError: Wrong options, or a file that can't be read or written.
+    """
     for name in options.only:
         if name not in SEARCHES:
             raise ConfigurationError(f"Unknown search {name!r}. {nearest(name, SEARCHES)}")
     if options.runs < 0:
         raise ConfigurationError(f"--runs {options.runs} must be 0 or more.")
-    console, page, kept = (
-        Console(stderr=True),
-        Page(options.page, TEMPLATE),
-        read(options.kept_file),
-    )
+    page, kept = Page(options.page, TEMPLATE), read(options.kept_file)
     page.check("runs")  # a page that is damaged is better known now than after an hour
     for seed in range(options.runs):
         for search in options.only or SEARCHES:
@@ -183,6 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if rows:
         page.write("runs", section(rows), "\n## Several runs of each search\n\n")
     console.print(f"Written to {options.page}")
+    return 0
 
 
 if __name__ == "__main__":

@@ -19,11 +19,11 @@ from rich.console import Console
 
 from agents import arena
 from agents.arena.results import Results
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
+from monopoly_env.cli.terminal import TextTable
 from monopoly_env.rules import Rules
-from monopoly_env.terminal import Table
 from studies.published import Comparison, Estimate, clustered
-from training.run import command
-from training.run.command import Command
 from training.run.options import check_ranges
 
 # rounds -> share of games that are not over
@@ -92,7 +92,7 @@ def execute(options: Options, console: Console) -> list[dict[str, Any]]:
 
 def show(rows: list[dict[str, Any]]) -> None:
     """Print the comparisons."""
-    table = Table(
+    table = TextTable(
         "still playing", "published", "ours", "agrees", title="Two friedman, one throw a turn"
     )
     for row in rows:
@@ -109,9 +109,7 @@ def show(rows: list[dict[str, Any]]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    return command.main(
-        "studies.friedman", Command(Options(), execute, show), arguments, resume_from=""
-    )
+    return command.main("studies.friedman", Command(Options(), execute, show), arguments)
 
 
 if __name__ == "__main__":

@@ -26,14 +26,14 @@ from agents import arena
 from agents.arena.evaluation import Seating
 from agents.learned import shipped
 from agents.learned.agent import LearnedAgent
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.files import read_file, read_json
 from monopoly_env.policy.names import resolve
 from monopoly_env.reference import table as markdown
 from monopoly_env.rules import PRESETS, Rules
 from studies.pages import Page
-from training.run import command
-from training.run.command import Command
 from training.run.folder import CONFIG, MOST_CONFIG
 
 if TYPE_CHECKING:
@@ -288,9 +288,7 @@ def show(results: dict[str, Any]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    return command.main(
-        "studies.learned", Command(Options(), execute, show), arguments, resume_from=""
-    )
+    return command.main("studies.learned", Command(Options(), execute, show), arguments)
 
 
 if __name__ == "__main__":

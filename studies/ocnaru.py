@@ -30,6 +30,8 @@ from agents.networks.ocnaru import NETWORKS, OcnaruNetworks
 from agents.players.strategic import POLICIES
 from agents.players.strategic.play import play as play_strategic
 from monopoly_env.actions import A_BUY
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.files import write_atomically
 from monopoly_env.game import Game
@@ -41,8 +43,6 @@ from studies.published import PLAYERS
 from training.ocnaru.experts import PASSES
 from training.ocnaru.options import OWN_GAMES
 from training.ocnaru.train import AFTER_EXPERTS
-from training.run import command
-from training.run.command import Command
 
 _ask_fresh: Final = kernel(play_strategic.function)
 
@@ -357,7 +357,7 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
     measuring = Command(Options(tyro.MISSING), execute, lambda results: print(page(results)))
-    return command.main("studies.ocnaru", measuring, arguments, resume_from="")
+    return command.main("studies.ocnaru", measuring, arguments)
 
 
 if __name__ == "__main__":

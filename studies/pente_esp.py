@@ -30,9 +30,11 @@ from rich.console import Console
 from agents.networks import pente
 from agents.networks.layout import Architecture
 from monopoly_env.arrays import write_arrays
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command, Preset
+from monopoly_env.cli.terminal import TextTable
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.intervals import clustered
-from monopoly_env.terminal import Table as RichTable
 from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, Scores, opponents_of
 from pente_env.player import Player
 from pente_env.rules import MAX_SIZE, MIN_SIZE, Rules
@@ -41,8 +43,6 @@ from training.cluster import HERE, Place
 from training.evolution import esp
 from training.evolution.esp import ESP, Neurons
 from training.evolution.run import CURVES, EvolutionOptions, execute
-from training.run import command
-from training.run.command import Command, Preset
 from training.run.folder import Run
 from training.run.options import check_ranges, result_settings
 
@@ -447,7 +447,7 @@ def show(results: Mapping[str, Any]) -> None:
         " possible"
     )
     caption = f"Fresh games, 95% intervals. A match of all tests pays {pays}."
-    shown = RichTable("against", title=title, caption=caption)
+    shown = TextTable("against", title=title, caption=caption)
     for heading in ("games", "wins", "interval", "wins by seat"):
         shown.add_column(heading, justify="right", no_wrap=True)
     for row in results["tests"]:
@@ -473,7 +473,7 @@ PRESETS: Final = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if evolution and measuring went through."""
-    return command.main(
+    return command.main_of_presets(
         "studies.pente_esp",
         PRESETS,
         arguments,

@@ -19,7 +19,6 @@ and column 7 is always empty.
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -27,14 +26,14 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
-import tyro
 from rich.console import Console
 from rich.progress import Progress
 
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 from monopoly_env.engine import sets
-from monopoly_env.errors import ConfigurationError, MonopolyError, whole_number
+from monopoly_env.errors import ConfigurationError, whole_number
 from monopoly_env.kernels import borrowed, entry, kernel
-from monopoly_env.terminal import failed
 from pente_env.core import legal_actions, new_game, sound, step
 from pente_env.game import RUNNING, SMALL, Game
 from pente_env.rules import MIN_SIZE, Rules, number
@@ -633,41 +632,44 @@ class Options:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 if it searched, whatever it found."""
-    try:
-        options = tyro.cli(Options, args=arguments, prog="python -m studies.pente_solver")
-        if not MIN_SIZE <= options.size <= SMALL:
-            raise ConfigurationError(
-                f"--size {options.size}: boards from {MIN_SIZE} x {MIN_SIZE} to {SMALL} x {SMALL}"
-                " can be solved."
-            )
-        game, began = (
-            new_game(rules=Rules(size=options.size, captures=options.captures)),
-            time.perf_counter(),
+    return command.main("studies.pente_solver", Command(Options, search, show), arguments)
+
+
+def search(options: Options, console: Console) -> dict[str, Any]:
+    """Search the board.
+
+    Raises:
+        ConfigurationError: A board that is too small or too large.
+    """
+    if not MIN_SIZE <= options.size <= SMALL:
+        raise ConfigurationError(
+            f"--size {options.size}: boards from {MIN_SIZE} x {MIN_SIZE} to {SMALL} x {SMALL}"
+            " can be solved."
         )
-        with Progress(console=Console(stderr=True), transient=True) as bar:
-            positions = bar.add_task(
-                "Positions of both searches, at most", total=2 * options.positions
-            )
-            found = solve(
-                game,
-                options.positions,
-                options.table_bits,
-                lambda searched: bar.advance(positions, searched),
-            )
-    except MonopolyError as error:
-        return failed(error, arguments)
-    except KeyboardInterrupt:
-        return 130
-    seconds = round(time.perf_counter() - began, 1)
-    if options.json:
-        told = {"size": options.size, "captures": options.captures} | dataclasses.asdict(found)
-        print(json.dumps(told | {"seconds": seconds}))
-        return 0
-    said = {True: "yes", False: "no", None: "not settled"}
-    print(f"{options.size} x {options.size}, captures {options.captures}: {found.value}")
-    print(f"first player can force a win: {said[found.first]}; second: {said[found.second]}")
-    print(f"{found.positions:,} positions, {seconds:,} s")
-    return 0
+    game = new_game(rules=Rules(size=options.size, captures=options.captures))
+    began = time.perf_counter()
+    with Progress(console=console, transient=True) as bar:
+        positions = bar.add_task("Positions of both searches, at most", total=2 * options.positions)
+        found = solve(
+            game,
+            options.positions,
+            options.table_bits,
+            lambda searched: bar.advance(positions, searched),
+        )
+    return {
+        "size": options.size,
+        "captures": options.captures,
+        **dataclasses.asdict(found),
+        "seconds": round(time.perf_counter() - began, 1),
+    }
+
+
+def show(found: dict[str, Any]) -> None:
+    """Print who wins."""
+    size, said = found["size"], {True: "yes", False: "no", None: "not settled"}
+    print(f"{size} x {size}, captures {found['captures']}: {found['value']}")
+    print(f"first player can force a win: {said[found['first']]}; second: {said[found['second']]}")
+    print(f"{found['positions']:,} positions, {found['seconds']:,} s")
 
 
 if __name__ == "__main__":

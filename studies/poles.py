@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.reference import table
 from studies import cart
 from studies.pages import Page
 from studies.searches import Control
 from training.evolution.esp import ESP, Fitness, Genes, Neurons, Recipe, evolve
-from training.run import command
-from training.run.command import Command
 from training.run.options import check_ranges
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "esp.md"
@@ -201,9 +201,7 @@ def show(found: dict[str, list[int]]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all runs were made."""
-    return command.main(
-        "studies.poles", Command(Options(), execute, show), arguments, resume_from=""
-    )
+    return command.main("studies.poles", Command(Options(), execute, show), arguments)
 
 
 if __name__ == "__main__":

@@ -36,13 +36,13 @@ from rich.console import Console
 import agents
 from agents.arena.results import Results
 from monopoly_env import intervals
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
+from monopoly_env.cli.terminal import TextTable
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.intervals import CONFIDENCE
 from monopoly_env.rules import Rules
-from monopoly_env.terminal import Table
 from studies.pages import Page
-from training.run import command
-from training.run.command import Command
 from training.run.options import check_ranges
 
 DATA: Final = Path(__file__).parent / "data" / "published_ocnaru.csv"
@@ -626,7 +626,7 @@ def execute(options: Options, console: Console) -> list[dict[str, Any]]:
 def show(report: Report) -> None:
     """Print a report."""
     headings, rows = table(report)
-    shown = Table(title=EXPERIMENTS[report.name].title)
+    shown = TextTable(title=EXPERIMENTS[report.name].title)
     for heading in headings:
         shown.add_column(heading, justify="right" if heading else "left", no_wrap=not heading)
     for row in rows:
@@ -639,10 +639,7 @@ def show(report: Report) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
     return command.main(
-        "studies.published",
-        Command(Options(), execute, lambda reports: None),
-        arguments,
-        resume_from="",
+        "studies.published", Command(Options(), execute, lambda reports: None), arguments
     )
 
 

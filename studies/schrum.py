@@ -29,6 +29,8 @@ import tyro
 from numpy.typing import NDArray
 from rich.console import Console
 
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.files import read_file, read_json, understood, write_atomically
 from monopoly_env.reference import table
@@ -36,7 +38,6 @@ from studies.evolution.experiment import mean_of
 from studies.pages import Page
 from studies.pente_esp import NETWORKS, PROGRAMS, SCHRUM, Schrum
 from training.evolution.run import CURVES, carry_on
-from training.run.command import resumable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -485,13 +486,20 @@ def champions(cells: Mapping[str, Sequence[Finished]]) -> Figure:
     return figure
 
 
-@resumable("the last generation")
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all runs succeed and the page is written."""
-    options = tyro.cli(
-        Options, args=arguments, prog="python -m studies.schrum", description=__doc__
+    return command.main(
+        "studies.schrum", Command(Options, execute), arguments, resume_from="the last generation"
     )
-    console, cells = Console(stderr=True), meant(options)
+
+
+def execute(options: Options, console: Console) -> int:
+    """Carry out what is missing, and write the page.
+
+    Raises:
+        MonopolyError: Wrong options, or a file that can't be read or written.
+    """
+    cells = meant(options)
     page = Page(options.page, TEMPLATE)
     for name in SECTIONS:
         page.check(name)  # a page that is damaged is better known now than after hours
@@ -509,6 +517,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             command = f"```sh\npython -m studies.schrum --only {name}\n```"
             page.write(name, f"\n{command}\n\n{text}\n", f"\n## {title}\n\n")
     console.print(f"Written to {options.page}")
+    return 0
 
 
 if __name__ == "__main__":

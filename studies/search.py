@@ -23,12 +23,12 @@ from rich.console import Console
 from agents import arena
 from agents.arena.evaluation import Seating
 from agents.players.search.player import BEST, SearchPolicy
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 from monopoly_env.policy.names import resolve
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
-from training.run import command
-from training.run.command import Command
 from training.run.options import RulesName
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "search.md"
@@ -236,9 +236,7 @@ def show(results: dict[str, Any]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    return command.main(
-        "studies.search", Command(Options(), execute, show), arguments, resume_from=""
-    )
+    return command.main("studies.search", Command(Options(), execute, show), arguments)
 
 
 if __name__ == "__main__":

@@ -21,14 +21,14 @@ from rich.progress import track
 from agents import arena
 from agents.arena import statistics
 from agents.arena.evaluation import Seating
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
+from monopoly_env.cli.terminal import TextTable
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.files import write_atomically
 from monopoly_env.policy.names import resolve, resolve_all
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.reference import table as markdown
-from monopoly_env.terminal import Table
-from training.run import command
-from training.run.command import Command
 from training.run.options import RulesName
 from training.tournament import expand
 
@@ -135,7 +135,7 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
 
 def show(results: dict[str, Any]) -> None:
     """Print the table."""
-    shown = Table(
+    shown = TextTable(
         "against", title=f"{results['policy']}, rules {results['rules']}, seed {results['seed']}"
     )
     for heading in HEADINGS[1:]:
@@ -149,7 +149,7 @@ def show(results: dict[str, Any]) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
     return command.main(
-        "studies.strength", Command(Options(tyro.MISSING), execute, show), arguments, resume_from=""
+        "studies.strength", Command(Options(tyro.MISSING), execute, show), arguments
     )
 
 

@@ -27,11 +27,11 @@ from rich.progress import track
 
 from agents.values import saved
 from monopoly_env.analyse import Value, rollout
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
 from training.networks import set_arrays_of
-from training.run import command
-from training.run.command import Command
 from training.run.options import check_ranges
 from training.run.session import DivergenceError
 from training.values.options import UNKNOWN, ValueOptions
@@ -190,9 +190,7 @@ def show(results: dict[str, Any]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if everything was measured."""
-    return command.main(
-        "studies.targets", Command(Options(), execute, show), arguments, resume_from=""
-    )
+    return command.main("studies.targets", Command(Options(), execute, show), arguments)
 
 
 if __name__ == "__main__":

@@ -33,14 +33,14 @@ from agents.values.features import MOST_PLAYERS
 from agents.values.network import ARCHITECTURE
 from monopoly_env.analyse import Value, rollout
 from monopoly_env.analyse.values import resolve
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 from monopoly_env.errors import FormatError
 from monopoly_env.files import read_file, read_json
 from monopoly_env.game import Games
 from monopoly_env.intervals import mean_interval
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
-from training.run import command
-from training.run.command import Command
 from training.run.options import check_ranges
 from training.values.options import UNKNOWN
 from training.values.sampling import play
@@ -463,11 +463,11 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
 
 def show(results: dict[str, Any]) -> None:
     """Print the tables."""
-    from monopoly_env.terminal import Table
+    from monopoly_env.cli.terminal import TextTable
 
     for pool, found in results["pools"].items():
         for rows in (found["rows"], found["actual"]):
-            shown = Table(*HEADINGS, title=pool)
+            shown = TextTable(*HEADINGS, title=pool)
             for row in rows:
                 shown.add_row(*cells(row))
             if rows:
@@ -476,9 +476,7 @@ def show(results: dict[str, Any]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    return command.main(
-        "studies.values", Command(Options(), execute, show), arguments, resume_from=""
-    )
+    return command.main("studies.values", Command(Options(), execute, show), arguments)
 
 
 if __name__ == "__main__":

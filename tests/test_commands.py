@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -20,8 +21,9 @@ import agents
 import monopoly_env as me
 from agents.arena.ratings import Ladder
 from agents.arena.results import Results
+from monopoly_env import __main__ as script
 from monopoly_env import replays
-from monopoly_env.extras import ExtraError
+from monopoly_env.cli.extras import ExtraError
 from tests.results import results_of
 
 ROOT: Final = Path(__file__).parents[1]
@@ -32,7 +34,7 @@ COMMANDS: Final = sorted(
     if GUARD in path.read_text(encoding="utf-8")
 )
 # that a command starts, or that another name stands for
-CHILDREN: Final = {"monopoly_bench.tasks.code"}
+CHILDREN: Final = {"monopoly_bench.tasks.code", "monopoly_env"}
 WORDS: Final = {  # what chooses one of several helps of a command
     "training.dqn": ("", "--preset ocnaru", "--preset thesis"),
     "training.exploit": ("", "--learner ppo", "--learner dqn"),
@@ -127,6 +129,28 @@ def test_every_command_explains_itself_without_the_libraries_of_extras(
     assert len(helps) > 30
     for line, text in helps.items():
         assert f"usage: python -m {line.split()[0]}" in text, line
+
+
+def test_the_script_lists_all_commands_and_runs_them(
+    helps: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of this checkout, whatever is installed."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    entries = project["entry-points"][script.GROUP]
+    pages = {name for name in COMMANDS if name.endswith(".reference")}
+    assert set(entries.values()) == set(COMMANDS) - CHILDREN - pages
+    monkeypatch.setattr(script, "commands", lambda: entries)
+    assert script.main([]) == script.main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    for name in entries:
+        assert re.search(rf"^  {name} +[A-Z]", shown, re.MULTILINE), name
+    assert max(map(len, shown.splitlines())) <= 120
+    assert script.main(["plya"]) == 2
+    assert "Unknown command 'plya'. Did you mean 'play'?" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as ended:
+        script.main(["pente", "--help"])
+    assert ended.value.code == 0
+    assert "usage: monopoly pente" in capsys.readouterr().out
 
 
 def test_what_needs_an_extra_names_it_before_anything_is_played_or_written(tmp_path: Path) -> None:

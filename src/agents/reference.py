@@ -18,9 +18,8 @@ from agents.learned.menus import NUM_PACKAGES
 from agents.learned.prices import NUM_PRICES, describe
 from agents.players.vocabulary.parameters import Parameters
 from agents.registry import BUILT_IN, SEARCHING
-from monopoly_env.errors import MonopolyError
 from monopoly_env.policy.protocol import Factory
-from monopoly_env.reference import Arguments, blocks_table, page, table, write_pages
+from monopoly_env.reference import blocks_table, main, page, table
 
 _ROOMS: Final = ("agents", "agents.players")  # here a module is a family, elsewhere a package
 
@@ -120,15 +119,4 @@ def compact_page() -> str:
 PAGES: Final[dict[str, Callable[[], str]]] = {"agents.md": agents_page, "compact.md": compact_page}
 
 if __name__ == "__main__":
-    import tyro
-
-    try:
-        sys.exit(
-            write_pages(
-                PAGES,
-                tyro.cli(Arguments, prog="python -m agents.reference"),
-                "python -m agents.reference",
-            )
-        )
-    except MonopolyError as error:
-        sys.exit(str(error))
+    sys.exit(main(PAGES, "agents.reference"))

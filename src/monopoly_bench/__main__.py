@@ -1,4 +1,4 @@
-"""Bench-8, from the command line: `python -m monopoly_bench --help`.
+"""Bench-8, from the command line.
 
 python -m monopoly_bench expert algorithmic               # all tasks but `exploit`, which is slow
 python -m monopoly_bench runs/mine/agent.safetensors --out mine.json
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import secrets
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -26,9 +26,10 @@ from monopoly_bench.make import Sizes, make
 from monopoly_bench.result import ABSENT, described, document, publish
 from monopoly_bench.task import TaskSetting
 from monopoly_bench.tasks import TASKS, code, talk
-from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, whole_number
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
+from monopoly_env.errors import ConfigurationError, nearest, whole_number
 from monopoly_env.files import read_file, write_atomically
-from monopoly_env.terminal import failed
 from training.run.options import find_policy
 
 PROGRAM: Final = "python -m monopoly_bench"
@@ -91,31 +92,26 @@ class MakeOptions:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return the exit status."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    name = words.pop(0) if words and words[0] in _COMMANDS else ""
-    kind, run = _COMMANDS.get(name, (BenchOptions, _bench))
-    try:
-        run(tyro.cli(kind, args=words, prog=f"{PROGRAM} {name}".rstrip()))
-    except MonopolyError as error:
-        return failed(error, arguments)
-    except KeyboardInterrupt:
-        return 130
+    task = Command(BenchOptions, _bench)
+    return command.main("monopoly_bench", task, arguments, subcommands=_COMMANDS)
+
+
+def _bench(options: BenchOptions, console: Console) -> int:
+    publish(bench(options, console), options.out, options.json)
     return 0
 
 
-def _bench(options: BenchOptions) -> None:
-    publish(bench(options, Console(stderr=True)), options.out, options.json)
-
-
-def _talk(options: talk.TalkOptions) -> None:
+def _talk(options: talk.TalkOptions, _: Console) -> int:
     found = talk.run(options, _told)
     publish(found, options.out, options.json)
     if not options.json:
         talk.show(found)
+    return 0
 
 
-def _code(options: code.CodeOptions) -> None:
+def _code(options: code.CodeOptions, _: Console) -> int:
     publish(code.run(options, _told), options.out, options.json)
+    return 0
 
 
 def _told(text: str) -> None:
@@ -158,7 +154,7 @@ def bench(options: BenchOptions, console: Console) -> dict[str, Any]:
     return document(setting.suite, measurements, quick=options.quick, budget=told, absent=ABSENT)
 
 
-def _make(options: MakeOptions) -> None:
+def _make(options: MakeOptions, _: Console) -> int:
     for name in Sizes._fields:
         whole_number(name, getattr(options, name), 0)
     if not options.secret.exists():
@@ -168,13 +164,14 @@ def _make(options: MakeOptions) -> None:
         raise ConfigurationError(f"{str(options.secret)!r} is empty: it must hold a secret text.")
     make(options.out, text, Sizes(options.deals, options.kingmaker, options.puzzles), print)
     print(f"Fingerprint, to be published before anything is measured: {suite.fingerprint(text)}")
+    return 0
 
 
 # Sub-commands: what their first word chooses.
-_COMMANDS: Final[dict[str, tuple[Any, Callable[[Any], None]]]] = {
-    "make": (MakeOptions, _make),
-    talk.NAME: (talk.TalkOptions, _talk),
-    code.NAME: (code.CodeOptions, _code),
+_COMMANDS: Final[dict[str, Command[Any, int]]] = {
+    "make": Command(MakeOptions, _make),
+    talk.NAME: Command(talk.TalkOptions, _talk),
+    code.NAME: Command(code.CodeOptions, _code),
 }
 
 if __name__ == "__main__":

@@ -17,20 +17,21 @@ from dataclasses import asdict, dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-import tyro
+from rich.console import Console
 
 from monopoly_bench import prompts
 from monopoly_bench.talk import FORMS, Talk
 from monopoly_bench.talk import message as message_of
 from monopoly_env import __version__, core
 from monopoly_env.analyse import compare_actions
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
+from monopoly_env.cli.extras import extra
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, shortened, whole_number
-from monopoly_env.extras import extra
 from monopoly_env.game import Game
 from monopoly_env.policy import names
 from monopoly_env.policy.match import Match
 from monopoly_env.policy.names import resolve
-from monopoly_env.terminal import failed
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -324,13 +325,12 @@ class ServerOptions:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until the client hangs up; returns the exit status."""
-    options = tyro.cli(ServerOptions, args=arguments, prog="python -m monopoly_bench.mcp")
-    try:
-        server().run(options.transport)
-    except MonopolyError as error:
-        return failed(error, arguments)
-    except KeyboardInterrupt:
-        return 130
+    return command.main("monopoly_bench.mcp", Command(ServerOptions, serve), arguments)
+
+
+def serve(options: ServerOptions, _: Console) -> int:
+    """Serve until the client hangs up."""
+    server().run(options.transport)
     return 0
 
 

@@ -14,10 +14,10 @@ from agents.arena.pictures import decided
 from monopoly_bench import suite
 from monopoly_bench.suite import Suite
 from monopoly_bench.task import TaskScore
+from monopoly_env.cli.terminal import TextTable
 from monopoly_env.files import write_atomically
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import RULES_VERSION
-from monopoly_env.terminal import Table as RichTable
 
 FORMAT: Final = "monopoly-bench"
 SCHEMA: Final = 1  # of the JSON result: raised whenever its layout changes
@@ -88,7 +88,7 @@ def show(result: dict[str, Any]) -> None:
     """Print a table: a row a task, a column an agent."""
     kind = "sealed suite" if result["suite"]["sealed"] else "development suite"
     quick = ", quick: scores mean little" if result["quick"] else ""
-    table = RichTable("task", "score", title=f"Bench-8, {kind}{quick}")
+    table = TextTable("task", "score", title=f"Bench-8, {kind}{quick}")
     for agent in result["agents"]:
         table.add_column(agent["name"], justify="right")
     for rows in zip(*(agent["tasks"] for agent in result["agents"]), strict=True):

@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from monopoly_bench import prompts, talk
 from monopoly_env import core
+from monopoly_env.cli.extras import extra
 from monopoly_env.errors import MonopolyError
-from monopoly_env.extras import extra
 from monopoly_env.game import Game
 from monopoly_env.policy.loop import NO_LIMIT
 from monopoly_env.policy.match import Match

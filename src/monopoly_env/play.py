@@ -21,7 +21,10 @@ import tyro
 from rich.console import Console
 
 from monopoly_env import core, replays
-from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
+from monopoly_env.cli.terminal import QuitError
+from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS, Game
 from monopoly_env.policy.match import Match
 from monopoly_env.policy.names import make, resolve
@@ -29,7 +32,6 @@ from monopoly_env.policy.protocol import Policy
 from monopoly_env.render.text import PLAYERS, board
 from monopoly_env.replays import Replay
 from monopoly_env.rules import PRESETS
-from monopoly_env.terminal import QuitError, failed
 from monopoly_env.text import to_text
 
 HUMAN: Final = "human"  # the policy that asks the person at the terminal
@@ -42,7 +44,7 @@ _KEYS: Final = (
 
 
 @dataclass(frozen=True)
-class Options:
+class PlayOptions:
     """Watch Monopoly in the terminal, or play yourself.
 
     Each event is printed as a line. You play the seats given to `human`: you see the board and your
@@ -107,22 +109,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0 if the game ended, hit `--max-turns`, or the user quit with `q`.
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
     console = Console(soft_wrap=True)
-    program = "python -m monopoly_env.play"
-    try:
-        if words[:1] == [REPLAY]:
-            return run_replay(
-                tyro.cli(ReplayOptions, args=words[1:], prog=f"{program} {REPLAY}"), console
-            )
-        return run(tyro.cli(Options, args=words, prog=program), console)
-    except MonopolyError as error:
-        return failed(error, arguments)
-    except KeyboardInterrupt:
-        return 130
+    play = Command[PlayOptions, int](PlayOptions, lambda options, _: run(options, console))
+    replay: Command[ReplayOptions, int]
+    replay = Command(ReplayOptions, lambda options, _: run_replay(options, console))
+    return command.main("monopoly_env.play", play, arguments, subcommands={REPLAY: replay})
 
 
-def run(options: Options, console: Console) -> int:
+def run(options: PlayOptions, console: Console) -> int:
     """Play one game on a console and return the exit status.
 
     Raises:
@@ -165,7 +159,11 @@ def run(options: Options, console: Console) -> int:
 
 
 def play(
-    game: Game, policies: Sequence[Policy], names: Sequence[str], console: Console, options: Options
+    game: Game,
+    policies: Sequence[Policy],
+    names: Sequence[str],
+    console: Console,
+    options: PlayOptions,
 ) -> None:
     """Let the policies play until the game ends or hits the turn limit, and print each event."""
     # what came before a saved position is not known

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
+from rich.console import Console
 
 from monopoly_env import actions, core, rewards
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 from monopoly_env.encoding import ocnaru, standard
 from monopoly_env.encoding.table import SCALES, Block, total
-from monopoly_env.errors import MonopolyError
 from monopoly_env.facts import board
 from monopoly_env.files import write_atomically
 from monopoly_env.game import GAME, MEANING, Game
@@ -342,27 +344,22 @@ class Arguments:
     """The folder of the pages."""
 
 
-def main(arguments: Arguments) -> int:
-    """Write or check the pages of this module and return the exit status."""
-    return write_pages(PAGES, arguments, "python -m monopoly_env.reference")
+def main(pages: Pages, program: str, arguments: Sequence[str] | None = None) -> int:
+    """Write or check the pages that a module generates and return the exit status."""
 
+    def write(options: Arguments, _: Console) -> int:
+        if options.check:
+            outdated = stale(options.folder, pages)
+            for name in outdated:
+                path = options.folder / name
+                print(f"{path} is out of date: run {command.line_of(program)}", file=sys.stderr)
+            return 1 if outdated else 0
+        for name, build in pages.items():
+            print(write_atomically(options.folder / name, build().encode()))
+        return 0
 
-def write_pages(pages: Pages, arguments: Arguments, command: str) -> int:
-    """Write or check the pages that a command generates and return the exit status."""
-    if arguments.check:
-        outdated = stale(arguments.folder, pages)
-        for name in outdated:
-            print(f"{arguments.folder / name} is out of date: run {command}", file=sys.stderr)
-        return 1 if outdated else 0
-    for name, build in pages.items():
-        print(write_atomically(arguments.folder / name, build().encode()))
-    return 0
+    return command.main(program, Command(Arguments, write), arguments)
 
 
 if __name__ == "__main__":
-    import tyro
-
-    try:
-        sys.exit(main(tyro.cli(Arguments, prog="python -m monopoly_env.reference")))
-    except MonopolyError as error:
-        sys.exit(str(error))
+    sys.exit(main(PAGES, "monopoly_env.reference"))

@@ -1,4 +1,4 @@
-"""Play, watch, replay and analyse in a browser: `python -m monopoly_table --help`.
+"""Play, watch, replay and analyse in a browser.
 
 python -m monopoly_table                                  # opens the browser
 python -m monopoly_table --agents runs/dqn --port 8100    # saved agents may sit at the table too
@@ -12,15 +12,17 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
-import tyro
+from rich.console import Console
 
-from monopoly_env.errors import ConfigurationError, MonopolyError
-from monopoly_env.extras import extra
-from monopoly_env.terminal import failed
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
+from monopoly_env.cli.extras import extra
+from monopoly_env.errors import ConfigurationError
 
 
 @dataclass(frozen=True)
@@ -57,16 +59,17 @@ class TableOptions:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 if the server was stopped by the user."""
-    options = tyro.cli(TableOptions, args=arguments, prog="python -m monopoly_table")
-    try:
-        return run(options)
-    except MonopolyError as error:
-        return failed(error, arguments)
-    except KeyboardInterrupt:
-        return 0
+    return command.main("monopoly_table", Command(TableOptions, serve), arguments)
 
 
-def run(options: TableOptions) -> int:
+def serve(options: TableOptions, _: Console) -> int:
+    """Serve until the user stops it."""
+    with suppress(KeyboardInterrupt):
+        run(options)
+    return 0
+
+
+def run(options: TableOptions) -> None:
     """Serve until the user stops it.
 
     Raises:
@@ -106,7 +109,6 @@ def run(options: TableOptions) -> int:
     if options.browser:
         threading.Timer(0.5, _open_browser, [link]).start()
     server.run([listening])
-    return 0
 
 
 def listen(host: str, port: int) -> socket.socket:

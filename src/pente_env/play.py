@@ -1,4 +1,4 @@
-"""Watch players in the terminal, or play against them: `python -m pente_env.play --help`.
+"""Watch players in the terminal, or play against them.
 
 python -m pente_env.play                                     # watch two players
 python -m pente_env.play --players human capturer --seed 7   # play against one
@@ -23,8 +23,10 @@ import tyro
 from rich.console import Console
 
 from monopoly_env import sources
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
+from monopoly_env.cli.terminal import QuitError
 from monopoly_env.errors import ConfigurationError, IllegalActionError, MonopolyError, nearest
-from monopoly_env.terminal import QuitError, failed
 from pente_env import core, matches
 from pente_env.game import Game, Games
 from pente_env.player import MEMORY, Player
@@ -89,14 +91,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0 if all was played to the end, or the user quit with `q`.
     """
+    return command.main("pente_env.play", Command(Options, begin), arguments)
+
+
+def begin(options: Options, _: Console) -> int:
+    """Play a game or a match and return the exit status.
+
+    Raises:
+        MonopolyError: The options are wrong.
+    """
     console = Console(soft_wrap=True, highlight=False, markup=False)
-    try:
-        options = tyro.cli(Options, args=arguments, prog="python -m pente_env.play")
-        return run_match(options, console) if options.games else run(options, console)
-    except MonopolyError as error:
-        return failed(error, arguments)
-    except KeyboardInterrupt:
-        return 130
+    return run_match(options, console) if options.games else run(options, console)
 
 
 def rules_of(options: Options) -> Rules:

@@ -18,7 +18,7 @@ import tyro
 from rich.console import Console
 
 from agents.learned.answers import MOST_PLAYERS
-from monopoly_env.extras import lazily
+from monopoly_env.cli.extras import lazily
 from monopoly_env.game import MIN_PLAYERS
 from training.learner_options import DQNOptions, LearnerOptions, PPOOptions
 from training.run.options import ClusterName, Device, Ranges, RulesName, RunOptions, check_ranges

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from agents.arena.batch import GameBatch
 from agents.arena.table import Table
+from monopoly_env.cli.extras import extra
 from monopoly_env.errors import ConfigurationError, MonopolyError
-from monopoly_env.extras import extra
 from monopoly_env.kernels.sources import source_hash
 from monopoly_env.policy.loop import OUTSIDE
 from monopoly_env.policy.protocol import CompiledPolicy, Policy

@@ -1,4 +1,4 @@
-"""Evolve players, and measure them: `python -m training.evolve --help`.
+"""Evolve players, and measure them.
 
 # the expert at tables of four, by CMA-ES
 python -m training.evolve
@@ -30,13 +30,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command, Preset
 from training.evolution import cmaes, esp_monopoly, populations
 from training.evolution.esp_monopoly import ESP_MONOPOLY
 from training.evolution.generations import FRAYN, MUKHAR2012, MUKHAR2013
 from training.evolution.run import execute
 from training.evolution.steady import PRING
-from training.run import command
-from training.run.command import Command, Preset
 
 DEFAULT: Final = "cmaes"
 PRESETS: Final = {
@@ -72,7 +72,7 @@ PRESETS: Final = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if evolution and measuring went through."""
-    return command.main(
+    return command.main_of_presets(
         "training.evolve", PRESETS, arguments, default=DEFAULT, resume_from="the last generation"
     )
 

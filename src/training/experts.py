@@ -31,6 +31,7 @@ from rich.console import Console
 
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import HEADS
+from monopoly_env.cli import command
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import clock
 from monopoly_env.policy.names import resolve_all
@@ -39,7 +40,6 @@ from monopoly_env.rules import RULES_VERSION, Rules
 from training.experience import datasets
 from training.experience.recording import Experiences
 from training.experience.streams import MAX_GAMES, MAX_SEED, seatings, stream
-from training.run import command
 from training.run.options import (
     FREE,
     EncodingName,

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from monopoly_env.terminal import Table
+from monopoly_env.cli.terminal import TextTable
 from training import cluster
 from training.cluster import PlayGames
 from training.learner import ChoiceLearner
@@ -128,7 +128,7 @@ def execute(
 def show(results: dict[str, Any]) -> None:
     """Print what the agent won before and after each phase."""
     stages = results["stages"]
-    table = Table(
+    table = TextTable(
         title=f"{results['agent']}: games won against",
         caption="Every seed is played from each seat. Intervals: Wilson, 95%.",
     )

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from monopoly_env.extras import lazily
+from monopoly_env.cli import command
+from monopoly_env.cli.command import CHECKPOINT, Command, Preset
+from monopoly_env.cli.extras import lazily
 from training.learner_options import DQNOptions, PPOOptions, ThesisOptions
 from training.ocnaru.options import OcnaruOptions
-from training.run import command
-from training.run.command import Command, Preset
 from training.run.session import show
 
 _show_phases: Final = lazily("train", "training.phases:show")
@@ -46,10 +46,10 @@ PRESETS: Final = {
 
 def dqn(arguments: Sequence[str] | None = None) -> int:
     """Run `training.dqn`; the exit status is 0 only if training and measuring went through."""
-    return command.main("training.dqn", PRESETS, arguments, default=DEFAULT)
+    return command.main_of_presets("training.dqn", PRESETS, arguments, default=DEFAULT)
 
 
 def ppo(arguments: Sequence[str] | None = None) -> int:
     """Run `training.ppo`."""
     task = Command(PPOOptions(), lazily("train", "training.ppo:execute"), _show_phases)
-    return command.main("training.ppo", task, arguments)
+    return command.main("training.ppo", task, arguments, resume_from=CHECKPOINT)

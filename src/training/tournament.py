@@ -27,7 +27,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-import tyro
 from rich.console import Console
 
 from agents import arena
@@ -38,20 +37,20 @@ from agents.arena.ratings import CrossTable, Ladder, Ratings
 from agents.arena.results import Results, merge
 from agents.arena.table import Table
 from monopoly_env import replays
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
+from monopoly_env.cli.extras import extra, install
 from monopoly_env.errors import (
     ConfigurationError,
     FormatError,
-    MonopolyError,
     nearest,
     whole_number,
 )
-from monopoly_env.extras import extra, install
 from monopoly_env.files import write_atomically
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.policy.names import LISTED, make, names, resolve_all
 from monopoly_env.policy.protocol import CompiledPolicy
 from monopoly_env.rules import RULES_VERSION, Rules
-from monopoly_env.terminal import failed
 from training import cluster
 from training.run.folder import Run, alone
 from training.run.options import ClusterName, RulesName, digests_of
@@ -128,18 +127,22 @@ class TournamentOptions:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    options = tyro.cli(TournamentOptions, args=arguments, prog="python -m training.tournament")
+    return command.main("training.tournament", Command(TournamentOptions, execute), arguments)
+
+
+def execute(options: TournamentOptions, _: Console) -> int:
+    """Play, print the ladder and return the exit status.
+
+    Raises:
+        MonopolyError: Wrong options; a policy that breaks the rules; a file that can't be written.
+    """
     try:
         ladder = run(options)
-    except MonopolyError as error:
-        return failed(error, arguments)
     except KeyboardInterrupt:
         if options.folder:
-            print(
-                f"stopped; the finished tables are in {options.out}: go on by --resume.",
-                file=sys.stderr,
-            )
-        return 130
+            told = f"The finished tables are in {options.out}: go on by --resume."
+            print(told, file=sys.stderr)
+        raise
     if not options.json:
         show(ladder, options.details)
         return 0

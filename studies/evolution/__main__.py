@@ -22,6 +22,8 @@ from typing import Annotated, Final
 import tyro
 from rich.console import Console
 
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 from monopoly_env.errors import ConfigurationError, nearest
 from studies.evolution import (
     absolute,
@@ -36,7 +38,6 @@ from studies.evolution import (
 from studies.evolution.experiment import Experiment, Outcome, Outcomes, scaled
 from studies.pages import Page
 from training.evolution.run import EvolutionOptions, carry_on
-from training.run.command import resumable
 from training.run.folder import Run
 
 EXPERIMENTS: Final[dict[str, Experiment]] = {
@@ -130,13 +131,20 @@ def _check_finished(outcome: Outcome) -> None:
         )
 
 
-@resumable("the last generation")
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all runs succeed and the page is written."""
-    options = tyro.cli(
-        Options, args=arguments, prog="python -m studies.evolution", description=__doc__
+    return command.main(
+        "studies.evolution", Command(Options, execute), arguments, resume_from="the last generation"
     )
-    console, names = Console(stderr=True), check(options)
+
+
+def execute(options: Options, console: Console) -> int:
+    """Carry out what is missing, and write the page.
+
+    Raises:
+        MonopolyError: Wrong options, or a file that can't be read or written.
+    """
+    names = check(options)
     page = Page(options.page, "# Evolution, reproduced\n")
     for name in names:
         page.check(name)  # a page that is damaged is better known now than after hours
@@ -151,6 +159,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"\n## {experiment.title}\n\n",
         )
         console.print(f"{name}: written to {options.page}")
+    return 0
 
 
 if __name__ == "__main__":

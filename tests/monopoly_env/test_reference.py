@@ -12,7 +12,6 @@ import pytest
 import agents.reference
 import monopoly_env as me
 from monopoly_env import actions, encoding, reference, rewards
-from monopoly_env.reference import Arguments
 
 
 def test_pages_are_up_to_date() -> None:
@@ -33,10 +32,14 @@ def test_pages_do_not_depend_on_what_a_user_registered(monkeypatch: pytest.Monke
 def test_a_changed_page_is_stale(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert reference.main(Arguments(folder=tmp_path)) == 0
-    assert reference.main(Arguments(check=True, folder=tmp_path)) == 0
+    def run(*words: str) -> int:
+        given = [*words, "--folder", str(tmp_path)]
+        return reference.main(reference.PAGES, "monopoly_env.reference", given)
+
+    assert run() == 0
+    assert run("--check") == 0
     (tmp_path / name).write_text((tmp_path / name).read_text("utf-8") + "x", "utf-8")
-    assert reference.main(Arguments(check=True, folder=tmp_path)) == 1
+    assert run("--check") == 1
     assert name in capsys.readouterr().err
     (tmp_path / name).unlink()
     assert reference.stale(tmp_path) == [name]

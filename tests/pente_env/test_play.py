@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 import pente_env as pe
-from monopoly_env.terminal import QuitError
+from monopoly_env.cli.terminal import QuitError
 from pente_env import core
 from pente_env.loop import Table, play_games
 from pente_env.play import Options, main, play

@@ -21,12 +21,12 @@ from typing import Any, get_type_hints
 import pytest
 
 from monopoly_env import encoding
+from monopoly_env.cli.command import chosen
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import PRESETS as PRESETS_OF_RULES
 from training import dqn, experts
 from training.presets import DEFAULT, PRESETS
 from training.presets import dqn as main
-from training.run.command import chosen
 
 
 @pytest.mark.parametrize(

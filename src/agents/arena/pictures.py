@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.arena.counting import STATISTICS
+from monopoly_env.cli.extras import extra
 from monopoly_env.errors import ConfigurationError, nearest
-from monopoly_env.extras import extra
 from monopoly_env.facts.board import GROUP_SIZE, GROUPS
 from monopoly_env.intervals import CONFIDENCE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from monopoly_env.terminal import Table
+    from monopoly_env.cli.terminal import TextTable
 
 Summary: TypeAlias = dict[str, Any]
 Cell: TypeAlias = Callable[[dict[str, Any]], str]  # the text of a row of `Results.rows`
@@ -53,20 +53,20 @@ _ADJUSTED: Final = (
 )
 
 
-def main_table(summary: Summary, seconds: float = 0.0) -> Table:
+def main_table(summary: Summary, seconds: float = 0.0) -> TextTable:
     """The most important numbers, one row per policy.
 
     Args:
         summary: Its rows may also have the `rank` and `points` of a ladder.
         seconds: The time that the games took; 0 if it is not known.
     """
-    from monopoly_env.terminal import Table
+    from monopoly_env.cli.terminal import TextTable
 
     rows, caption = summary["players"], _caption(summary, seconds)
     columns = (*_RATE, *(_POINTS if "points" in rows[0] else _COUNTED))
     if "adjusted_by" in summary:
         columns, caption = (*_RATE, *_ADJUSTED), caption + _adjustment(summary)
-    table = Table(title=_title(summary), caption=caption + decided(summary.get("costs", {})))
+    table = TextTable(title=_title(summary), caption=caption + decided(summary.get("costs", {})))
     if "rank" in rows[0]:
         table.add_column("", justify="right")
     table.add_column("policy")
@@ -78,13 +78,13 @@ def main_table(summary: Summary, seconds: float = 0.0) -> Table:
     return table
 
 
-def details_table(summary: Summary, seconds: float = 0.0) -> Table:
+def details_table(summary: Summary, seconds: float = 0.0) -> TextTable:
     """The mean per seat of every statistic: one row per statistic, one column per policy."""
-    from monopoly_env.terminal import Table
+    from monopoly_env.cli.terminal import TextTable
 
     rows = summary["players"]
     caption = _caption(summary, seconds) + decided(summary.get("costs", {}))
-    table = Table(title=_title(summary), caption=caption)
+    table = TextTable(title=_title(summary), caption=caption)
     table.add_column("mean of a game")
     for row in rows:
         table.add_column(row["name"], justify="right")

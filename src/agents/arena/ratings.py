@@ -26,8 +26,8 @@ from scipy import sparse
 
 from agents.arena.pictures import heat_map, main_table, new_axes
 from agents.arena.played import PlayedGames
+from monopoly_env.cli.extras import extra
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
-from monopoly_env.extras import extra
 from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.intervals import CONFIDENCE
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from agents.arena.results import Results
-    from monopoly_env.terminal import Table
+    from monopoly_env.cli.terminal import TextTable
 
 Floats = NDArray[np.float64]
 
@@ -267,14 +267,14 @@ class CrossTable:
             tuple(names), self.share[np.ix_(order, order)], self.games[np.ix_(order, order)]
         )
 
-    def table(self) -> Table:
+    def table(self) -> TextTable:
         """The table in percent, for the terminal.
 
         A column has the number of the row of the same policy.
         """
-        from monopoly_env.terminal import Table
+        from monopoly_env.cli.terminal import TextTable
 
-        table = Table(title="Who ends before whom, in percent", caption=self._met())
+        table = TextTable(title="Who ends before whom, in percent", caption=self._met())
         table.add_column("", justify="right")
         table.add_column("policy")
         for number in range(1, len(self.names) + 1):
@@ -378,7 +378,7 @@ class Ladder:
         crossed = self.cross_table.to_json()
         return self.results.summary() | {"players": self.rows, "cross_table": crossed}
 
-    def table(self) -> Table:
+    def table(self) -> TextTable:
         """The rows as a rich table."""
         return main_table(self.summary(), self.results.seconds)
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.arena.counting import GAME_COUNTS, GAME_STATISTICS, SEAT_COUNTS, STATISTICS
+from monopoly_env.cli.extras import extra
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
-from monopoly_env.extras import extra
 from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.rules import RULES_VERSION

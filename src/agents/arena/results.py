@@ -14,14 +14,14 @@ import numpy as np
 from agents.arena import pictures, result_files, statistics
 from agents.arena.played import ARRAYS, PlayedGames
 from agents.arena.statistics import Difference
-from monopoly_env.extras import extra
+from monopoly_env.cli.extras import extra
 from monopoly_env.files import write_atomically
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-    from monopoly_env.terminal import Table
+    from monopoly_env.cli.terminal import TextTable
 
 
 class Results(PlayedGames):
@@ -50,7 +50,7 @@ class Results(PlayedGames):
         """The `rows` and statistics of all games in one JSON object, but for the time it took."""
         return statistics.summary(self)
 
-    def table(self, details: bool = False) -> Table:
+    def table(self, details: bool = False) -> TextTable:
         """The results as a rich table.
 
         One row per policy, with the 95% interval from the spread between seeds.

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from monopoly_env import actions, core
+from monopoly_env.cli.terminal import QuitError
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.game import Game
 from monopoly_env.policy.protocol import BatchedPolicy, Decisions
 from monopoly_env.render import words
 from monopoly_env.render.text import PLAYERS, board
-from monopoly_env.terminal import QuitError
 
 HELP = """Answer with the number of an action or with its text, such as: build Boardwalk
   b       show the board        s FILE  save the game

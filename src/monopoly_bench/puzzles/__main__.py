@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 from rich.console import Console
@@ -26,8 +26,8 @@ from rich.progress import Progress
 
 from monopoly_bench.puzzles import SHIPPED, Puzzle, load, prompts, save
 from monopoly_bench.puzzles.mine import PuzzleSearch, mine
-from monopoly_env.errors import MonopolyError
-from monopoly_env.terminal import failed
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,29 +77,22 @@ class ScoreOptions:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 if it found all puzzles, or wrote or scored a file."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    name = words.pop(0) if words and words[0] in ("prompts", "score") else ""
-    program = f"python -m monopoly_bench.puzzles {name}".rstrip()
-    try:
-        if name == "prompts":
-            return _prompts(tyro.cli(PromptOptions, args=words, prog=program))
-        if name == "score":
-            return _score(tyro.cli(ScoreOptions, args=words, prog=program))
-        return _search(tyro.cli(SearchOptions, args=words, prog=program))
-    except MonopolyError as error:
-        return failed(error, arguments)
-    except KeyboardInterrupt:
-        return 130
+    subcommands: dict[str, Command[Any, int]] = {
+        "prompts": Command(PromptOptions, _prompts),
+        "score": Command(ScoreOptions, _score),
+    }
+    search = Command(SearchOptions, _search)
+    return command.main("monopoly_bench.puzzles", search, arguments, subcommands=subcommands)
 
 
-def _prompts(options: PromptOptions) -> int:
+def _prompts(options: PromptOptions, _: Console) -> int:
     puzzles = load(options.puzzle_file)
     prompts.write(options.out, puzzles)
     print(f"{len(puzzles)} prompts in {options.out}.")
     return 0
 
 
-def _score(options: ScoreOptions) -> int:
+def _score(options: ScoreOptions, _: Console) -> int:
     scored = prompts.score(load(options.puzzle_file), prompts.read(options.answers))
     if options.json:
         print(json.dumps(scored))
@@ -113,9 +106,9 @@ def _score(options: ScoreOptions) -> int:
     return 0
 
 
-def _search(options: SearchOptions) -> int:
+def _search(options: SearchOptions, console: Console) -> int:
     found: list[Puzzle] = []
-    with Progress(console=Console(stderr=True)) as bar:
+    with Progress(console=console) as bar:
         puzzles = bar.add_task("Puzzles", total=options.count)
         games = bar.add_task("Games", total=options.games)
         for puzzle in mine(options, lambda: bar.advance(games)):

@@ -22,12 +22,12 @@ from monopoly_bench.language_model import KIND as MODEL
 from monopoly_bench.seats import TalkedGame, play
 from monopoly_bench.task import TaskScore
 from monopoly_env import actions, core, replays
+from monopoly_env.cli.terminal import TextTable
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.intervals import CONFIDENCE, clustered, half_width
 from monopoly_env.policy.names import make
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.replays import Replay
-from monopoly_env.terminal import Table
 from training.run.options import RulesName, find_policy
 
 NAME: Final = "talk"
@@ -130,7 +130,7 @@ def run(options: TalkOptions, told: Callable[[str], None]) -> dict[str, Any]:
 
 def show(found: dict[str, Any]) -> None:
     """Print what else the result says of each player."""
-    table = Table(
+    table = TextTable(
         "player", "share without messages", "promises kept, broken", "messages a game",
         "deals a game, without messages", "tokens a game", title="Table talk",
     )  # fmt: skip

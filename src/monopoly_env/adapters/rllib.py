@@ -16,8 +16,8 @@ from gymnasium import spaces
 
 from monopoly_env import monopoly_v0
 from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.cli.extras import extra
 from monopoly_env.envs.spaces import MaskedDiscrete, observation_space
-from monopoly_env.extras import extra
 
 with extra("rllib"):
     from ray.rllib.env.multi_agent_env import MultiAgentEnv

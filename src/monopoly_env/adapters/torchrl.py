@@ -34,9 +34,9 @@ from typing import Any
 import numpy as np
 
 from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.cli.extras import extra
 from monopoly_env.envs.vector import VectorMonopoly
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.extras import extra
 
 with extra("torchrl"):
     import torch

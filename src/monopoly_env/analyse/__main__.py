@@ -31,9 +31,11 @@ from monopoly_env.analyse.history import History, history
 from monopoly_env.analyse.moves import in_words, moves_of
 from monopoly_env.analyse.offers import offers_of
 from monopoly_env.analyse.playouts import MOST_PLAYOUTS, Playouts, rollout
-from monopoly_env.errors import ConfigurationError, MonopolyError, whole_number
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
+from monopoly_env.cli.terminal import TextTable
+from monopoly_env.errors import ConfigurationError, whole_number
 from monopoly_env.replays import SUFFIX
-from monopoly_env.terminal import Table, failed
 from monopoly_env.text import to_text
 
 _TEXTS: Final = ("action", "action, and the best one", "player")  # columns that are no numbers
@@ -42,7 +44,7 @@ _COST: Final = ("best_action", "best_text", "regret", "regret_low", "regret_high
 
 
 @dataclass(frozen=True)
-class Options:
+class AnalysisOptions:
     """Say what a position is worth, by playing it on many times.
 
     For a saved game: each player's share of the win, a table of the actions of the player to move,
@@ -85,16 +87,19 @@ class Options:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return the exit status."""
-    options = tyro.cli(Options, args=arguments, prog="python -m monopoly_env.analyse")
-    try:
-        return (_replay if options.file.suffix == SUFFIX else _saved)(options, Console())
-    except MonopolyError as error:
-        return failed(error, arguments)
-    except KeyboardInterrupt:
-        return 130
+    return command.main("monopoly_env.analyse", Command(AnalysisOptions, analyse), arguments)
 
 
-def _play_on(options: Options, default: int) -> dict[str, Any]:
+def analyse(options: AnalysisOptions, _: Console) -> int:
+    """Print the analysis of a file.
+
+    Raises:
+        MonopolyError: Wrong options, or the file can't be read.
+    """
+    return (_replay if options.file.suffix == SUFFIX else _saved)(options, Console())
+
+
+def _play_on(options: AnalysisOptions, default: int) -> dict[str, Any]:
     """The arguments of playouts."""
     policies: Any = options.policies[0] if len(options.policies) == 1 else list(options.policies)
     n = whole_number(
@@ -110,12 +115,12 @@ def _play_on(options: Options, default: int) -> dict[str, Any]:
     }
 
 
-def _limits(options: Options) -> dict[str, Any]:
+def _limits(options: AnalysisOptions) -> dict[str, Any]:
     """When a comparison stops."""
     return {"until": options.until, "seconds": options.seconds}
 
 
-def _saved(options: Options, console: Console) -> int:
+def _saved(options: AnalysisOptions, console: Console) -> int:
     """Analyse the decision of a saved game."""
     for flag, given in (("--game", options.game), ("--costly", options.costly)):
         if given is not None:
@@ -148,7 +153,7 @@ def _saved(options: Options, console: Console) -> int:
     return 0
 
 
-def _replay(options: Options, console: Console) -> int:
+def _replay(options: AnalysisOptions, console: Console) -> int:
     """Analyse a recorded game."""
     recorded, number = replays.load(options.file), 1 if options.game is None else options.game
     most = 10 if options.costly is None else options.costly
@@ -298,15 +303,15 @@ def _own_choices(told: History) -> Any:
 # --- tables
 
 
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title)
+def _table(title: str, *columns: str) -> TextTable:
+    table = TextTable(title=title)
     for column in columns:
         is_text = column in _TEXTS
         table.add_column(column, justify="left" if is_text else "right", no_wrap=not is_text)
     return table
 
 
-def _shares_table(played: Playouts) -> Table:
+def _shares_table(played: Playouts) -> TextTable:
     about = f"{played.count:,} playouts of {played.turns.mean():.0f} turns"
     table, (low, high) = (
         _table(f"Shares of the win, by {about}", "player", "share", "95% interval", "place"),
@@ -322,7 +327,7 @@ def _shares_table(played: Playouts) -> Table:
     return table
 
 
-def _actions_table(compared: Comparison, title: str) -> Table:
+def _actions_table(compared: Comparison, title: str) -> TextTable:
     table, (best, *others) = (
         _table(title, "share", "to best", "95% interval", "plays", "action"),
         compared.candidates,
@@ -341,7 +346,7 @@ def _actions_table(compared: Comparison, title: str) -> Table:
     return table
 
 
-def _players_table(told: History, names: Sequence[str]) -> Table:
+def _players_table(told: History, names: Sequence[str]) -> TextTable:
     title = f"Shares of the win over {len(told.actions):,} decisions"
     table = _table(
         title, "player", "at first", "luck", "own choices", "choices of others", "at the end"
@@ -362,7 +367,7 @@ def _players_table(told: History, names: Sequence[str]) -> Table:
 
 def _regrets_table(
     told: History, names: Sequence[str], regrets: Sequence[_Regret], title: str
-) -> Table:
+) -> TextTable:
     table = _table(
         title,
         "number",

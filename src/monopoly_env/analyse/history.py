@@ -20,8 +20,8 @@ from monopoly_env import core, replays
 from monopoly_env.actions import OFFERING
 from monopoly_env.analyse.moves import Move, move_at
 from monopoly_env.analyse.playouts import Playouts, rollout
+from monopoly_env.cli.extras import extra
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.extras import extra
 from monopoly_env.game import Game, Games
 from monopoly_env.replays import Replay
 

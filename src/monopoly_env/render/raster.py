@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from monopoly_env.cli.extras import extra
 from monopoly_env.errors import whole_number
-from monopoly_env.extras import extra
 
 WIDTH: Final = 732  # pixels, unless another width is asked for: one a user unit
 _WIDTHS: Final = range(64, 4097)

@@ -1,35 +1,31 @@
-"""`python -m monopoly_env.validate landing | fuzz`: check the engine's claims yourself."""
+"""Check the engine's claims: landing odds against exact ones, and random games step by step."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Any
 
-import tyro
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from monopoly_env.errors import MonopolyError, whole_number
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
+from monopoly_env.cli.terminal import TextTable
+from monopoly_env.errors import whole_number
 from monopoly_env.facts.board import SQUARE_NAME
 from monopoly_env.files import write_atomically
 from monopoly_env.kernels import clock
-from monopoly_env.terminal import Table, failed
 from monopoly_env.text import to_text
 from monopoly_env.validate import fuzz as fuzzer
 from monopoly_env.validate import landing as odds
 
-_MOVED = (
-    "The published figures of agents are now compared by 'python -m studies.published', in a"
-    " checkout of the repository."
-)
-
 
 @dataclass
-class Landing:
+class LandingOptions:
     """Where the token rests after each throw, for players that never buy, bid or trade.
 
     The rules engine itself plays, with decks and jail. If players leave jail at once on the US
@@ -53,65 +49,66 @@ class Landing:
     json: bool = False
     """print one JSON object instead of a table"""
 
-    def run(self) -> int:
-        """Measure, print and compare; 0 unless the result disagrees with known odds."""
-        check_whole(throws=self.throws, threads=self.threads)
-        began = time.perf_counter()
-        with Console(stderr=True).status(f"{self.throws:,} throws ..."):
-            result = odds.measure(self.board, self.jail, self.throws, self.seed, self.threads)
-        seconds = time.perf_counter() - began
-        if self.csv:
-            write_atomically(self.csv, result.csv().encode())
-        agrees = result.difference is None or result.difference <= result.tolerance
-        if self.json:
-            print(
-                json.dumps(
-                    {
-                        "board": self.board,
-                        "jail": self.jail,
-                        "throws": result.throws,
-                        "seconds": round(seconds, 2),
-                        "percent": result.percent.round(6).tolist(),
-                        "difference": result.difference,
-                        "tolerance": result.tolerance,
-                        "agrees": agrees,
-                    }
-                )
-            )
-        else:
-            _print_landing(result, seconds)
-        return 0 if agrees else 1
+
+def measure_landing(options: LandingOptions, console: Console) -> dict[str, Any]:
+    """Measure the landing odds and compare them with known ones.
+
+    Raises:
+        MonopolyError: A number below 1, or the file can't be written.
+    """
+    _check_positive(throws=options.throws, threads=options.threads)
+    began = time.perf_counter()
+    with console.status(f"{options.throws:,} throws ..."):
+        result = odds.measure(
+            options.board, options.jail, options.throws, options.seed, options.threads
+        )
+    seconds = time.perf_counter() - began
+    if options.csv:
+        write_atomically(options.csv, result.csv().encode())
+    return {
+        "board": options.board,
+        "jail": options.jail,
+        "throws": result.throws,
+        "seconds": round(seconds, 2),
+        "percent": result.percent.round(6).tolist(),
+        "exact": None if result.exact is None else result.exact.tolist(),
+        "difference": result.difference,
+        "tolerance": result.tolerance,
+        "agrees": result.difference is None or result.difference <= result.tolerance,
+    }
 
 
-def _print_landing(result: odds.Landing, seconds: float) -> None:
-    table = Table(
-        title=f"{result.board} board, {result.jail}: {result.throws:,} throws in {seconds:.1f} s"
+def show_landing(found: dict[str, Any]) -> None:
+    """Print the landing odds as a table."""
+    board, exact = found["board"], found["exact"]
+    table = TextTable(
+        title=f"{board} board, {found['jail']}: {found['throws']:,} throws in"
+        f" {found['seconds']:.1f} s"
     )
     for column in ("square", "", "percent", "exact", "difference"):
         table.add_column(column, justify="left" if not column else "right")
-    names = [*SQUARE_NAME[0 if result.board == "us" else 2], "In Jail"]
-    for i, (name, value) in enumerate(zip(names, result.percent, strict=True)):
-        exact = "" if result.exact is None else f"{result.exact[i]:.4f}"
-        difference = "" if result.exact is None else f"{value - result.exact[i]:+.4f}"
-        table.add_row(str(i), name, f"{value:.4f}", exact, difference)
+    names = [*SQUARE_NAME[0 if board == "us" else 2], "In Jail"]
+    for i, (name, value) in enumerate(zip(names, found["percent"], strict=True)):
+        compared = ("", "") if exact is None else (f"{exact[i]:.4f}", f"{value - exact[i]:+.4f}")
+        table.add_row(str(i), name, f"{value:.4f}", *compared)
     console = Console()
     console.print(table)
-    if result.difference is None:
+    if found["difference"] is None:
         console.print("No exact odds are known for this case, so there is nothing to compare with.")
-    else:
-        what = (
-            "largest difference from the exact odds"
-            if result.exact is not None
-            else "difference from the published In Jail"
-        )
-        verdict = "agrees" if result.difference <= result.tolerance else "[bold red]DISAGREES[/]"
-        console.print(
-            f"{what}: {result.difference:.4f} points, tolerance {result.tolerance:.4f}: {verdict}"
-        )
+        return
+    what = (
+        "difference from the published In Jail"
+        if exact is None
+        else "largest difference from the exact odds"
+    )
+    verdict = "agrees" if found["agrees"] else "[bold red]DISAGREES[/]"
+    console.print(
+        f"{what}: {found['difference']:.4f} points, tolerance {found['tolerance']:.4f}: {verdict}"
+    )
 
 
 @dataclass
-class Fuzz:
+class FuzzOptions:
     """Random options, random positions, random legal play.
 
     Every invariant and every dollar is checked after every step.
@@ -130,85 +127,79 @@ class Fuzz:
     json: bool = False
     """print one JSON object instead of text"""
 
-    def run(self) -> int:
-        """Play all cases; 0 if none fails."""
-        check_whole(games=self.games, max_decisions=self.max_decisions, threads=self.threads)
-        whole_number("seed", self.seed, 0)
-        whole_number("case", self.case or 0, 0)
-        first, count = (0, self.games) if self.case is None else (self.case, 1)
-        if self.case is not None:
-            print(to_text(fuzzer.case(self.seed, self.case)))
-        began = clock()
-        result = fuzzer.FuzzResult()
-        columns = (
-            TextColumn("fuzzing"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[speed]}"),
-            TimeRemainingColumn(),
+
+def fuzz(options: FuzzOptions, console: Console) -> dict[str, Any]:
+    """Play all cases.
+
+    Raises:
+        MonopolyError: A number out of range.
+    """
+    _check_positive(
+        games=options.games, max_decisions=options.max_decisions, threads=options.threads
+    )
+    whole_number("seed", options.seed, 0)
+    whole_number("case", options.case or 0, 0)
+    first, count = (0, options.games) if options.case is None else (options.case, 1)
+    if options.case is not None:
+        print(to_text(fuzzer.case(options.seed, options.case)))
+    began, result = clock(), fuzzer.FuzzResult()
+    columns = (
+        TextColumn("fuzzing"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[speed]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        bar = progress.add_task("games", total=count, speed="")
+        for result in fuzzer.run(
+            count, options.seed, options.max_decisions, options.threads, first
+        ):
+            speed = result.games / (clock() - began)
+            told = f"{speed:,.0f} games/s, {len(result.failures)} failures"
+            progress.update(bar, completed=result.games, speed=told)
+    return {
+        "games": result.games,
+        "decisions": result.decisions,
+        "finished": result.finished,
+        "refused": result.refused,
+        "seconds": round(clock() - began, 2),
+        "seed": options.seed,
+        "failures": result.failures,
+    }
+
+
+def show_fuzz(found: dict[str, Any]) -> None:
+    """Print the number of games, and the first failures with a command that repeats each."""
+    failures = found["failures"]
+    print(
+        f"{found['games']:,} games, {found['decisions']:,} decisions, {found['finished']:,} games"
+        f" played to the end, {found['refused']:,} illegal actions refused,"
+        f" {found['seconds']:.1f} s: {len(failures)} violations"
+    )
+    for number, what in failures[:20]:
+        print(
+            f"  case {number}: {what}. To repeat: python -m monopoly_env.validate fuzz"
+            f" --seed {found['seed']} --case {number}"
         )
-        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-            bar = progress.add_task("games", total=count, speed="")
-            for result in fuzzer.run(count, self.seed, self.max_decisions, self.threads, first):
-                speed = result.games / (clock() - began)
-                progress.update(
-                    bar,
-                    completed=result.games,
-                    speed=f"{speed:,.0f} games/s, {len(result.failures)} failures",
-                )
-        seconds = clock() - began
-        if self.json:
-            print(
-                json.dumps(
-                    {
-                        "games": result.games,
-                        "decisions": result.decisions,
-                        "finished": result.finished,
-                        "refused": result.refused,
-                        "seconds": round(seconds, 2),
-                        "failures": result.failures,
-                    }
-                )
-            )
-        else:
-            print(
-                f"{result.games:,} games, {result.decisions:,} decisions, {result.finished:,} "
-                f"games played to the end, {result.refused:,} illegal actions refused, "
-                f"{seconds:.1f} s: {len(result.failures)} violations"
-            )
-            for number, what in result.failures[:20]:
-                print(
-                    f"  case {number}: {what}. To repeat: python -m monopoly_env.validate fuzz"
-                    f" --seed {self.seed} --case {number}"
-                )
-        return 1 if result.failures else 0
 
 
-def check_whole(**numbers: int) -> None:
-    """Raise a ConfigurationError for a number below 1."""
+def _check_positive(**numbers: int) -> None:
     for name, value in numbers.items():
         whole_number(name, value, 1)
 
 
-def main() -> int:
-    """Run a command and return its exit status.
+CHECKS: dict[str, Command[Any, dict[str, Any]]] = {
+    "landing": Command(
+        LandingOptions, measure_landing, show_landing, lambda found: 0 if found["agrees"] else 1
+    ),
+    "fuzz": Command(FuzzOptions, fuzz, show_fuzz, lambda found: 1 if found["failures"] else 0),
+}
 
-    The library's errors are printed as one line on stderr.
-    """
-    if sys.argv[1:2] == ["published"]:
-        print(f"error: {_MOVED}", file=sys.stderr)
-        return 2
-    command = tyro.cli(
-        Annotated[Landing, tyro.conf.subcommand("landing")]
-        | Annotated[Fuzz, tyro.conf.subcommand("fuzz")],
-        prog="python -m monopoly_env.validate",
-        description="Checks of the rules engine that anyone can repeat.",
-        config=(tyro.conf.OmitSubcommandPrefixes,),
-    )
-    try:
-        return int(command.run())
-    except MonopolyError as error:
-        return failed(error)
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a check and return the exit status: 1 if the engine fails it."""
+    return command.main("monopoly_env.validate", None, arguments, subcommands=CHECKS)
 
 
 if __name__ == "__main__":

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from agents.arena.evaluation import Wins
+from monopoly_env.cli.extras import extra
+from monopoly_env.cli.terminal import TextTable
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
-from monopoly_env.extras import extra
 from monopoly_env.policy.protocol import Policy
-from monopoly_env.terminal import Table as RichTable
 from training.cluster import HERE, Place
 from training.evolution import fitness
 from training.evolution.fitness import FITNESSES, HELD_OUT, Setting, held_out, split
@@ -510,13 +510,13 @@ def show(results: Mapping[str, Any]) -> None:
     Console().print(genome_table(results["genome"]), result_table(results["tables"], title))
 
 
-def result_table(rows: Sequence[Mapping[str, Any]], title: str) -> RichTable:
+def result_table(rows: Sequence[Mapping[str, Any]], title: str) -> TextTable:
     """How often the best player and the start won."""
     caption = (
         "The same seeds, from each seat. Intervals from the spread between seeds, 95%. *: not in"
         " the fitness."
     )
-    shown = RichTable("against", title=title, caption=caption)
+    shown = TextTable("against", title=title, caption=caption)
     for heading in ("start", "evolved", "interval", "gain", "interval"):
         shown.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
@@ -529,7 +529,7 @@ def result_table(rows: Sequence[Mapping[str, Any]], title: str) -> RichTable:
     return shown
 
 
-def genome_table(rows: Sequence[Mapping[str, Any]]) -> RichTable:
+def genome_table(rows: Sequence[Mapping[str, Any]]) -> TextTable:
     """A table of what became of the numbers.
 
     Of many numbers it has those that moved most, whether or not it made a difference.
@@ -544,7 +544,7 @@ def genome_table(rows: Sequence[Mapping[str, Any]]) -> RichTable:
         if len(listed) == len(rows)
         else f"The {_LISTED} of {len(rows):,} numbers that moved most"
     )
-    shown = RichTable("parameter", title=title)
+    shown = TextTable("parameter", title=title)
     for heading in ("before", "after", "unit", "range"):
         shown.add_column(heading, justify="right")
     for row in listed:

@@ -22,9 +22,9 @@ from rich.console import Console
 
 from agents.arena.evaluation import Wins, against
 from agents.networks.esp import FORMS, QUESTIONS, EspPlayer, architecture, rows
+from monopoly_env.cli.terminal import TextTable
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.policy.protocol import CompiledPolicy
-from monopoly_env.terminal import Table as RichTable
 from training.cluster import HERE, Place
 from training.evolution import esp
 from training.evolution.esp import Neurons
@@ -343,7 +343,7 @@ def show(results: Mapping[str, Any]) -> None:
     caption = (
         f"Fresh games; differences to {results['parent']} are paired by seed, with 95% intervals."
     )
-    shown = RichTable("families", title=f"{results['agent']} after {found}", caption=caption)
+    shown = TextTable("families", title=f"{results['agent']} after {found}", caption=caption)
     for heading in ("against", "games", "wins", "parent", "difference", "interval"):
         shown.add_column(heading, justify="left" if heading == "against" else "right")
     for row in results["measured"]:

@@ -24,11 +24,11 @@ from agents.arena.table import MAX_POLICIES, Table
 from agents.players.genetic import GenomeKind, kind_of
 from agents.players.genetic.kinds import PREFIX
 from monopoly_env.arrays import read_arrays, write_arrays
+from monopoly_env.cli.terminal import TextTable
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.policy.names import PolicyLike, load, resolve_all
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import PRESETS, Rules
-from monopoly_env.terminal import Table as RichTable
 from training.cluster import HERE, Place
 from training.evolution import run as files
 from training.evolution.run import MOST_CURVES, POPULATION, EvolutionOptions, Search
@@ -552,13 +552,13 @@ def mean_rate(rates: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 def show(results: Mapping[str, Any]) -> None:
     """Print what a run came to."""
-    genes = RichTable("gene", title="The genes of the population")
+    genes = TextTable("gene", title="The genes of the population")
     for heading in ("mean", "spread"):
         genes.add_column(heading, justify="right")
     for row in results["genes"]:
         genes.add_row(row["name"], f"{row['mean']:.3f}", f"{row['spread']:.3f}")
     title = f"{results['genome']} after {results['generations']:,} {results['unit']}s"
-    panel = RichTable("player", "against", title=title, caption="Intervals 95%.")
+    panel = TextTable("player", "against", title=title, caption="Intervals 95%.")
     for heading in ("wins", "interval"):
         panel.add_column(heading, justify="right", no_wrap=True)
     for row in results["panel"]:

@@ -34,6 +34,7 @@ from agents.networks.policy import features_digest
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES, HEADS
 from monopoly_env.arrays import MOST_ARRAYS, arrays_of
+from monopoly_env.cli.extras import extra
 from monopoly_env.errors import (
     ConfigurationError,
     FormatError,
@@ -42,7 +43,6 @@ from monopoly_env.errors import (
     shortened,
     whole_number,
 )
-from monopoly_env.extras import extra
 from monopoly_env.files import read_file, read_json, understood, write_atomically
 from monopoly_env.rules import RULES_VERSION
 from training.experience.masks import PACKED

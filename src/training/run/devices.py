@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from monopoly_env.cli.extras import extra
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.extras import extra
 
 if TYPE_CHECKING:
     import torch

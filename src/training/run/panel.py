@@ -8,9 +8,9 @@ from typing import Any, Final
 from agents import arena
 from agents.arena.evaluation import Seating
 from agents.arena.table import Table
+from monopoly_env.cli.terminal import TextTable
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import Rules
-from monopoly_env.terminal import Table as RichTable
 
 PANEL_SEED: Final = 1_000_001  # of the games that choose the best checkpoint
 # of the games that are reported: others, or the best would be flattered by its own choice
@@ -60,9 +60,9 @@ def measure(
     return rows
 
 
-def table(rows: Sequence[dict[str, Any]], title: str) -> RichTable:
+def table(rows: Sequence[dict[str, Any]], title: str) -> TextTable:
     """The rows for a terminal."""
-    shown = RichTable(
+    shown = TextTable(
         title=title, caption="Every seed is played from each seat. Intervals: Wilson, 95%."
     )
     shown.add_column("against")

@@ -25,8 +25,8 @@ from typing import Any, Final, Protocol
 from rich.console import Console
 
 from agents.arena.table import Table
+from monopoly_env.cli.extras import extra
 from monopoly_env.errors import MonopolyError
-from monopoly_env.extras import extra
 from monopoly_env.files import understood
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import Rules

@@ -1,12 +1,12 @@
-"""`python -m training.values`. PyTorch is imported when a run begins."""
+"""Train the network that values states. PyTorch is imported when a run begins."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 
-from monopoly_env.extras import lazily
-from training.run import command
+from monopoly_env.cli import command
+from monopoly_env.cli.extras import lazily
 from training.values.options import ValueOptions
 
 
@@ -16,7 +16,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         lazily("train", f"training.values.train:{name}") for name in ("execute", "show")
     )
     return command.main(
-        "training.values", command.Command(ValueOptions(), execute, show), arguments
+        "training.values",
+        command.Command(ValueOptions(), execute, show),
+        arguments,
+        resume_from=command.CHECKPOINT,
     )
 
 

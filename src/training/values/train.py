@@ -28,7 +28,7 @@ from torch import Tensor
 
 from agents.values.network import ARCHITECTURE
 from agents.values.saved import save
-from monopoly_env.terminal import Table
+from monopoly_env.cli.terminal import TextTable
 from training.networks import (
     Network,
     arrays_of,
@@ -302,7 +302,7 @@ def execute(options: ValueOptions, console: Console) -> dict[str, Any]:
 
 def show(results: dict[str, Any]) -> None:
     """Print the Brier scores of a run."""
-    table = Table(
+    table = TextTable(
         "games",
         "taught policies",
         "held-out policies",

@@ -30,8 +30,8 @@ from agents.arena.results import Results, merge
 from agents.arena.seating import arrangements
 from agents.arena.statistics import seat_effect
 from monopoly_env import actions, replays
+from monopoly_env.cli.terminal import QuitError
 from monopoly_env.core import batch_of
-from monopoly_env.terminal import QuitError
 from tests.policies import NEVER_ENDS, Historian, Restless, blind, restless, rich, seeing
 
 mpl.use("Agg")

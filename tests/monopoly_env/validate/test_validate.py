@@ -155,13 +155,6 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return command.main()
 
 
-def test_what_moved_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(monkeypatch, "published", "--only", "three_agents") == 2
-    assert "python -m studies.published" in capsys.readouterr().err
-
-
 def test_landing_prints_json_and_writes_csv(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

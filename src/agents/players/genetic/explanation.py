@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from agents.players.genetic import mukhar
 from agents.players.genetic.kinds import GeneticPolicy
+from monopoly_env.cli.extras import extra
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.extras import extra
 from monopoly_env.facts import board
 from monopoly_env.policy.protocol import Policy
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from monopoly_env.terminal import Table
+    from monopoly_env.cli.terminal import TextTable
 
 _START_CASH: Final = 1500  # dollars
 _ORANGE: Final = board.GROUPS.index("orange")
@@ -95,14 +95,14 @@ class Explanation:
 
         return pd.DataFrame(self.lots)
 
-    def table(self) -> Table:
+    def table(self) -> TextTable:
         """The rows of `lots` for the terminal, the rules of thumb below."""
-        from monopoly_env.terminal import Table
+        from monopoly_env.cli.terminal import TextTable
 
         kept = "; ".join(
             f"{rule.name} {rule.share:.0%}" for rule in self.rules if rule.share is not None
         )
-        table = Table(title=self.name, caption=kept or None)
+        table = TextTable(title=self.name, caption=kept or None)
         for column, value in self.lots[0].items():
             table.add_column(column, justify="left" if isinstance(value, str) else "right")
         for row in self.lots:

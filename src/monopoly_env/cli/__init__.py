@@ -1,0 +1,1 @@
+"""Command lines: options, errors, tables in the terminal, libraries of extras."""
