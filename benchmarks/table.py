@@ -27,7 +27,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 
 import tyro
 import websockets
@@ -54,18 +54,10 @@ class Server:
     token: str
 
     @classmethod
-    def start(cls, data: Path, python: str = sys.executable) -> Server:
+    def start(cls, data: Path, python: str = sys.executable) -> Self:
         """Start a server that keeps its games in a folder."""
-        command = [
-            python,
-            "-m",
-            "monopoly_table",
-            "--no-browser",
-            "--port",
-            "0",
-            "--data",
-            str(data),
-        ]
+        options = ["--no-browser", "--port", "0", "--data", str(data)]
+        command = [python, "-m", "monopoly_table", *options]
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )

@@ -53,8 +53,8 @@ from monopoly_env.arrays import write_arrays
 from monopoly_env.core import digest
 from monopoly_env.facts import editions
 from monopoly_env.game import GAME
+from monopoly_env.policy import names as policy_names
 from monopoly_table import games
-from monopoly_table.catalogue import Catalogue
 from monopoly_table.storage import Storage
 from studies import pente_esp
 from training import experts, learner_options
@@ -545,7 +545,7 @@ def write_table(folder: Path) -> None:
         )
         row.id = "game"
         storage.add([row])
-        games.LiveGame(row, storage, Catalogue()).carry_out([int(me.legal_actions(game)[0])])
+        games.LiveGame(row, storage, policy_names.make).carry_out([int(me.legal_actions(game)[0])])
 
 
 def read_table(folder: Path) -> None:
@@ -555,7 +555,7 @@ def read_table(folder: Path) -> None:
         row = storage.find("game")
         if row is not None:
             storage.snapshot("game", 0)
-            games.LiveGame(row, storage, Catalogue())
+            games.LiveGame(row, storage, policy_names.make)
 
 
 READERS: Final[Mapping[str, Reader]] = {

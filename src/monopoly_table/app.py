@@ -59,7 +59,7 @@ AnyServer = Annotated[Server, Depends(_server)]
 
 async def _token(bearer: Bearer) -> str:
     if bearer is None:
-        raise RefusedError(NO_TOKEN, "The request has no token: open the link that you were given.")
+        raise RefusedError("The request has no token: open the link that you were given.", NO_TOKEN)
     return bearer.credentials
 
 
@@ -263,10 +263,8 @@ def create(settings: ServerSettings) -> FastAPI:
     app.state.server, app.state.long = server, FairThreads(_LONG)
     app.include_router(routes)
     app.mount("/", StaticFiles(directory=PAGE, html=True), "page")
-    app.add_exception_handler(MonopolyError, _refused)
-    app.add_exception_handler(RequestValidationError, _misshapen)
-    app.add_exception_handler(HTTPException, _unknown)
-    app.add_exception_handler(Exception, _failed)
+    for kind in (MonopolyError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, _refused)
     app.add_middleware(safety.Guard, hosts=settings.hosts, rate=settings.rate, burst=settings.burst)
     return app
 
@@ -279,21 +277,13 @@ async def _warm(server: Server, threads: FairThreads) -> None:
 
 
 async def _refused(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, MonopolyError)
-    return JSONResponse({"error": str(error)}, status_of(error))
-
-
-async def _misshapen(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)
-    return JSONResponse({"error": messages.sentence(error.errors())}, IMPOSSIBLE)
-
-
-async def _failed(_: Request, __: Exception) -> JSONResponse:
-    return JSONResponse(
-        {"error": "The server failed; its terminal says more. Games are kept."}, 500
-    )
-
-
-async def _unknown(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)
-    return JSONResponse({"error": str(error.detail)}, error.status_code, error.headers)
+    """The answer to an error: a sentence."""
+    match error:
+        case MonopolyError():
+            return JSONResponse({"error": str(error)}, status_of(error))
+        case RequestValidationError():
+            return JSONResponse({"error": messages.sentence(error.errors())}, IMPOSSIBLE)
+        case HTTPException():
+            return JSONResponse({"error": str(error.detail)}, error.status_code, error.headers)
+    told = "The server failed; its terminal says more. Games are kept."
+    return JSONResponse({"error": told}, 500)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
@@ -24,8 +24,7 @@ from monopoly_env.policy.protocol import MEMORY, Policy
 from monopoly_env.render.text import PLAYERS
 from monopoly_env.rules import RULES_VERSION
 from monopoly_table import hidden, views
-from monopoly_table.catalogue import Catalogue
-from monopoly_table.safety import MOVED_ON, NOT_YOURS, RefusedError
+from monopoly_table.safety import NOT_YOURS, RefusedError
 from monopoly_table.storage import Snapshot, Step, Storage, Stored
 
 LOG: Final = 200  # steps of a game in memory; the file has all
@@ -103,9 +102,9 @@ def opened(
         kept,
         status(start, [seat.called(number) for number, seat in enumerate(seats)]),
         0,
+        data if from_position else None,
         data,
         np.zeros((len(seats), MEMORY)).tobytes(),
-        data if from_position else None,
     )
 
 
@@ -120,18 +119,22 @@ class LiveGame:
         stalled: The seat of a policy that failed, and the error; None: none did.
     """
 
-    def __init__(self, row: Stored, storage: Storage, catalogue: Catalogue) -> None:
+    def __init__(self, row: Stored, storage: Storage, make: Callable[[str], Policy]) -> None:
         """Go on with a stored game.
+
+        Args:
+            row: The game.
+            storage: The file.
+            make: Makes a policy by name.
 
         Raises:
             RefusedError: It was played by other rules.
         """
         if row.about["versions"] != VERSIONS:
             raise RefusedError(
-                MOVED_ON,
-                "This game was played by another version of monopoly-env: it can't go on here.",
+                "This game was played by another version of monopoly-env: it can't go on here."
             )
-        self.storage, self._catalogue = storage, catalogue
+        self._storage, self._make = storage, make
         self.seats = [Seat(**seat) for seat in row.about["seats"]]
         self.stalled: dict[str, Any] | None = None
         self._policies: dict[str, Policy] = {}
@@ -140,8 +143,8 @@ class LiveGame:
     def _go_to(self, row: Stored) -> None:
         """Continue from a row of this game."""
         self.row, self.stalled = row, None
-        self.log = deque(self.storage.steps(row.id, LOG), LOG)
-        self._resume(Snapshot(row.record, row.memory), list(self.storage.actions(row)))
+        self.log = deque(self._storage.steps(row.id, LOG), LOG)
+        self._resume(Snapshot(row.record, row.memory), list(self._storage.actions(row)))
 
     def _resume(self, position: Snapshot, played: Sequence[int]) -> None:
         """Continue from a position after these actions."""
@@ -167,7 +170,7 @@ class LiveGame:
         """The policy that plays a seat, if one does."""
         name = self.seats[seat].policy
         if name is not None and name not in self._policies:
-            made = self._catalogue.make(name)
+            made = self._make(name)
             made.check_table(len(self.seats))
             self._policies[name] = made
         return None if name is None else self._policies[name]
@@ -227,17 +230,16 @@ class LiveGame:
         """
         if (version, digest) != (self.row.version, self.digest):
             raise RefusedError(
-                MOVED_ON,
                 f"The game has moved on: it is at decision {self.row.version}, not {version}."
-                " Nothing was done.",
+                " Nothing was done."
             )
         if seats is None:
             return
         if core.is_over(self.game):
-            raise RefusedError(MOVED_ON, "The game is over.")
+            raise RefusedError("The game is over.")
         if int(self.game.player) not in seats:
             raise RefusedError(
-                NOT_YOURS, f"It is {self.names[self.game.player]}'s decision, not yours."
+                f"It is {self.names[self.game.player]}'s decision, not yours.", NOT_YOURS
             )
 
     def carry_out(self, chosen: Iterable[int], by_policies: bool = False) -> list[Step]:
@@ -292,12 +294,11 @@ class LiveGame:
             RefusedError: There is none, or sealed bids have been opened since.
         """
         version = self.undo_to
-        snapshot = None if version is None else self.storage.snapshot(self.row.id, version)
+        snapshot = None if version is None else self._storage.snapshot(self.row.id, version)
         if version is None or snapshot is None:
             raise RefusedError(
-                MOVED_ON,
                 "There is no decision to take back: no person has decided yet, or sealed bids have"
-                " been opened since.",
+                " been opened since."
             )
         game, seed = record(snapshot.record), hidden.new_seed()
         core.reseed(game, seed, shuffle=True)
@@ -310,7 +311,7 @@ class LiveGame:
             record=data_of(game),
             memory=snapshot.memory,
         )
-        self.storage.take_back(row)
+        self._storage.take_back(row)
         self._go_to(row)
 
     # --- policies
@@ -357,15 +358,13 @@ class LiveGame:
         """
         if not 0 <= seat < len(self.seats):
             raise RefusedError(
-                MOVED_ON, f"There is no seat {seat}: the seats are 0 to {len(self.seats) - 1}."
+                f"There is no seat {seat}: the seats are 0 to {len(self.seats) - 1}."
             )
         old = self.seats[seat]
         if kind == PERSON and hidden.sealed_lot(self.game) is not None:
-            raise RefusedError(
-                MOVED_ON, "Sealed bids are being made: take the seat when they are open."
-            )
+            raise RefusedError("Sealed bids are being made: take the seat when they are open.")
         if kind == POLICY:
-            given = self._catalogue.make(policy or "")
+            given = self._make(policy or "")
             given.check_table(len(self.seats))
             self._policies[policy or ""] = given
         name = old.name if kind == PERSON and old.kind != POLICY else ""
@@ -389,7 +388,7 @@ class LiveGame:
         if seat not in free:
             letters = ", ".join(PLAYERS[number] for number in free)
             told = f"Free: {letters}." if free else "No seat is free: you can watch."
-            raise RefusedError(MOVED_ON, f"Seat {PLAYERS[seat]} is taken or not for guests. {told}")
+            raise RefusedError(f"Seat {PLAYERS[seat]} is taken or not for guests. {told}")
         chosen, token = self.seats[seat], secrets.token_urlsafe(16)
         chosen.taken, chosen.name, chosen.token = True, name or chosen.name, token
         self.keep()
@@ -406,4 +405,4 @@ class LiveGame:
         row.about["seats"] = [asdict(seat) for seat in self.seats]
         row.record, row.memory = data_of(self.game), self.match.memory.tobytes()
         row.status = status(self.game, self.names)
-        self.storage.save(row, steps, before)
+        self._storage.save(row, steps, before)

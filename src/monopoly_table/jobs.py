@@ -23,7 +23,7 @@ from monopoly_env.game import Game
 from monopoly_env.policy.protocol import Policy
 from monopoly_table import analysis, messages, offers, reports, sockets, views
 from monopoly_table.recordings import StoredGame
-from monopoly_table.safety import MOVED_ON, RefusedError
+from monopoly_table.safety import RefusedError
 from monopoly_table.server import Server, puzzle
 
 _MOST_REPORTED: Final = 10_000  # decisions of a game in a report
@@ -154,9 +154,8 @@ def _report(
 ) -> Iterator[dict[str, Any]]:
     if not 0 < stored.version <= _MOST_REPORTED:
         raise RefusedError(
-            MOVED_ON,
             f"A report needs a game of 1 to {_MOST_REPORTED:,} decisions; this one has"
-            f" {stored.version:,}.",
+            f" {stored.version:,}."
         )
     games = np.concatenate([core.batch_of(game) for game in stored.frames()])
     chosen = stored.replay.actions.astype(np.int64)
@@ -166,7 +165,7 @@ def _report(
 def _target(server: Server, token: str, target: messages.Target) -> Game:
     """The position that is to be analysed."""
     if sum(given is not None for given in (target.game, target.position, target.puzzle)) != 1:
-        raise RefusedError(MOVED_ON, "A target is one of: a game, a position, a puzzle.")
+        raise RefusedError("A target is one of: a game, a position, a puzzle.")
     if target.position is not None:
         return target.position.build()
     if target.puzzle is not None:
@@ -180,9 +179,7 @@ def _policies(server: Server, message: Any, game: Game) -> list[Policy]:
     named = [chosen] * players if isinstance(chosen, str) else chosen
     if len(named) != players:
         raise RefusedError(
-            MOVED_ON,
-            f"{len(named)} policies are given for {players} seats: give one for all, or one a"
-            " seat.",
+            f"{len(named)} policies are given for {players} seats: give one for all, or one a seat."
         )
     made = {name: server.catalogue.make(name) for name in named}  # one object a name
     return [made[name] for name in named]

@@ -26,7 +26,7 @@ from monopoly_env.game import CHANCE_GOOD, Game
 from monopoly_env.render.words import Names
 from monopoly_table import prices
 from monopoly_table.messages import Exchange, Goods
-from monopoly_table.safety import MOVED_ON, RefusedError
+from monopoly_table.safety import RefusedError
 from monopoly_table.views import allows, legal, may_offer
 
 _MOST_NOTES: Final = 1000  # in an offer or a sealed bid
@@ -46,9 +46,8 @@ def picks(game: Game, offer: Exchange, names: Names) -> list[int]:
     payer = player if dollars > 0 else to
     if abs(dollars) > game.cash[payer]:
         raise RefusedError(
-            MOVED_ON,
             f"{names[payer]} has ${game.cash[payer]:,}: ${abs(dollars):,} can't be part of the"
-            " offer.",
+            " offer."
         )
     partner = (to - player) % int(game.num_players)
     opening = A_REPLY + COUNTER if game.decision == agenda.REPLY else A_TRADE + partner - 1
@@ -57,7 +56,7 @@ def picks(game: Game, offer: Exchange, names: Names) -> list[int]:
     trial = core.clone(game)
     for action in made:
         if not allows(trial, action):
-            raise RefusedError(MOVED_ON, _why_not(trial, action))
+            raise RefusedError(_why_not(trial, action))
         core.step(trial, action)
     return made
 
@@ -67,32 +66,32 @@ def _check_partner(game: Game, to: int, names: Names) -> None:
     if to in partners:
         return
     if not 0 <= to < game.num_players or to == game.player:
-        raise RefusedError(MOVED_ON, "An offer goes to another player of the game.")
+        raise RefusedError("An offer goes to another player of the game.")
     possible = " and ".join(names[seat] for seat in partners)
     told = (
         f"An offer can now go to {possible}."
         if partners
         else "No offer can be made now: wait for your turn, or its limit is reached."
     )
-    raise RefusedError(MOVED_ON, f"No offer to {names[to]}. {told}")
+    raise RefusedError(f"No offer to {names[to]}. {told}")
 
 
 def _check_goods(game: Game, seat: int, side: Goods, names: Names) -> None:
     for lot in side.lots:
         name = board.LOT_NAME[int(game.rules.board)][lot]
         if not int(game.lots[seat]) >> lot & 1:
-            raise RefusedError(MOVED_ON, f"{names[seat]} does not own {name}.")
+            raise RefusedError(f"{names[seat]} does not own {name}.")
         group = int(board.GROUP_LOTS[board.GROUP_OF[lot]])
         if any(game.level[other] for other in board.lots_of(group) if other < board.NUM_STREETS):
             raise RefusedError(
-                MOVED_ON, f"{name} can't be traded while its group has buildings: sell them first."
+                f"{name} can't be traded while its group has buildings: sell them first."
             )
         if int(game.traded) >> lot & 1:
-            raise RefusedError(MOVED_ON, f"{name} has been traded in this turn already.")
+            raise RefusedError(f"{name} has been traded in this turn already.")
     for card in side.cards:
         if not int(game.jail_cards[seat]) >> DECKS.index(card) & 1:
             raise RefusedError(
-                MOVED_ON, f"{names[seat]} has no jail card of {card.replace('_', ' ').title()}."
+                f"{names[seat]} has no jail card of {card.replace('_', ' ').title()}."
             )
 
 
@@ -110,7 +109,7 @@ def _cash(dollars: int) -> Iterator[int]:
     left = abs(dollars)
     if left // NOTES[0] > _MOST_NOTES:
         raise RefusedError(
-            MOVED_ON, f"${left:,} is too much for an offer: ${_MOST_NOTES * NOTES[0]:,} at most."
+            f"${left:,} is too much for an offer: ${_MOST_NOTES * NOTES[0]:,} at most."
         )
     for number, note in enumerate(NOTES):
         count, left = divmod(left, note)
@@ -144,17 +143,15 @@ def bids(game: Game, dollars: int) -> list[int]:
         totals = _open_bids(game)
         if dollars not in totals:
             raise RefusedError(
-                MOVED_ON,
-                f"A bid of ${dollars:,} can't be made now. {_nearest(dollars, list(totals))}",
+                f"A bid of ${dollars:,} can't be made now. {_nearest(dollars, list(totals))}"
             )
         return [totals[dollars]]
     if game.decision != agenda.SEALED_BID:
-        raise RefusedError(MOVED_ON, "There is no auction now.")
+        raise RefusedError("There is no auction now.")
     so_far, most = int(game.sealed[game.player]), prices.bid_limit(game)
     if not so_far <= dollars <= most or dollars // NOTES[0] > _MOST_NOTES:
         raise RefusedError(
-            MOVED_ON,
-            f"Your maximum can be ${so_far:,} to ${max(so_far, most):,}, not ${dollars:,}.",
+            f"Your maximum can be ${so_far:,} to ${max(so_far, most):,}, not ${dollars:,}."
         )
     made, left = [], dollars - so_far
     for number, note in enumerate(NOTES):

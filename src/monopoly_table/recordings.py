@@ -19,7 +19,7 @@ from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
 from monopoly_table import hidden
 from monopoly_table.games import VERSIONS, data_of, record, status
-from monopoly_table.safety import MOVED_ON, UNKNOWN, RefusedError
+from monopoly_table.safety import UNKNOWN, RefusedError
 from monopoly_table.storage import Step, Storage, Stored
 
 _EVERY: Final = 256  # frames between two that are in memory
@@ -37,9 +37,8 @@ class StoredGame:
         """
         if row.about["versions"] != VERSIONS:
             raise RefusedError(
-                MOVED_ON,
                 "This game was played by another version of monopoly-env: it can't be replayed"
-                " here.",
+                " here."
             )
         played = storage.actions(row) if row.actions is None else row.actions
         count = len(played)
@@ -87,7 +86,7 @@ class StoredGame:
                 else ""
             )
             raise RefusedError(
-                UNKNOWN, f"The game has the frames 0 to {self.version}, not {number}.{why}"
+                f"The game has the frames 0 to {self.version}, not {number}.{why}", UNKNOWN
             )
         while len(self._kept) <= number // _EVERY:
             self._kept.append(
@@ -130,13 +129,10 @@ class StoredGame:
             RefusedError: The game is not over, or it began at a position.
         """
         if self.row.kind == "live" and not self.row.status["over"]:
-            raise RefusedError(
-                MOVED_ON, "The game is not over: its file would tell what is to come."
-            )
+            raise RefusedError("The game is not over: its file would tell what is to come.")
         if self.row.start is not None:
             raise RefusedError(
-                MOVED_ON,
-                "This game began at a position: a replay file holds games from their start only.",
+                "This game began at a position: a replay file holds games from their start only."
             )
         with tempfile.TemporaryDirectory() as folder:
             return replays.save(Path(folder) / f"game{replays.SUFFIX}", [self.replay]).read_bytes()
@@ -149,9 +145,8 @@ class StoredGame:
         """
         if self.version > _MOST_INDEXED:
             raise RefusedError(
-                MOVED_ON,
                 f"The game has {self.version:,} decisions: an index is made of {_MOST_INDEXED:,} at"
-                " most.",
+                " most."
             )
         game = core.clone(self._kept[0])
         turns, seats, decisions, marks = [], [], [], list[dict[str, Any]]()
@@ -241,7 +236,9 @@ def row_of(replay: Replay, game_id: str) -> Stored:
         about,
         status(end, names),
         len(replay.actions),
+        None,
         data_of(end),
+        b"",
         actions=replay.actions.tobytes(),
     )
 

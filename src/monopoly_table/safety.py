@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import json
 import secrets
 import time
 from collections import OrderedDict
@@ -19,6 +18,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -64,7 +64,7 @@ class RefusedError(ConfigurationError):
         status: The status of HTTP.
     """
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, message: str, status: int = MOVED_ON) -> None:
         super().__init__(message)
         self.status = status
 
@@ -94,21 +94,10 @@ class Bucket:
 
 
 class Guard:
-    """The outermost layer: it refuses foreign hosts and origins, large bodies and floods.
-
-    It also adds the headers.
-    """
+    """The outermost layer: headers, and refusals of foreign hosts, floods and large bodies."""
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str], rate: float, burst: int) -> None:
-        """Guard an application.
-
-        Args:
-            app: The application.
-            hosts: Names under which the server may be called, besides `localhost` and plain
-                addresses.
-            rate: Requests a second and address.
-            burst: Requests at once.
-        """
+        """Guard an application. `hosts` are names of the server besides its addresses."""
         self.app, self.hosts = app, {"localhost", *hosts}
         self.rate, self.burst = rate, burst
         self.buckets: OrderedDict[str, Bucket] = OrderedDict()
@@ -128,29 +117,26 @@ class Guard:
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_ours(host):
             return RefusedError(
-                NOT_YOURS,
                 f"This server is not called {host[:80]!r}. Name it by --host-name, or use its"
                 " address.",
+                NOT_YOURS,
             )
         if origin is not None and _address(origin) != host:
             return RefusedError(
-                NOT_YOURS,
                 f"Requests from {origin[:80]!r} are refused: open the page of this server.",
+                NOT_YOURS,
             )
         if not self._has_room((scope.get("client") or ("",))[0]):
-            return RefusedError(TOO_MANY, "Too many requests: wait a second.")
+            return RefusedError("Too many requests: wait a second.", TOO_MANY)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > _DIGITS or int(length) > _most(scope):
             return RefusedError(
-                TOO_LARGE, f"The request is too large: {_most(scope) >> 10:,} KiB at most."
+                f"The request is too large: {_most(scope) >> 10:,} KiB at most.", TOO_LARGE
             )
         return None
 
     def _is_ours(self, host: str) -> bool:
-        """Whether a `Host` is an address or one of our names.
-
-        Names of others may have been pointed at this machine.
-        """
+        """Whether a `Host` is an address or one of our names: others may point at this machine."""
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
@@ -220,12 +206,8 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: RefusedEr
         await receive()
         await send({"type": "websocket.close", "code": 1008, "reason": str(refusal)[:120]})
         return
-    body = json.dumps({"error": str(refusal)}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await _with_headers(send)(
-        {"type": "http.response.start", "status": refusal.status, "headers": headers}
-    )
-    await send({"type": "http.response.body", "body": body})
+    answer = JSONResponse({"error": str(refusal)}, refusal.status)
+    await answer(scope, receive, _with_headers(send))
 
 
 class Connection(H11Protocol):
@@ -311,6 +293,6 @@ def rights(token: str, host: str, about: dict[str, Any]) -> Rights:
     own = tuple(number for number, seat in seats if same(token, seat["token"]))
     if not own and not same(token, about["watch"]):
         raise RefusedError(
-            NO_TOKEN, "The token in your link does not fit this game: ask the host for a new link."
+            "The token in your link does not fit this game: ask the host for a new link.", NO_TOKEN
         )
     return Rights(False, own)

@@ -12,20 +12,74 @@ from typing import Any, Final
 
 from monopoly_bench import puzzles
 from monopoly_env import core
-from monopoly_env.errors import MonopolyError
+from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
 from monopoly_env.game import Game
+from monopoly_env.policy import files, names
+from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import Rules
 from monopoly_table import analysis, games, hidden, messages, recordings, safety, views
-from monopoly_table.catalogue import SAVED, Catalogue
 from monopoly_table.games import GUEST, POLICY, Seat
 from monopoly_table.recordings import StoredGame
-from monopoly_table.safety import MOVED_ON, NO_TOKEN, TOO_MANY, UNKNOWN, RefusedError, Rights
+from monopoly_table.safety import NO_TOKEN, TOO_MANY, UNKNOWN, RefusedError, Rights
 from monopoly_table.sessions import Sessions
 from monopoly_table.storage import Storage, Stored
 
 _MOST_FROM_A_FILE: Final = 50  # games that are taken from an uploaded file
 _MOST_LISTED: Final = 200
 _STORED: Final = 8  # stored games in memory
+_SAVED: Final = "file:"  # before the name of a saved policy
+_AT_THE_TERMINAL: Final = "human"
+
+
+class Catalogue:
+    """The policies that clients may name: ours, and saved ones of one folder."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Read the names of a folder of saved policies, if one is given.
+
+        Raises:
+            ConfigurationError: It is no folder.
+        """
+        if folder is not None and not folder.is_dir():
+            raise ConfigurationError(f"--agents {str(folder)!r} is no folder.")
+        self._folder = folder
+        self._plays_on: dict[str, bool] = {}
+
+    def _saved(self) -> dict[str, Path]:
+        """The saved policies of the folder by name."""
+        if self._folder is None:
+            return {}
+        return {
+            _SAVED + path.name: path
+            for path in sorted(self._folder.glob(f"*{files.SUFFIX}"))
+            if path.is_file() and not path.is_symlink()
+        }
+
+    def names(self) -> list[str]:
+        """All names."""
+        ours = (name for name in names.names() if name != _AT_THE_TERMINAL)
+        return [*ours, *self._saved()]
+
+    def make(self, name: str) -> Policy:
+        """A policy by name.
+
+        Raises:
+            ConfigurationError: There is none of this name.
+            FormatError: The saved file does not match this version.
+        """
+        known = self.names()
+        if name not in known:
+            raise ConfigurationError(f"Unknown policy {name!r}. {nearest(name, known)}")
+        return names.load(self._saved()[name]) if name.startswith(_SAVED) else names.make(name)
+
+    def plays_on(self, name: str) -> bool:
+        """Whether a policy can play on in analyses: those that run in compiled code can."""
+        if name not in self._plays_on:
+            try:
+                self._plays_on[name] = isinstance(self.make(name), CompiledPolicy)
+            except Exception:
+                self._plays_on[name] = False
+        return self._plays_on[name]
 
 
 @dataclass(frozen=True)
@@ -64,7 +118,7 @@ class Server:
         self.catalogue = Catalogue(settings.agents)
         self.storage = Storage(settings.data)
         self.token = self.storage.secret("host")
-        self.sessions = Sessions(self.storage, self.catalogue)
+        self.sessions = Sessions(self.storage, self.catalogue.make)
         self.ready = False
         self.sockets = 0
         self._stored: OrderedDict[tuple[str, int, float], StoredGame] = OrderedDict()
@@ -86,9 +140,9 @@ class Server:
 
     def about(self, host: bool) -> dict[str, Any]:
         """Constants and policies; saved policies for the host alone."""
-        names = [name for name in self.catalogue.names() if host or not name.startswith(SAVED)]
+        known = [name for name in self.catalogue.names() if host or not name.startswith(_SAVED)]
         plays_on = self.catalogue.plays_on if self.ready else "expert".__eq__  # not known yet
-        policies = [{"name": name, "plays_on": plays_on(name)} for name in names]
+        policies = [{"name": name, "plays_on": plays_on(name)} for name in known]
         return {"ready": self.ready, "host": host, "policies": policies, **views.constants()}
 
     # --- rights
@@ -101,7 +155,7 @@ class Server:
         """Raise unless a token is the host's."""
         if not self.is_host(token):
             raise RefusedError(
-                NO_TOKEN, "Only the host may do this: open the link that the server printed."
+                "Only the host may do this: open the link that the server printed.", NO_TOKEN
             )
 
     def row(self, game: str) -> Stored:
@@ -113,7 +167,7 @@ class Server:
         row = self.storage.find(game)
         if row is None:
             raise RefusedError(
-                UNKNOWN, f"There is no game {game!r}: it was removed, or the link is wrong."
+                f"There is no game {game!r}: it was removed, or the link is wrong.", UNKNOWN
             )
         return row
 
@@ -140,13 +194,10 @@ class Server:
         start = self._start(new, seed)
         if int(start.num_players) != len(seats):
             raise RefusedError(
-                MOVED_ON,
-                f"The position has {start.num_players} players, and {len(seats)} seats are given.",
+                f"The position has {start.num_players} players, and {len(seats)} seats are given."
             )
         if core.is_over(start):
-            raise RefusedError(
-                MOVED_ON, "The game is over at this position: there is nothing to play."
-            )
+            raise RefusedError("The game is over at this position: there is nothing to play.")
         about = {
             "rules": Rules.from_record(start.rules).changed(),
             "seed": seed,
@@ -164,7 +215,7 @@ class Server:
         if choice.kind == POLICY:
             self.catalogue.make(choice.policy or "").check_table(players)
         elif choice.policy is not None:
-            raise RefusedError(MOVED_ON, f"A seat of kind {choice.kind!r} has no policy.")
+            raise RefusedError(f"A seat of kind {choice.kind!r} has no policy.")
         token = secrets.token_urlsafe(16) if choice.kind == GUEST else None
         return Seat(choice.kind, choice.name, choice.policy, token)
 
@@ -180,7 +231,7 @@ class Server:
     def _check_space(self, more: int) -> None:
         if self.storage.count() + more > self.settings.games:
             raise RefusedError(
-                TOO_MANY, f"The server keeps {self.settings.games:,} games at most: remove some."
+                f"The server keeps {self.settings.games:,} games at most: remove some.", TOO_MANY
             )
 
     def upload(self, data: bytes) -> dict[str, Any]:
@@ -284,7 +335,7 @@ def puzzle(number: int) -> puzzles.Puzzle:
     """
     known = _puzzles()
     if not 0 <= number < len(known):
-        raise RefusedError(UNKNOWN, f"There is no puzzle {number}: there are {len(known)}, from 0.")
+        raise RefusedError(f"There is no puzzle {number}: there are {len(known)}, from 0.", UNKNOWN)
     return known[number]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from typing import Any, Final, TypeAlias
 from weakref import WeakValueDictionary
@@ -13,8 +13,8 @@ from weakref import WeakValueDictionary
 from starlette.concurrency import run_in_threadpool
 
 from monopoly_env.errors import MonopolyError
+from monopoly_env.policy.protocol import Policy
 from monopoly_table import hidden, messages, offers, views
-from monopoly_table.catalogue import Catalogue
 from monopoly_table.games import GUEST, PERSON, LiveGame
 from monopoly_table.safety import NOT_YOURS, TOO_MANY, UNKNOWN, RefusedError, Rights
 from monopoly_table.storage import Step, Storage, Stored
@@ -223,11 +223,7 @@ class GameSession:
             client.send(self._message(client.rights, position, version, steps))
 
     def _message(
-        self,
-        rights: Rights,
-        position: _Position,
-        version: int | None,
-        steps: Sequence[Step] | None,
+        self, rights: Rights, position: _Position, version: int | None, steps: Sequence[Step] | None
     ) -> dict[str, Any]:
         """The steps since a version, or the whole state if they are None, for one client."""
         game, (view, board) = self.game, position
@@ -256,7 +252,7 @@ def _perform(game: LiveGame, rights: Rights, message: Any) -> list[Step]:
         MonopolyError: It can't be done.
     """
     if type(message) in _FOR_THE_HOST and not rights.host:
-        raise RefusedError(NOT_YOURS, f"Only the host {_FOR_THE_HOST[type(message)]}.")
+        raise RefusedError(f"Only the host {_FOR_THE_HOST[type(message)]}.", NOT_YOURS)
     match message:
         case messages.Undo():
             game.check(message.version, message.digest)
@@ -286,8 +282,8 @@ def _perform(game: LiveGame, rights: Rights, message: Any) -> list[Step]:
 class Sessions:
     """All sessions."""
 
-    def __init__(self, storage: Storage, catalogue: Catalogue) -> None:
-        self.storage, self.catalogue = storage, catalogue
+    def __init__(self, storage: Storage, make: Callable[[str], Policy]) -> None:
+        self.storage, self.make = storage, make
         self._sessions: OrderedDict[str, GameSession] = OrderedDict()
         # While a game is read or removed, others wait
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -322,16 +318,16 @@ class Sessions:
         """
         row = self.storage.find(game)
         if row is None or row.kind != "live":
-            raise RefusedError(UNKNOWN, f"There is no game {game!r} to play.")
-        return LiveGame(row, self.storage, self.catalogue)
+            raise RefusedError(f"There is no game {game!r} to play.", UNKNOWN)
+        return LiveGame(row, self.storage, self.make)
 
     def _make_place(self) -> None:
         idle = [game for game, session in self._sessions.items() if session.is_idle]
         if len(self._sessions) >= MOST_SESSIONS and not idle:
             raise RefusedError(
-                TOO_MANY,
                 f"{MOST_SESSIONS} games are being looked at, more than this server takes: close"
                 " one.",
+                TOO_MANY,
             )
         while len(self._sessions) >= MOST_SESSIONS and idle:
             self._sessions.pop(idle.pop(0)).close()

@@ -53,7 +53,7 @@ def served(serve: _Serve) -> _Serve:
             most = server.settings.sockets
             if server.sockets > most:
                 raise RefusedError(
-                    TOO_MANY, f"The server takes {most} connections at once: close some tabs."
+                    f"The server takes {most} connections at once: close some tabs.", TOO_MANY
                 )
             await serve(socket, server, *about)
         except WebSocketDisconnect:
@@ -87,10 +87,10 @@ async def hello(socket: WebSocket) -> messages.Hello:
     try:
         text = await asyncio.wait_for(_text(socket), _HELLO_SECONDS)
     except TimeoutError as error:
-        raise RefusedError(NO_TOKEN, "No hello came in time.") from error
+        raise RefusedError("No hello came in time.", NO_TOKEN) from error
     said: messages.Hello | messages.Misshapen = messages.read(messages.HELLO, text)
     if isinstance(said, messages.Misshapen):
-        raise RefusedError(IMPOSSIBLE, said.error)
+        raise RefusedError(said.error, IMPOSSIBLE)
     return said
 
 
@@ -104,11 +104,11 @@ async def incoming(socket: WebSocket, shape: Any) -> AsyncIterator[Any]:
     while True:
         text = await _text(socket)
         if not bucket.take():
-            raise RefusedError(TOO_MANY, "Too many messages: wait a second, then come back.")
+            raise RefusedError("Too many messages: wait a second, then come back.", TOO_MANY)
         message = messages.read(shape, text)
         misshapen += isinstance(message, messages.Misshapen)
         if misshapen > _MISSHAPEN:
-            raise RefusedError(IMPOSSIBLE, message.error)
+            raise RefusedError(message.error, IMPOSSIBLE)
         yield message
 
 
@@ -118,9 +118,9 @@ async def _text(socket: WebSocket) -> str:
         raise WebSocketDisconnect(message.get("code", 1000))
     text = message.get("text")
     if text is None:
-        raise RefusedError(IMPOSSIBLE, "Messages are text.")
+        raise RefusedError("Messages are text.", IMPOSSIBLE)
     if len(text) > MOST_MESSAGE:
-        raise RefusedError(TOO_MANY, f"A message has {MOST_MESSAGE >> 10} KiB at most.")
+        raise RefusedError(f"A message has {MOST_MESSAGE >> 10} KiB at most.", TOO_MANY)
     return str(text)
 
 
@@ -162,7 +162,7 @@ async def _write(socket: WebSocket, client: Client) -> None:
     while (message := await client.waiting.get()) is not None:
         await send(socket, message)
     raise RefusedError(
-        UNKNOWN, "The game was removed, or your connection is too slow: open it again."
+        "The game was removed, or your connection is too slow: open it again.", UNKNOWN
     )
 
 

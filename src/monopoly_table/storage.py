@@ -1,10 +1,8 @@
-"""The file in which all games rest: one SQLite database.
-
-What a client was told is in it already, so a crash loses nothing.
+"""The file of all games: one SQLite database, written before clients hear of a change.
 
 A game is a row of `games` with its position, and a row of `moves` for each decision. An uploaded
-game keeps its actions in one block. Every row ends in a digest of what stands in it: a row that the
-disk has changed is refused.
+game has its actions in one block. Every row ends in a digest of its values: a row that the disk has
+changed is refused.
 """
 
 from __future__ import annotations
@@ -107,9 +105,9 @@ class Stored:
     about: dict[str, Any]
     status: dict[str, Any]
     version: int
+    start: bytes | None
     record: bytes
-    memory: bytes = b""
-    start: bytes | None = None
+    memory: bytes
     actions: bytes | None = None
     updated: float = field(default_factory=time.time)
 
@@ -163,13 +161,10 @@ class Storage:
             ) from error
 
     def _prepare(self) -> None:
-        for pragma in (
-            "journal_mode=WAL",
-            "synchronous=NORMAL",
-            "foreign_keys=ON",
-            "busy_timeout=5000",
-        ):
-            self._database.execute(f"PRAGMA {pragma}")
+        self._database.executescript(
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+            " PRAGMA foreign_keys=ON; PRAGMA busy_timeout=5000;"
+        )
         version = self._database.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, _VERSION):
             raise sqlite3.DatabaseError(f"it is of version {version}, expected {_VERSION}")
@@ -197,7 +192,7 @@ class Storage:
                 self._database.execute("COMMIT")
             except sqlite3.Error as error:
                 told = f"The game can't be kept ({error}): nothing was done. Is the disk full?"
-                raise RefusedError(BUSY, told) from error
+                raise RefusedError(told, BUSY) from error
             finally:
                 if self._database.in_transaction:
                     self._database.rollback()
@@ -212,7 +207,7 @@ class Storage:
             try:
                 return self._database.execute(query, values).fetchall()
             except sqlite3.Error as error:
-                raise RefusedError(BUSY, f"The file of games can't be read ({error}).") from error
+                raise RefusedError(f"The file of games can't be read ({error}).", BUSY) from error
 
     def _intact(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Whole rows, without their digests.
@@ -226,10 +221,7 @@ class Storage:
         return [row[:-1] for row in rows]
 
     def secret(self, name: str) -> str:
-        """A secret of this folder, made when it is asked for first.
-
-        Links stay valid after a restart.
-        """
+        """A secret of this folder, made when it is asked for first; restarts don't change it."""
         with self._writing() as database:
             database.execute(
                 "INSERT OR IGNORE INTO settings VALUES (?, ?)", (name, secrets.token_urlsafe(16))
@@ -247,9 +239,8 @@ class Storage:
     def find(self, game: str) -> Stored | None:
         """A game, or None if there is none of this id."""
         rows = self._intact("SELECT * FROM games WHERE id = ?", game)
-        for id_, kind, about, status, version, start, record, memory, played, updated in rows:
-            told = json.loads(about), json.loads(status)
-            return Stored(id_, kind, *told, version, record, memory, start, played, updated)
+        for id_, kind, about, status, *rest in rows:
+            return Stored(id_, kind, json.loads(about), json.loads(status), *rest)
         return None
 
     def newest(self, count: int) -> list[Stored]:
@@ -261,11 +252,11 @@ class Storage:
         return [game for game in found if game is not None]
 
     def count(self) -> int:
-        """How many games there are."""
+        """The number of games."""
         return int(self._rows("SELECT count(*) FROM games")[0][0])
 
     def remove(self, game: str) -> None:
-        """Forget a game."""
+        """Remove a game."""
         with self._writing() as database:
             database.execute("DELETE FROM games WHERE id = ?", (game,))
 
@@ -283,31 +274,13 @@ class Storage:
         """
         game.updated = time.time()
         with self._writing() as database:
-            for number, step in enumerate(steps):
-                kept = (before.record, before.memory) if before and number == 0 else (None, None)
+            for step in steps:
                 told = json.dumps([step.text, *step.sentences])
-                row = (
-                    game.id,
-                    step.version,
-                    step.seat,
-                    step.action,
-                    told,
-                    step.digest,
-                    step.turn,
-                    step.first,
-                    *kept,
-                )
-                _insert(database, "moves", row)
-            self._update(database, game)
-
-    @staticmethod
-    def _update(database: sqlite3.Connection, game: Stored) -> None:
-        row = _row(game)
-        _, _, about, status, version, _, record, memory, _, updated = row
-        names = "about, status, version, record, memory, updated, digest_of_row"
-        changed = about, status, version, record, memory, updated, _digest(row)
-        query = f"UPDATE games SET ({names}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?"
-        database.execute(query, (*changed, game.id))
+                made = game.id, step.version, step.seat, step.action, told
+                kept = (before.record, before.memory) if before else (None, None)
+                _insert(database, "moves", (*made, step.digest, step.turn, step.first, *kept))
+                before = None
+            _update(database, game)
 
     def take_back(self, game: Stored) -> None:
         """Keep a game that went back to an earlier version, and forget the decisions after it."""
@@ -316,22 +289,18 @@ class Storage:
             database.execute(
                 "DELETE FROM moves WHERE game = ? AND version > ?", (game.id, game.version)
             )
-            self._update(database, game)
+            _update(database, game)
 
     def snapshot(self, game: str, version: int) -> Snapshot | None:
         """The position at a version, if it may be gone back to."""
-        rows = self._intact(
-            "SELECT * FROM moves WHERE game = ? AND version = ? AND record IS NOT NULL",
-            game,
-            version + 1,
-        )
+        query = "SELECT * FROM moves WHERE game = ? AND version = ? AND record IS NOT NULL"
+        rows = self._intact(query, game, version + 1)
         return Snapshot(*rows[0][-2:]) if rows else None
 
     def steps(self, game: str, last: int) -> list[Step]:
         """The last decisions of a game."""
-        rows = self._intact(
-            "SELECT * FROM moves WHERE game = ? ORDER BY version DESC LIMIT ?", game, last
-        )
+        query = "SELECT * FROM moves WHERE game = ? ORDER BY version DESC LIMIT ?"
+        rows = self._intact(query, game, last)
         return [_step(row) for row in reversed(rows)]
 
     def actions(self, game: Stored) -> bytes:
@@ -351,9 +320,9 @@ class Storage:
 
 
 def _row(game: Stored) -> tuple[Any, ...]:
-    about = json.dumps(game.about), json.dumps(game.status)
-    state = game.version, game.start, game.record, game.memory, game.actions
-    return (game.id, game.kind, *about, *state, game.updated)
+    told = game.id, game.kind, json.dumps(game.about), json.dumps(game.status)
+    state = game.version, game.start, game.record, game.memory
+    return (*told, *state, game.actions, game.updated)
 
 
 def _step(row: tuple[Any, ...]) -> Step:
@@ -366,6 +335,14 @@ def _insert(database: sqlite3.Connection, table: str, row: tuple[Any, ...]) -> N
     """Add a row and its digest."""
     marks = ", ".join("?" * (len(row) + 1))
     database.execute(f"INSERT INTO {table} VALUES ({marks})", (*row, _digest(row)))
+
+
+def _update(database: sqlite3.Connection, game: Stored) -> None:
+    id_, _, about, status, version, _, record, memory, _, updated = row = _row(game)
+    names = "about, status, version, record, memory, updated, digest_of_row"
+    changed = about, status, version, record, memory, updated, _digest(row)
+    query = f"UPDATE games SET ({names}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?"
+    database.execute(query, (*changed, id_))
 
 
 def _digest(row: Iterable[Any]) -> str:

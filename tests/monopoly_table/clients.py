@@ -6,6 +6,8 @@ It remembers the last view, and says hello with it when it comes back.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,9 +16,14 @@ from starlette.testclient import TestClient, WebSocketTestSession
 NUMBERS = itertools.count(1)
 
 
+def token(client: TestClient) -> str:
+    """The host's token."""
+    return str(client.app.state.server.token)
+
+
 def host(client: TestClient) -> dict[str, str]:
     """The headers of the host."""
-    return bearer(client.app.state.server.token)  # type: ignore[attr-defined]
+    return bearer(token(client))
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -110,3 +117,22 @@ class Player:
         return next(
             int(action["action"]) for action in self.view["actions"] if action["kind"] in kinds
         )
+
+
+def ann(client: TestClient, game: dict[str, Any], seen: dict[str, Any] | None = None) -> Player:
+    """The host at a table."""
+    return Player(client, game["game"], token(client), seen)
+
+
+def seated(client: TestClient, game: dict[str, Any], number: int = 0) -> Player:
+    """The guest of a link."""
+    return Player(client, game["game"], game["seats"][number]["token"])
+
+
+@contextmanager
+def analysing(client: TestClient) -> Iterator[WebSocketTestSession]:
+    """The socket of analyses, opened by the host."""
+    with client.websocket_connect("/api/analyse") as socket:
+        socket.send_json({"type": "hello", "token": token(client)})
+        assert socket.receive_json() == {"type": "ready"}
+        yield socket

@@ -14,7 +14,7 @@ from monopoly_env.policy.names import make
 from monopoly_env.positions import position
 from monopoly_table import analysis, reports, views
 from tests.monopoly_env.endgames import LEADER_WINS, last_throw
-from tests.monopoly_table.clients import Player, begin
+from tests.monopoly_table.clients import analysing, ann, begin
 
 EDITED = {"players": [{"lots": [20, 21], "cash": 900}, {"lots": [0, 5], "cash": 700}]}
 
@@ -22,9 +22,7 @@ EDITED = {"players": [{"lots": [20, 21], "cash": 900}, {"lots": [0, 5], "cash": 
 def jobs(client: TestClient, *messages: dict[str, Any]) -> list[dict[str, Any]]:
     """The last answer to each of several jobs, one after another."""
     answers = []
-    with client.websocket_connect("/api/analyse") as socket:
-        socket.send_json({"type": "hello", "token": client.app.state.server.token})  # type: ignore[attr-defined]
-        assert socket.receive_json() == {"type": "ready"}
+    with analysing(client) as socket:
         for number, message in enumerate(messages):
             socket.send_json(message | {"id": number})
             while not (answer := socket.receive_json()).get("done") and answer["type"] != "refused":
@@ -147,7 +145,7 @@ def test_positions_offers_and_refusals_over_the_socket(client: TestClient) -> No
 
 def test_a_game_has_a_curve_and_a_report(client: TestClient) -> None:
     game = begin(client, "person", "person")
-    with Player(client, game["game"], client.app.state.server.token) as player:  # type: ignore[attr-defined]
+    with ann(client, game) as player:
         for _ in range(6):
             player.act(player.view["actions"][0]["action"])
     curve, report = jobs(
@@ -175,9 +173,7 @@ def test_a_curve_comes_in_short_steps() -> None:
 
 
 def test_a_new_job_replaces_the_old_one(client: TestClient) -> None:
-    with client.websocket_connect("/api/analyse") as socket:
-        socket.send_json({"type": "hello", "token": client.app.state.server.token})  # type: ignore[attr-defined]
-        socket.receive_json()
+    with analysing(client) as socket:
         socket.send_json(
             {"type": "analyse", "id": 1, "target": {"position": EDITED}, "most": 1_000_000}
         )
@@ -212,14 +208,12 @@ def test_puzzles_are_asked_then_told(client: TestClient) -> None:
 
 def test_a_report_is_there_soon_and_gets_better(client: TestClient) -> None:
     new = begin(client, "algorithmic", "algorithmic", rules={"options": {"max_turns": 60}})
-    with Player(client, new["game"], client.app.state.server.token) as player:  # type: ignore[attr-defined]
+    with ann(client, new) as player:
         while not player.view["over"]:
             player.receive()
         decisions = player.view["version"]
     messages = []
-    with client.websocket_connect("/api/analyse") as socket:
-        socket.send_json({"type": "hello", "token": client.app.state.server.token})  # type: ignore[attr-defined]
-        socket.receive_json()
+    with analysing(client) as socket:
         socket.send_json(
             {"type": "report", "game": new["game"], "playouts": 30, "policies": "algorithmic"}
         )

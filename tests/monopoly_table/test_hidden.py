@@ -19,14 +19,14 @@ from monopoly_env.policy.names import make
 from monopoly_table import games
 from monopoly_table.app import routes
 from monopoly_table.server import Server, ServerSettings
-from tests.monopoly_table.clients import Player, bearer, begin, host
+from tests.monopoly_table.clients import Player, ann, bearer, begin, host, seated, token
 
 SEALED: Final = {"options": {"auction": "sealed_second_price"}}
 LOOKS: Final = [
     route.path
     for route in routes.routes
     if "GET" in getattr(route, "methods", ()) and "{game}" in route.path
-]  # type: ignore[attr-defined]
+]
 WISHES: Final = (
     {"type": "act", "action": 0}, {"type": "act", "text": "bid +20"},
     {"type": "bid", "dollars": 30}, {"type": "undo"},
@@ -57,17 +57,17 @@ def record(client: TestClient, game: dict[str, Any]) -> Any:
 
 
 def stored(client: TestClient, game: dict[str, Any]) -> Any:
-    return client.app.state.server.storage.find(game["game"])  # type: ignore[attr-defined]
+    return client.app.state.server.storage.find(game["game"])
 
 
 def told(client: TestClient, game: dict[str, Any], tokens: list[str], jobs: Any) -> str:
     """Everything that the server tells of a game to the holders of some tokens."""
     found = []
     start = {"version": 0, "digest": stored(client, game).about["digest"]}
-    for token in tokens:
-        with Player(client, game["game"], token, start) as player:  # it has missed all steps
+    for holder in tokens:
+        with Player(client, game["game"], holder, start) as player:  # it has missed all steps
             found.append(player.first)
-        with Player(client, game["game"], token) as player:
+        with Player(client, game["game"], holder) as player:
             found.append(player.first)
             for wish in () if player.my_turn() else WISHES:
                 about = wish["type"] in ("act", "bid", "undo", "offer")
@@ -81,7 +81,7 @@ def told(client: TestClient, game: dict[str, Any], tokens: list[str], jobs: Any)
         for path in LOOKS:
             for number in range(version + 2 if "{number}" in path else 1):
                 answer = client.get(
-                    path.format(game=game["game"], number=number), headers=bearer(token)
+                    path.format(game=game["game"], number=number), headers=bearer(holder)
                 )
                 found.append({"path": path, "status": answer.status_code, "body": answer.text})
     with client.websocket_connect("/api/analyse") as socket:
@@ -139,12 +139,8 @@ def test_dice_and_cards_to_come_are_told_to_nobody(client: TestClient) -> None:
         tuple(game["watch"] for game in games),
         tuple(game["seats"][0]["token"] for game in games),
     ]
-    tokens.append((host_token(client),) * 2)
+    tokens.append((token(client),) * 2)
     assert_alike(client, games, tokens)
-
-
-def host_token(client: TestClient) -> str:
-    return str(client.app.state.server.token)  # type: ignore[attr-defined]
 
 
 def test_sealed_bids_are_told_to_nobody_else(client: TestClient) -> None:
@@ -169,7 +165,7 @@ def test_sealed_bids_are_told_to_nobody_else(client: TestClient) -> None:
     tokens = [
         tuple(game["watch"] for game in games),
         tuple(game["seats"][1]["token"] for game in games),
-        (host_token(client),) * 2,
+        (token(client),) * 2,
     ]
     for move in (
         [(0, "act", {"text": "decline"})] * 2,
@@ -178,12 +174,12 @@ def test_sealed_bids_are_told_to_nobody_else(client: TestClient) -> None:
         [(1, "bid", {"dollars": 250}), (1, "bid", {"dollars": 151})],
     ):
         for game, (seat, kind, more) in zip(games, move, strict=True):
-            with Player(client, game["game"], game["seats"][seat]["token"]) as player:
+            with seated(client, game, seat) as player:
                 assert player.move(kind, **more)["type"] == "done"
         if move[0][0] == 1:
             del tokens[1]  # this player knows its own bid
         assert_alike(client, games, tokens, JOBS if move[0][1] == "bid" else ())
-    with Player(client, games[0]["game"], host_token(client)) as player:
+    with ann(client, games[0]) as player:
         assert player.move("bid", dollars=1)["type"] == "done"
         assert player.view["auction"] is None
         assert not player.view["undo"]
@@ -216,7 +212,7 @@ def go_on(player: Player) -> None:
 def test_after_an_undo_the_dice_are_others_and_the_game_plays_back(client: TestClient) -> None:
     game = begin(client, "person", "person", rules={"options": {"auction": "none"}}, turn_limit=2)
     met = set()
-    with Player(client, game["game"], host_token(client)) as player:
+    with ann(client, game) as player:
         while "throw the dice" not in [action["text"] for action in player.view["actions"]]:
             go_on(player)
         before = player.view
@@ -255,16 +251,13 @@ def test_after_an_undo_the_dice_are_others_and_the_game_plays_back(client: TestC
 
 def test_among_guests_the_host_takes_decisions_back(client: TestClient) -> None:
     game = begin(client, "guest", "guest")
-    with (
-        Player(client, game["game"], game["seats"][0]["token"]) as first,
-        Player(client, game["game"], game["seats"][1]["token"]) as second,
-    ):
+    with seated(client, game) as first, seated(client, game, 1) as second:
         mine = first if first.my_turn() else second
         mine.act(mine.first_of("buy", "turn"))
         version = mine.view["version"]
         assert not mine.view["undo"]
         assert "Only the host" in mine.move("undo")["error"]
-        with Player(client, game["game"], host_token(client)) as player:
+        with ann(client, game) as player:
             assert player.view["undo"]
             assert player.move("undo")["type"] == "done"
             assert player.view["version"] == version - 1
@@ -283,10 +276,7 @@ def test_the_error_of_a_policy_tells_no_seed(client: TestClient) -> None:
     names.register("talks", Talks)
     seed = 4_611_686_018_427_387_904
     game = begin(client, "talks", "talks", seed=seed)
-    with (
-        Player(client, game["game"], host_token(client)) as player,
-        Player(client, game["game"], game["watch"]) as watching,
-    ):
+    with ann(client, game) as player, Player(client, game["game"], game["watch"]) as watching:
         for each in (player, watching):
             each.wait()
         assert "cash 1500" in player.view["stalled"]["error"]

@@ -15,7 +15,7 @@ from monopoly_env.positions import position
 from monopoly_env.replays.messages import Message
 from monopoly_table import views
 from monopoly_table.messages import PositionSetup
-from tests.monopoly_table.clients import Player, bearer, begin, host
+from tests.monopoly_table.clients import ann, bearer, begin, host
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +29,11 @@ def played(client: TestClient) -> str:
         rules={"options": {"trade": "none"}},
         turn_limit=6,
     )
-    with Player(client, game["game"], client.app.state.server.token) as ann:  # type: ignore[attr-defined]
-        while not ann.view["over"]:
-            ann.wait()
-            if ann.my_turn():
-                ann.act(ann.view["actions"][0]["action"])
+    with ann(client, game) as player:
+        while not player.view["over"]:
+            player.wait()
+            if player.my_turn():
+                player.act(player.view["actions"][0]["action"])
     return str(game["game"])
 
 
@@ -217,7 +217,7 @@ def test_a_position_that_cannot_be_is_refused_with_the_reason(
 def test_a_file_holds_whole_games_that_are_over(client: TestClient) -> None:
     short = begin(client, "expert", "expert", position={"players": [{}, {}]}, turn_limit=1)
     for game, reason in ((begin(client, "person", "person"), "not over"), (short, "position")):
-        with Player(client, game["game"], client.app.state.server.token) as player:  # type: ignore[attr-defined]
+        with ann(client, game) as player:
             player.wait()
         answer = client.get(f"/api/games/{game['game']}/replay", headers=host(client))
         assert answer.status_code == 409

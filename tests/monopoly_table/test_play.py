@@ -16,19 +16,10 @@ import agents
 import monopoly_env as me
 from monopoly_env.policy import names
 from monopoly_table import views
-from tests.monopoly_table.clients import Player, bearer, begin, host
+from tests.monopoly_table.clients import Player, ann, bearer, begin, host, seated
 from tests.policies import Historian
 
 NO_AUCTION = {"options": {"auction": "none"}}
-
-
-def token(client: TestClient) -> str:
-    return str(client.app.state.server.token)  # type: ignore[attr-defined]
-
-
-def ann(client: TestClient, game: dict[str, Any], seen: dict[str, Any] | None = None) -> Player:
-    """The host at a table."""
-    return Player(client, game["game"], token(client), seen)
 
 
 def test_a_whole_game_against_a_policy(client: TestClient) -> None:
@@ -95,7 +86,7 @@ def test_two_tabs_agree(client: TestClient) -> None:
 
 def test_who_comes_back_gets_what_was_missed(client: TestClient) -> None:
     game = begin(client, "person", "guest")
-    guest = Player(client, game["game"], game["seats"][0]["token"])
+    guest = seated(client, game)
     with ann(client, game) as player:
         with guest:
             assert guest.first["type"] == "state"
@@ -113,10 +104,7 @@ def test_who_comes_back_gets_what_was_missed(client: TestClient) -> None:
 
 def test_each_plays_only_the_own_seats(client: TestClient) -> None:
     game = begin(client, "person", "guest")
-    with (
-        ann(client, game) as player,
-        Player(client, game["game"], game["seats"][0]["token"]) as bob,
-    ):
+    with ann(client, game) as player, seated(client, game) as bob:
         assert player.view["you"] == [0]
         assert bob.view["you"] == [1]
         while player.my_turn() or bob.my_turn():
@@ -147,15 +135,12 @@ def test_a_seat_is_taken_once(client: TestClient) -> None:
     with Player(client, game["game"], answer.json()["token"]) as bob:
         assert bob.view["you"] == [1]
         assert bob.view["players"][1]["name"] == "Bob"
-    with Player(client, game["game"], game["seats"][1]["token"]):
+    with seated(client, game, 1):
         pass
     full = client.post(path, json={"seat": 2}, headers=headers)
     assert full.status_code == 409
     assert "No seat is free" in full.json()["error"]
-    with (
-        pytest.raises(WebSocketDisconnect) as closed,
-        Player(client, game["game"], game["seats"][0]["token"]),
-    ):
+    with pytest.raises(WebSocketDisconnect) as closed, seated(client, game):
         pass
     assert closed.value.code == 4401
 
@@ -192,10 +177,7 @@ def test_undo_goes_back_against_policies_only(client: TestClient) -> None:
             player.wait()
         assert historian.wrong == 0
     shared = begin(client, "person", "guest")
-    with (
-        ann(client, shared) as player,
-        Player(client, shared["game"], shared["seats"][0]["token"]) as bob,
-    ):
+    with ann(client, shared) as player, seated(client, shared) as bob:
         for each in (player, bob):
             other = bob if each is player else player
             while each.my_turn():
@@ -337,7 +319,7 @@ def test_a_sealed_bid_is_one_message(client: TestClient) -> None:
 def test_a_sealed_bid_is_for_its_player_alone_until_all_are_opened(client: TestClient) -> None:
     game = begin(client, "guest", "guest", rules={"options": {"auction": "sealed_second_price"}})
     first, second = (seat["token"] for seat in game["seats"])
-    sockets = [Player(client, game["game"], token) for token in (first, second, game["watch"])]
+    sockets = [Player(client, game["game"], holder) for holder in (first, second, game["watch"])]
     with sockets[0] as bidder, sockets[1] as rival, sockets[2] as stranger:
         bidder.act(bidder.first_of("buy"))
         start = bidder.view["version"]

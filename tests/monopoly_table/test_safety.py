@@ -12,11 +12,10 @@ from starlette.websockets import WebSocketDisconnect
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.names import make
 from monopoly_table.app import create
-from monopoly_table.catalogue import Catalogue
 from monopoly_table.safety import MOST_BODY
-from monopoly_table.server import ServerSettings
+from monopoly_table.server import Catalogue, ServerSettings
 from monopoly_table.storage import Storage
-from tests.monopoly_table.clients import Player, bearer, begin, host
+from tests.monopoly_table.clients import Player, analysing, ann, bearer, begin, host
 
 
 @pytest.mark.parametrize(("headers", "allowed"), [
@@ -117,7 +116,7 @@ def test_no_file_of_the_machine_is_served(client: TestClient, path: str) -> None
 )
 def test_a_strange_message_is_answered_with_a_sentence(client: TestClient, text: str) -> None:
     game = begin(client, "person", "person")
-    with Player(client, game["game"], client.app.state.server.token) as player:  # type: ignore[attr-defined]
+    with ann(client, game) as player:
         player.socket.send_text(text)
         answer = player.receive()
         assert answer["type"] == "refused"
@@ -140,9 +139,7 @@ def test_a_strange_hello_ends_the_connection(client: TestClient, hello: str) -> 
 
 
 def test_a_message_of_a_wrong_shape_is_refused_by_its_number(client: TestClient) -> None:
-    with client.websocket_connect("/api/analyse") as socket:
-        socket.send_json({"type": "hello", "token": client.app.state.server.token})  # type: ignore[attr-defined]
-        socket.receive_json()
+    with analysing(client) as socket:
         for number, text in (
             (7, '{"type": "curve", "id": 7}'),
             (0, '{"type": "curve", "id": "7"}'),

@@ -12,7 +12,7 @@ from monopoly_env.errors import MonopolyError
 from monopoly_table.app import create
 from monopoly_table.server import Server, ServerSettings
 from monopoly_table.storage import FILE
-from tests.monopoly_table.clients import Player, begin, host
+from tests.monopoly_table.clients import ann, begin, host
 
 FLIPS = 80
 
@@ -24,8 +24,8 @@ def made(folder: Path) -> TestClient:
 def test_on_a_full_disk_nothing_is_done(tmp_path: Path) -> None:
     with made(tmp_path) as client:
         game = begin(client, "person", "person")
-        database: Any = client.app.state.server.storage._database  # type: ignore[attr-defined]
-        with Player(client, game["game"], client.app.state.server.token) as player:  # type: ignore[attr-defined]
+        database: Any = client.app.state.server.storage._database
+        with ann(client, game) as player:
             before = player.view
             pages = database.execute("PRAGMA page_count").fetchone()[0]
             database.execute(f"PRAGMA max_page_count = {pages}")
@@ -43,11 +43,11 @@ def test_on_a_full_disk_nothing_is_done(tmp_path: Path) -> None:
 
 
 def played(client: TestClient, decisions: int = 12) -> str:
-    game = begin(client, "person", "person", seed=None)["game"]
-    with Player(client, game, client.app.state.server.token) as player:  # type: ignore[attr-defined]
+    game = begin(client, "person", "person", seed=None)
+    with ann(client, game) as player:
         while player.view["version"] < decisions:
             player.act(player.view["actions"][0]["action"])
-    return str(game)
+    return str(game["game"])
 
 
 def shown(server: Server, game: str) -> Any:
@@ -61,7 +61,7 @@ def shown(server: Server, game: str) -> Any:
 def test_a_changed_file_is_noticed(tmp_path: Path) -> None:
     with made(tmp_path / "first") as client:
         games = [played(client) for _ in range(2)]
-        right = {game: shown(client.app.state.server, game) for game in games}  # type: ignore[attr-defined]
+        right = {game: shown(client.app.state.server, game) for game in games}
     written = bytearray((tmp_path / "first" / FILE).read_bytes())
     draw, refused = random.Random(1), 0
     (tmp_path / FILE).touch()

@@ -3,17 +3,14 @@
 Without a chromium on the PATH these tests are skipped.
 """
 
-import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.monopoly_table.browser.driver import PATIENCE, Server
+from tests.monopoly_table.browser.driver import PATIENCE, PageServer
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = [
@@ -31,35 +28,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    data = tmp_path_factory.mktemp("table")
-    command = [
-        sys.executable,
-        "-u",
-        "-m",
-        "monopoly_table",
-        "--no-browser",
-        "--port",
-        "0",
-        "--data",
-        str(data),
-    ]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as process:
-        assert process.stdout is not None
-        said = []
-        for line in process.stdout:
-            said.append(line)
-            link = re.search(r"(http://127\.0\.0\.1:\d+)/#token=(\S+)", line)
-            if link:
-                break
-        else:
-            pytest.fail("The server did not start:\n" + "".join(said))
-        server = Server(link[1], link[2])
-        server.wait_until_compiled()
-        yield server
-        process.terminate()
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageServer]:
+    server = PageServer.start(tmp_path_factory.mktemp("table"))
+    server.wait()
+    yield server
+    server.stop()
 
 
 # its event loop runs as long as it does, and other tests need their own

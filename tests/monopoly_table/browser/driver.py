@@ -5,64 +5,33 @@ Waits for the own question and answers it by clicks or keys.
 
 from __future__ import annotations
 
-import json
-import time
-import urllib.request
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from benchmarks.table import Server
 
 OWN = "main.table:not([data-asked=''])"
 OVER = ".question.over"
 PATIENCE = 60_000  # milliseconds; a busy machine is slow, and a test that fails shows it only once
 
 
-@dataclass(frozen=True)
-class Server:
-    """Where the server is, and the host's token."""
+class PageServer(Server):
+    """A server, and the links of its page."""
 
-    origin: str
-    token: str
-
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
-        request = urllib.request.Request(self.origin + "/api" + path, method=method)
-        request.add_header("Authorization", f"Bearer {self.token}")
-        data = None
-        if body is not None:
-            request.add_header("Content-Type", "application/json")
-            data = json.dumps(body).encode()
-        with urllib.request.urlopen(request, data, timeout=60) as answer:
-            return json.load(answer)
-
-    def wait_until_compiled(self) -> None:
-        for _ in range(600):
-            if self.ask("GET", "/about")["ready"]:
-                return
-            time.sleep(0.5)
-        raise TimeoutError("The server is still compiling.")
+    @property
+    def origin(self) -> str:
+        return f"http://{self.address}"
 
     def link(self, **parts: Any) -> str:
-        return (
-            self.origin
-            + "/#"
-            + "&".join(f"{name}={value}" for name, value in {"token": self.token, **parts}.items())
-        )
+        fragment = {"token": self.token, **parts}.items()
+        return f"{self.origin}/#" + "&".join(f"{name}={value}" for name, value in fragment)
 
     def game(self, **setup: Any) -> str:
         """Begin a game: a person against `expert`, without waits."""
         seats = [{"kind": "person", "name": "Ann"}, {"kind": "policy", "policy": "expert"}]
-        rules = {"preset": "short", "options": {}}
-        body = {
-            "rules": rules,
-            "seats": seats,
-            "seed": 1,
-            "speed": 0,
-            "paused": False,
-            "turn_limit": 8,
-        } | setup
-        if "position" in setup:
-            del body["rules"]
-        return str(self.ask("POST", "/games", body)["game"])
+        rules = {} if "position" in setup else {"rules": {"preset": "short"}}
+        usual = {"seats": seats, "seed": 1, "speed": 0, "turn_limit": 8, **rules}
+        return self.begin(**(usual | setup))
 
 
 def expect(what: Any) -> Any:

@@ -13,7 +13,7 @@ import pytest
 import monopoly_env as me
 from agents import arena
 from monopoly_env import replays
-from tests.monopoly_table.browser.driver import OWN, Server, wait_for_own_question
+from tests.monopoly_table.browser.driver import OWN, PageServer, wait_for_own_question
 from tests.monopoly_table.browser.test_playing import TWO_PEOPLE, position, stand
 
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
@@ -31,7 +31,7 @@ def serious(page: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(server: Server, page: Any, scheme: str) -> None:
+def test_axe_finds_nothing_serious(server: PageServer, page: Any, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
     page.goto(server.link())
     page.wait_for_selector("[data-begin]")
@@ -78,7 +78,7 @@ def test_axe_finds_nothing_serious_in_a_replay_file(page: Any, tmp_path: Path, s
     assert not serious(page)
 
 
-def test_a_phone_shows_everything_without_scrolling_sideways(server: Server, page: Any) -> None:
+def test_a_phone_shows_everything_without_scrolling_sideways(server: PageServer, page: Any) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     lots = position(stand(lots=[0, 1, 5]), stand(lots=[6, 7]))
     game = server.game(position=lots, seats=TWO_PEOPLE)
@@ -94,7 +94,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(server: Server, pag
     assert page.locator(".board svg").bounding_box()["width"] >= 360
 
 
-def test_the_first_page_is_small(server: Server, page: Any) -> None:
+def test_the_first_page_is_small(server: PageServer, page: Any) -> None:
     sizes: list[int] = []
     page.on("response", lambda answer: sizes.append(len(answer.body())))
     page.goto(server.link())
@@ -102,7 +102,7 @@ def test_the_first_page_is_small(server: Server, page: Any) -> None:
     assert sum(sizes) < 200_000
 
 
-def test_refusals_are_sentences_in_the_page(server: Server, browser: Any, page: Any) -> None:
+def test_refusals_are_sentences_in_the_page(server: PageServer, browser: Any, page: Any) -> None:
     page.goto(server.link(game=server.game()))
     assert wait_for_own_question(page)
     page.keyboard.press("/")

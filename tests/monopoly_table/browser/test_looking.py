@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.monopoly_table.browser.driver import OVER, OWN, Server
+from tests.monopoly_table.browser.driver import OVER, OWN, PageServer
 
 
 @pytest.fixture(scope="module")
-def finished(server: Server, browser: Any) -> str:
+def finished(server: PageServer, browser: Any) -> str:
     """A short game between policies; they play as long as somebody looks."""
     game = server.game(seats=[{"kind": "policy", "policy": "expert"}] * 2, turn_limit=4)
     page = browser.new_page()
@@ -30,7 +30,7 @@ def wait_for_frame(page: Any, wanted: int) -> None:
 
 
 def test_a_dropped_replay_is_stepped_through(
-    server: Server, page: Any, finished: str, tmp_path: Path
+    server: PageServer, page: Any, finished: str, tmp_path: Path
 ) -> None:
     page.goto(server.link(game=finished))
     page.wait_for_selector(OVER)
@@ -61,7 +61,9 @@ def test_a_dropped_replay_is_stepped_through(
     wait_for_frame(page, last)
 
 
-def test_a_moment_and_a_whole_game_are_analysed(server: Server, page: Any, finished: str) -> None:
+def test_a_moment_and_a_whole_game_are_analysed(
+    server: PageServer, page: Any, finished: str
+) -> None:
     page.goto(server.link(game=finished, frame=2))
     page.wait_for_selector("main.replay")
     page.keyboard.press("h")
@@ -80,7 +82,7 @@ def test_a_moment_and_a_whole_game_are_analysed(server: Server, page: Any, finis
     page.wait_for_selector(".curve polyline")
 
 
-def test_a_position_is_set_up_refused_and_analysed(server: Server, page: Any) -> None:
+def test_a_position_is_set_up_refused_and_analysed(server: PageServer, page: Any) -> None:
     page.goto(server.link(editor=1))
     page.locator("#square-1").click()
     page.locator("[data-owner]").select_option("0")
@@ -97,10 +99,10 @@ def test_a_position_is_set_up_refused_and_analysed(server: Server, page: Any) ->
     page.wait_for_selector(OWN)
 
 
-def test_puzzles_are_guessed(server: Server, page: Any) -> None:
+def test_puzzles_are_guessed(server: PageServer, page: Any) -> None:
     page.goto(server.link(puzzles=1))
     page.wait_for_selector("h1")
-    if not server.ask("GET", "/puzzles")["puzzles"]:
+    if not server.ask("/api/puzzles")["puzzles"]:
         page.wait_for_selector("text=This table has no puzzles.")
         return
     page.locator(".puzzles a").first.click()

@@ -7,7 +7,7 @@ from typing import Any
 from tests.monopoly_table.browser.driver import (
     OVER,
     OWN,
-    Server,
+    PageServer,
     click_on,
     expect,
     moved,
@@ -38,7 +38,7 @@ def position(*players: dict[str, Any], **other: Any) -> dict[str, Any]:
     } | other
 
 
-def test_a_whole_game_by_clicks_against_expert(server: Server, page: Any) -> None:
+def test_a_whole_game_by_clicks_against_expert(server: PageServer, page: Any) -> None:
     page.goto(server.link())
     page.locator("#preset").select_option("short")
     page.get_by_text("Seed, speed, length").click()
@@ -52,7 +52,7 @@ def test_a_whole_game_by_clicks_against_expert(server: Server, page: Any) -> Non
     expect(page.locator(".log")).to_contain_text("The game is over")
 
 
-def test_a_whole_game_by_keyboard_alone(server: Server, page: Any) -> None:
+def test_a_whole_game_by_keyboard_alone(server: PageServer, page: Any) -> None:
     page.goto(server.link(game=server.game(turn_limit=5, seed=2)))
     page.wait_for_selector(f"{OWN}, {OVER}")
     page.keyboard.press("?")
@@ -70,7 +70,7 @@ def test_a_whole_game_by_keyboard_alone(server: Server, page: Any) -> None:
     expect(page.locator(OVER)).to_contain_text("won")
 
 
-def test_a_trade_with_a_counter_offer(server: Server, page: Any) -> None:
+def test_a_trade_with_a_counter_offer(server: PageServer, page: Any) -> None:
     lots = position(stand(lots=[0, 5]), stand(lots=[1, 6]))
     page.goto(server.link(game=server.game(position=lots, seats=TWO_PEOPLE)))
     page.wait_for_selector(OWN)
@@ -97,7 +97,7 @@ def test_a_trade_with_a_counter_offer(server: Server, page: Any) -> None:
     expect(page.locator(".log")).to_contain_text("$40")
 
 
-def test_an_auction_by_buttons_and_a_typed_bid(server: Server, page: Any) -> None:
+def test_an_auction_by_buttons_and_a_typed_bid(server: PageServer, page: Any) -> None:
     sale = position(stand(), stand(), throws=[[1, 2]])
     page.goto(server.link(game=server.game(position=sale, seats=TWO_PEOPLE)))
     page.wait_for_selector(OWN)
@@ -116,7 +116,7 @@ def test_an_auction_by_buttons_and_a_typed_bid(server: Server, page: Any) -> Non
     expect(page.locator(".log")).to_contain_text("pays $40")
 
 
-def test_building_on_the_board(server: Server, page: Any) -> None:
+def test_building_on_the_board(server: PageServer, page: Any) -> None:
     group = position(stand(lots=[0, 1]), stand())
     page.goto(server.link(game=server.game(position=group, seats=TWO_PEOPLE)))
     page.wait_for_selector(OWN)
@@ -129,7 +129,7 @@ def test_building_on_the_board(server: Server, page: Any) -> None:
     expect(page.locator(".tools").get_by_role("button", name="Undo")).to_be_visible()
 
 
-def test_bankruptcy_ends_the_game(server: Server, page: Any) -> None:
+def test_bankruptcy_ends_the_game(server: PageServer, page: Any) -> None:
     ruin = position(
         stand(cash=20, square=30, lots=[0]),
         stand(lots=[26, 27], cash=3000),
@@ -148,7 +148,7 @@ def test_bankruptcy_ends_the_game(server: Server, page: Any) -> None:
     expect(page.locator("table.verdict")).to_contain_text("Ann")
 
 
-def test_a_reload_and_a_second_tab_agree(server: Server, page: Any) -> None:
+def test_a_reload_and_a_second_tab_agree(server: PageServer, page: Any) -> None:
     page.goto(server.link(game=server.game(turn_limit=0)))
     for _ in range(3):
         assert wait_for_own_question(page)
