@@ -2,7 +2,7 @@
 
     with cluster.joined("auto") as place:
         # whole games, as the arena plays them
-        table = place.table(policies, rules, turn_limit)
+        runner = place.runner(policies, rules, turn_limit)
         # and as a learner learns from them
         choices = place.play_games(policies, seats, recorded, rules=rules)
         # a generation of players of Pente
@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.arena.batch import GameBatch
-from agents.arena.table import Table
+from agents.arena.runner import Runner
 from monopoly_env.cli.extras import extra
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.kernels.sources import source_hash
@@ -52,7 +52,7 @@ _LONGEST: Final = 1024  # games of a piece: about a second of one core
 _LONGEST_CHOICES: Final = 4 * SLICE
 _LONGEST_ROWS: Final = 16 * _LONGEST  # the same of Pente, whose games are short
 _COMPILED: Final = (
-    "agents.arena.table",
+    "agents.arena.runner",
     "agents.registry",
     "training.experience.choices",
     "pente_env.fitness",
@@ -98,12 +98,12 @@ class Place(NamedTuple):
     """Where games are played.
 
     Attributes:
-        table: Plays whole games.
+        runner: Plays whole games.
         play_games: Plays games and returns the choices made in them.
         evaluate: Plays whole games of Pente.
     """
 
-    table: type[Table] = Table
+    runner: type[Runner] = Runner
     play_games: PlayGames = play_games
     evaluate: Evaluate = evaluate
 
@@ -114,8 +114,8 @@ HERE: Final = Place()
 # --- whole games
 
 
-class ClusterTable(Table):
-    """A table whose games are played on the cluster that was `joined`.
+class ClusterRunner(Runner):
+    """A runner whose games are played on the cluster that was `joined`.
 
     Where a batched policy sits they are played here: the last bits of a network depend on how many
     decisions it is asked at once. So are games whose luck is measured.
@@ -133,16 +133,16 @@ class ClusterTable(Table):
         threads: int | None = None,
     ) -> Self:
         """A population: players of one kernel that differ in their rows."""
-        table = super().of_population(player, rows, rules, turn_limit, threads)
-        table.rows = rows
-        return table
+        runner = super().of_population(player, rows, rules, turn_limit, threads)
+        runner.rows = rows
+        return runner
 
     def play(self, batch: GameBatch, done: Callable[[int], None] = lambda games: None) -> None:
         """Play all games of a batch and fill in its results.
 
         Raises:
             ConfigurationError: The cluster, or the code on one of its nodes, failed.
-            MonopolyError: What `Table.play` raises.
+            MonopolyError: What `Runner.play` raises.
         """
         if self.value is not None or (self.row_of == OUTSIDE).any():
             super().play(batch, done)
@@ -150,7 +150,7 @@ class ClusterTable(Table):
         import ray
 
         with _explained():
-            table = ray.put(self.description())
+            runner = ray.put(self.description())
             parts = _parts(len(batch.seats), _LONGEST)
             recorded = [
                 frozenset(
@@ -161,7 +161,7 @@ class ClusterTable(Table):
                 for part in parts
             ]
             pieces = [
-                (table, batch.seeds[part], batch.seats[part], kept)
+                (runner, batch.seeds[part], batch.seats[part], kept)
                 for part, kept in zip(parts, recorded, strict=True)
             ]
             for number, (values, actions) in _played(play_piece, pieces):
@@ -172,7 +172,7 @@ class ClusterTable(Table):
                 done(part.stop - part.start)
 
     def description(self) -> tuple[Any, ...]:
-        """What a node makes the same table of: names of kernels, and numbers."""
+        """What a node makes the same runner of: names of kernels, and numbers."""
         players = [
             _bare(player) for player in (self.policies if self.rows is None else self.policies[:1])
         ]
@@ -188,7 +188,7 @@ def play_piece(
     """Play some games of a batch on one core of a node; kernels come from the node's own cache.
 
     Args:
-        description: Of a `ClusterTable`.
+        description: Of a `ClusterRunner`.
         seeds: (G,) of the games.
         seats: (G, P), the numbers of the players.
         recorded: The numbers of the games whose actions are recorded.
@@ -199,9 +199,9 @@ def play_piece(
     version, players, rows, rules, turn_limit = description
     _check_version(version)
     if rows is None:
-        here = Table(players, rules, turn_limit, threads=1)
+        here = Runner(players, rules, turn_limit, threads=1)
     else:  # copied: arrays from Ray's store are read-only, which to Numba is another type
-        here = Table.of_population(players[0], rows.copy(), rules, turn_limit, threads=1)
+        here = Runner.of_population(players[0], rows.copy(), rules, turn_limit, threads=1)
     batch = GameBatch(seeds, seats, recorded)
     here.play(batch)
     return tuple(getattr(batch, name) for name in RESULTS), batch.actions
@@ -430,7 +430,7 @@ def joined(address: str | None, threads: int | None = None) -> Iterator[Place]:
         except Exception as error:
             raise _unreachable(address, str(error)) from error
         try:
-            yield Place(ClusterTable, play_choices, evaluate_rows)
+            yield Place(ClusterRunner, play_choices, evaluate_rows)
         finally:
             _sent.clear()
             ray.shutdown()

@@ -108,7 +108,7 @@ def execute(
     with (
         cluster.joined(options.cluster, options.threads) as place,
         Session.open(
-            options, settings, console, budget, table_type=place.table, threads=options.threads
+            options, settings, console, budget, runner_type=place.runner, threads=options.threads
         ) as session,
     ):
         learner = learner_of(options, named, play_games or place.play_games)

@@ -35,7 +35,7 @@ from agents.arena.pictures import speed
 from agents.arena.progress import games_bar
 from agents.arena.ratings import CrossTable, Ladder, Ratings
 from agents.arena.results import Results, merge
-from agents.arena.table import Table
+from agents.arena.runner import Runner
 from monopoly_env import replays
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command
@@ -166,7 +166,7 @@ def run(options: TournamentOptions) -> Ladder:
         ratings = Ratings.load(options.ratings) if options.ratings and rated else Ratings()
         saved = TournamentFolder.open(options.folder, tournament) if options.folder else None
         with cluster.joined(options.cluster, options.threads) as place:
-            ladder = Ladder(tournament.play(saved, place.table))
+            ladder = Ladder(tournament.play(saved, place.runner))
         if options.ratings:
             if not ratings.update(ladder.results):
                 print(f"note: {options.ratings} has these games already.", file=sys.stderr)
@@ -292,13 +292,13 @@ class Tournament:
         }
 
     def play(
-        self, saved: TournamentFolder | None = None, table_type: type[Table] = Table
+        self, saved: TournamentFolder | None = None, runner_type: type[Runner] = Runner
     ) -> Results:
         """Play the tables that are not saved yet, and put all together.
 
         Args:
             saved: Where finished tables are, and are put.
-            table_type: Plays the games.
+            runner_type: Plays the games.
         """
         options = self.options
         parts = [saved.load(number, self) if saved else None for number in range(len(self.tables))]
@@ -307,7 +307,7 @@ class Tournament:
         with bar or contextlib.nullcontext(lambda count: None) as done:
             for number, part in enumerate(parts):
                 if part is None:
-                    parts[number] = played = self._play_table(number, done, table_type)
+                    parts[number] = played = self._play_table(number, done, runner_type)
                     if saved:
                         saved.save(number, played)
         return merge([part for part in parts if part], list(self._names.values()))
@@ -317,13 +317,13 @@ class Tournament:
         return tuple(self._names[policy] for policy in dict.fromkeys(self.tables[table]))
 
     def _play_table(
-        self, number: int, done: Callable[[int], None], table_type: type[Table]
+        self, number: int, done: Callable[[int], None], runner_type: type[Runner]
     ) -> Results:
         options = self.options
         part = arena.play(
             self.tables[number], options.games, options.rules, options.seed, options.threads,
             options.turn_limit, done,
-            record=min(options.record, options.games), table_type=table_type,
+            record=min(options.record, options.games), runner_type=runner_type,
         )  # fmt: skip
         return replace(part, names=self.names_of(number))
 

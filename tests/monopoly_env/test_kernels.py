@@ -166,7 +166,7 @@ def hashes(names):
 root = Path(sources.__file__).parents[2]
 files = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in root.rglob("*.py")}
 entries = ["monopoly_env.core", "monopoly_env.envs.vector", "monopoly_env.validate.fuzz"]
-entries += ["agents.players.algorithmic", "agents.arena.table", "agents.learned.menus", "pente_env.loop"]
+entries += ["agents.players.algorithmic", "agents.arena.runner", "agents.learned.menus", "pente_env.loop"]
 before = hashes(entries)
 for module, path in sorted(files.items()):
     text = path.read_bytes()
@@ -194,7 +194,7 @@ def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> N
         "monopoly_env.envs.vector",
         "monopoly_env.validate.fuzz",
         "agents.players.algorithmic",
-        "agents.arena.table",
+        "agents.arena.runner",
         "agents.learned.menus",
     }
     chapters = {

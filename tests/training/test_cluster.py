@@ -24,7 +24,7 @@ from studies.pente_esp import SCHRUM
 
 import agents
 from agents.arena.batch import GameBatch
-from agents.arena.table import Table
+from agents.arena.runner import Runner
 from agents.players import genetic
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import Rules
@@ -115,11 +115,13 @@ def test_a_cluster_comes_to_the_same_generation_as_threads_also_when_nodes_are_k
     monkeypatch.setattr(cluster, "_check_head", join)
 
     with cluster.joined(nodes.address) as place:
-        first = evaluate(KIND, population, what, 7, draws(2), table_type=place.table).fitness
+        first = evaluate(KIND, population, what, 7, draws(2), runner_type=place.runner).fitness
         duels = play(
-            candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1, table_type=place.table
+            candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1, runner_type=place.runner
         )
-        second = evaluate(KIND, population, what, 7, draws(2), kill, table_type=place.table).fitness
+        second = evaluate(
+            KIND, population, what, 7, draws(2), kill, runner_type=place.runner
+        ).fitness
     assert alone[0].tobytes() == alone[1].tobytes() == first.tobytes() == second.tobytes()
     assert won == [score.won.tobytes() for score in duels]
     assert ended[-1][0] > joined[0]  # while there was no node, pieces were open
@@ -235,8 +237,8 @@ def test_lines_of_a_cluster_are_cut_into_pieces_that_fit_together() -> None:
     players = [agents.make("genetic/esp/attentive"), agents.make("algorithmic")]
     seats = np.tile(np.array([[0, 1], [1, 0]], np.int16), (2, 1))
     whole = GameBatch(np.arange(4, dtype=np.uint64), seats)
-    Table(players, Rules(), 20, 1).play(whole)
-    description = cluster.ClusterTable(players, Rules(), 20, 1).description()
+    Runner(players, Rules(), 20, 1).play(whole)
+    description = cluster.ClusterRunner(players, Rules(), 20, 1).description()
     parts = [
         cluster.play_piece(description, whole.seeds[part], seats[part])
         for part in (slice(0, 1), slice(1, 4))
@@ -312,15 +314,15 @@ def test_without_ray_the_extra_is_named_and_the_rest_works(monkeypatch: pytest.M
     ):
         pass
     with cluster.joined(None) as place:
-        assert place.table is Table
+        assert place.runner is Runner
 
 
 def test_a_cluster_that_dies_on_the_way_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    def die(table: cluster.ClusterTable) -> None:
+    def die(table: cluster.ClusterRunner) -> None:
         raise LocalRayletDiedError
 
-    monkeypatch.setattr(cluster.ClusterTable, "description", die)
-    table = cluster.ClusterTable([agents.make("strategic")] * 2, Rules(), 20, 1)
+    monkeypatch.setattr(cluster.ClusterRunner, "description", die)
+    table = cluster.ClusterRunner([agents.make("strategic")] * 2, Rules(), 20, 1)
     line = GameBatch(np.arange(2, dtype=np.uint64), np.array([[0, 1]] * 2, np.int16))
     with pytest.raises(
         ConfigurationError,

@@ -13,7 +13,7 @@ from agents.arena.counting import GAME_COUNTS, SEAT_COUNTS
 
 @dataclass
 class GameBatch:
-    """G games of P seats. `Table.play` writes the results: everything after `recorded`.
+    """G games of P seats. `Runner.play` writes the results: everything after `recorded`.
 
     Attributes:
         seeds: (G,) uint64, the seeds of the games.

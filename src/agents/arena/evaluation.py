@@ -16,9 +16,9 @@ from agents.arena.matches import check_numbers, title_of, unique_names
 from agents.arena.played import ARRAYS
 from agents.arena.progress import Progress, reported
 from agents.arena.results import Results
+from agents.arena.runner import Runner
 from agents.arena.seating import arrangements, orders_of
 from agents.arena.statistics import Difference, paired_difference
-from agents.arena.table import Table
 from monopoly_env.errors import whole_number
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.intervals import clustered, per_unit
@@ -114,7 +114,7 @@ def against(
     progress: Progress = False,
     *,
     same_seeds: bool = True,
-    table_type: type[Table] = Table,
+    runner_type: type[Runner] = Runner,
 ) -> list[Wins]:
     """Let each player play the same seats and seeds against the same opponents.
 
@@ -131,7 +131,7 @@ def against(
         progress: As in `play`.
         same_seeds: Whether all seatings play the same seeds, as the tables of a `round_robin` do;
             otherwise no two share one.
-        table_type: Plays the games, which a subclass of `Table` may do on other machines.
+        runner_type: Plays the games, which a subclass of `Runner` may do on other machines.
 
     Returns:
         The wins of each player. With compiled policies they are a function of the arguments; the
@@ -155,8 +155,8 @@ def against(
     with reported(progress, len(tested) * sum(games)) as done:
         for (_, rules, turn_limit, _), together in batches.items():
             others = list(dict.fromkeys(policy for part in together for policy in part.opponents))
-            table = table_type([*tested, *others], rules, turn_limit, threads)
-            _play(tested, together, table, seed, done)
+            runner = runner_type([*tested, *others], rules, turn_limit, threads)
+            _play(tested, together, runner, seed, done)
     return [
         _wins(policy, tuple(part.results[number] for part in parts))
         for number, policy in enumerate(tested)
@@ -189,10 +189,10 @@ def _parts(
 
 
 def _play(
-    tested: list[Policy], parts: list[_Part], table: Table, seed: int, done: Callable[[int], None]
+    tested: list[Policy], parts: list[_Part], runner: Runner, seed: int, done: Callable[[int], None]
 ) -> None:
-    """Play parts at a table of the players under test and their opponents: adds the results."""
-    numbers = {id(policy): number for number, policy in enumerate(table.policies)}
+    """Play parts by a runner of the players under test and their opponents: adds the results."""
+    numbers = {id(policy): number for number, policy in enumerate(runner.policies)}
     seats = []
     for part in parts:
         others = [numbers[id(policy)] for policy in part.opponents]
@@ -203,7 +203,7 @@ def _play(
         np.concatenate([part.seeds for part in parts for _ in tested]), np.concatenate(seats)
     )
     began = clock()
-    table.play(batch, done)
+    runner.play(batch, done)
     seconds = (clock() - began) / len(batch.seeds)
     stop = 0
     for part in parts:
@@ -215,7 +215,7 @@ def _play(
                     names=tuple(unique_names([player, *part.opponents])),
                     rules=title_of(part.seating.rules),
                     seed=seed,
-                    turn_limit=table.turn_limit,
+                    turn_limit=runner.turn_limit,
                     seconds=seconds * len(part.seeds),
                     **(arrays | {"seats": part.seats}),
                 )

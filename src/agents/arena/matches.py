@@ -25,9 +25,9 @@ from agents.arena.batch import GameBatch
 from agents.arena.played import ARRAYS
 from agents.arena.progress import Progress, reported
 from agents.arena.results import Results
+from agents.arena.runner import Runner
 from agents.arena.seating import arrangements, orders_of
 from agents.arena.statistics import Difference
-from agents.arena.table import Table
 from monopoly_env.analyse.values import Value
 from monopoly_env.core import enough_memory
 from monopoly_env.errors import ConfigurationError, whole_number
@@ -58,7 +58,7 @@ def play(
     until: float | None = None,
     record: int | Sequence[int] = 0,
     adjust: str | Value | None = None,
-    table_type: type[Table] = Table,
+    runner_type: type[Runner] = Runner,
 ) -> Results:
     """Play one table.
 
@@ -81,7 +81,7 @@ def play(
         adjust: Also measure the luck of the dice, and adjust the win rates for it: they keep their
             means and lose variance (`Results.adjusted`). By "value", the best value of states;
             "worth"; or a `monopoly_env.analyse.Value`. Games take longer.
-        table_type: Plays the games, which a subclass of `Table` may do on other machines.
+        runner_type: Plays the games, which a subclass of `Runner` may do on other machines.
 
     Returns:
         The results. With compiled policies they are a function of the arguments; a network's last
@@ -97,7 +97,7 @@ def play(
     whole_number("policies at a table:", len(players), MIN_PLAYERS, MAX_PLAYERS)
     tables = _Tables(
         *_numbered([players]), games, rules, seed, threads, turn_limit, progress, record, adjust,
-        table_type,
+        runner_type,
     )  # fmt: skip
     return tables.play() if until is None else tables.play_until(until)
 
@@ -311,7 +311,7 @@ class _Tables:
     progress: Progress
     record: int | Sequence[int] = 0
     adjust: str | Value | None = None
-    table_type: type[Table] = Table
+    runner_type: type[Runner] = Runner
 
     def __post_init__(self) -> None:
         self.rules = Rules.coerce(self.given_rules)
@@ -321,7 +321,7 @@ class _Tables:
         self.recorded = _recorded(self.record, self.games, len(self.tables))
         self.value = luck.resolve(self.adjust, len(self.tables[0]))
         self.spent = [dict(policy.costs) for policy in self.players]
-        self.table = self.table_type(
+        self.runner = self.runner_type(
             self.players, self.rules, self.turn_limit, self.threads, self.value
         )
 
@@ -331,7 +331,7 @@ class _Tables:
         with enough_memory(f"games={self.games}"):
             batch = self._batch(0, self.games)
             with reported(self.progress, len(batch.seeds)) as done:
-                self.table.play(batch, done)
+                self.runner.play(batch, done)
             return self._results([batch], self.games, clock() - began)
 
     def play_until(self, half_width: float) -> Results:
@@ -349,7 +349,7 @@ class _Tables:
         with reported(self.progress, self.games) as done:
             while True:
                 batches.append(self._batch(played, total))
-                self.table.play(batches[-1], done)
+                self.runner.play(batches[-1], done)
                 played = total
                 results = self._results(batches, played, clock() - began)
                 rate, low, high = (

@@ -331,7 +331,7 @@ class Evolution(Search):
             seed,
             self.options.threads,
             self.played,
-            table_type=self.place.table,
+            runner_type=self.place.runner,
         )
 
     def tell(self, rates: NDArray[np.float64]) -> None:

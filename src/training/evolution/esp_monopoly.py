@@ -251,7 +251,7 @@ class MonopolySearch(NeuronSearch):
             options.candidate_games,
             seed,
             options.threads,
-            table_type=self.place.table,
+            runner_type=self.place.runner,
         )
         return np.array([paid(score, options.worth) for score in scores])
 

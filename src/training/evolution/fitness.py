@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from agents.arena.batch import GameBatch
 from agents.arena.evaluation import Seating, Wins, against
 from agents.arena.progress import Progress
-from agents.arena.table import Table
+from agents.arena.runner import Runner
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.facts.board import GROUP_LOTS, NUM_GROUPS, NUM_LOTS
 from monopoly_env.policy.protocol import Policy
@@ -137,7 +137,7 @@ def play(
     threads: int | None = None,
     progress: Progress = False,
     *,
-    table_type: type[Table] = Table,
+    runner_type: type[Runner] = Runner,
 ) -> list[Wins]:
     """Play so many games of each candidate, split over the settings; see `agents.arena.against`."""
     counts = split(settings, games)
@@ -149,7 +149,7 @@ def play(
         threads,
         progress,
         same_seeds=False,
-        table_type=table_type,
+        runner_type=runner_type,
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.arena.batch import GameBatch
-from agents.arena.table import Table
+from agents.arena.runner import Runner
 from agents.players.genetic import GenomeKind
 from monopoly_env.errors import ConfigurationError, nearest
 from training.cluster import HERE, Place
@@ -39,7 +39,7 @@ from training.evolution.populations import (
     Seats,
     Tables,
     play_seats,
-    table_of,
+    runner_of,
 )
 
 Done = Callable[[int], None]
@@ -236,7 +236,7 @@ def evaluate(
     generator: np.random.Generator,
     done: Done = lambda games: None,
     *,
-    table_type: type[Table] = Table,
+    runner_type: type[Runner] = Runner,
 ) -> Outcome:
     """Play a generation.
 
@@ -247,18 +247,18 @@ def evaluate(
         seed: Of the games, 0 to 2**32 - 1.
         generator: Deals the population out.
         done: Called with the number of games that have just ended.
-        table_type: Where the games are played.
+        runner_type: Where the games are played.
 
     Raises:
         ConfigurationError: A population that does not split into tables, an unknown fitness.
     """
     check_split(len(population), play.num_players, play.fitness)
-    table, points = table_of(kind, population, play, table_type), MEASURES[play.fitness].points
+    runner, points = runner_of(kind, population, play, runner_type), MEASURES[play.fitness].points
     if points is None:
-        scores, batches = _eliminate(table, len(population), play, seed, generator, done)
+        scores, batches = _eliminate(runner, len(population), play, seed, generator, done)
     else:
         seats = deal(len(population), play.matches, play.num_players, generator)
-        batch = play_seats(table, seats, seed, done=done)
+        batch = play_seats(runner, seats, seed, done=done)
         scores, batches = summed(points(batch), seats, len(population)), [batch]
     turns, capped = (
         np.concatenate(parts)
@@ -271,7 +271,12 @@ def evaluate(
 
 
 def _eliminate(
-    table: Table, population: int, play: Play, seed: int, generator: np.random.Generator, done: Done
+    runner: Runner,
+    population: int,
+    play: Play,
+    seed: int,
+    generator: np.random.Generator,
+    done: Done,
 ) -> tuple[NDArray[np.float64], list[GameBatch]]:
     """Single eliminations, all at once.
 
@@ -283,7 +288,7 @@ def _eliminate(
     seats = deal(population, play.matches, play.num_players, generator)
     scores, batches, played = np.zeros(population), list[GameBatch](), 0
     while True:
-        batches.append(play_seats(table, seats, seed, played, done))
+        batches.append(play_seats(runner, seats, seed, played, done))
         played += len(seats)
         order = np.argsort(batches[-1].place, axis=1, kind="stable")[:, : play.num_players // 2]
         through = np.take_along_axis(seats, order, axis=1).reshape(play.matches, -1)
@@ -375,7 +380,7 @@ class Generations(Population):
             seed,
             generator,
             self.played,
-            table_type=self.place.table,
+            runner_type=self.place.runner,
         )
         self.population, self.fitness = population, outcome.fitness
         self.note(outcome)

@@ -20,7 +20,7 @@ from rich.console import Console
 
 from agents.arena.batch import GameBatch
 from agents.arena.evaluation import Seating, against
-from agents.arena.table import MAX_POLICIES, Table
+from agents.arena.runner import MAX_POLICIES, Runner
 from agents.players.genetic import GenomeKind, kind_of
 from agents.players.genetic.kinds import PREFIX
 from monopoly_env.arrays import read_arrays, write_arrays
@@ -235,18 +235,18 @@ class Outcome:
     capped: float
 
 
-def table_of(
-    kind: GenomeKind, population: NDArray[Any], tables: Tables, table_type: type[Table] = Table
-) -> Table:
+def runner_of(
+    kind: GenomeKind, population: NDArray[Any], tables: Tables, runner_type: type[Runner] = Runner
+) -> Runner:
     """A population ready to play: player n has row n."""
     player = kind.policy(population[0])
-    return table_type.of_population(
+    return runner_type.of_population(
         player, kind.rows(population), Rules.preset(tables.rules), tables.turn_limit, tables.threads
     )
 
 
 def play_seats(
-    table: Table,
+    runner: Runner,
     seats: Seats,
     seed: int,
     first: int = 0,
@@ -255,7 +255,7 @@ def play_seats(
     """Play games, and fill in a batch.
 
     Args:
-        table: Whose rows the seats number.
+        runner: Whose rows the seats number.
         seats: (G, P).
         seed: 0 to 2**32 - 1; game g has the seed `(seed << 32) + first + g`.
         first: Games of this seed that were played before.
@@ -263,7 +263,7 @@ def play_seats(
     """
     numbers = np.arange(first, first + len(seats), dtype=np.uint64)
     batch = GameBatch((np.uint64(seed) << np.uint64(32)) + numbers, seats)
-    table.play(batch, done)
+    runner.play(batch, done)
     return batch
 
 
@@ -452,7 +452,7 @@ class Population(Search):
                 seed,
                 options.threads,
                 self.played,
-                table_type=self.place.table,
+                runner_type=self.place.runner,
             )
             for name, score in zip(players, scores, strict=True):
                 low, high = score.interval

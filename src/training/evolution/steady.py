@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.arena.table import Table
+from agents.arena.runner import Runner
 from agents.players.genetic import GenomeKind
 from monopoly_env.errors import ConfigurationError, nearest
 from training.cluster import HERE, Place
@@ -29,7 +29,7 @@ from training.evolution.populations import (
     PopulationOptions,
     Purpose,
     play_seats,
-    table_of,
+    runner_of,
 )
 from training.run.options import RulesName
 
@@ -161,7 +161,7 @@ def wave(
     seed: int,
     generator: np.random.Generator,
     done: Callable[[int], None] = lambda games: None,
-    table_type: type[Table] = Table,
+    runner_type: type[Runner] = Runner,
 ) -> Wave:
     """Carry out matings that go on at the same time.
 
@@ -173,14 +173,14 @@ def wave(
         seed: Of the games, 0 to 2**32 - 1.
         generator: Of all else that is left to chance.
         done: Called with the number of games that have just ended.
-        table_type: Where the games are played.
+        runner_type: Where the games are played.
     """
     taken = generator.permutation(len(population))[
         : options.matings * options.winners * options.num_players
     ]
     seats = np.arange(len(taken), dtype=np.int16).reshape(-1, options.num_players)
     line = play_seats(
-        table_of(kind, population[taken], options, table_type), seats, seed, done=done
+        runner_of(kind, population[taken], options, runner_type), seats, seed, done=done
     )
     # Of several who win together the first: seats were drawn, so it is any of them.
     winners = taken[seats[np.arange(len(seats)), line.place.argmin(axis=1)]].reshape(
@@ -237,7 +237,7 @@ class Waves(Population):
             seed=seed,
             generator=generator,
             done=self.played,
-            table_type=self.place.table,
+            runner_type=self.place.runner,
         )
         self.population, self.depth = played.population, played.depth
         self.note(

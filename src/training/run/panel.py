@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from agents import arena
 from agents.arena.evaluation import Seating
-from agents.arena.table import Table
+from agents.arena.runner import Runner
 from monopoly_env.cli.terminal import TextTable
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import Rules
@@ -26,7 +26,7 @@ def measure(
     num_players: int = 2,
     *,
     threads: int | None = None,
-    table_type: type[Table] = Table,
+    runner_type: type[Runner] = Runner,
 ) -> list[dict[str, Any]]:
     """Play a policy against each policy of a panel, which fills the other seats.
 
@@ -38,7 +38,7 @@ def measure(
         seed: Seed of the games; every seed is played from all seats.
         num_players: Seats at the table.
         threads: That play; by default one per core. The rows do not depend on them.
-        table_type: Plays the games.
+        runner_type: Plays the games.
 
     Returns:
         A row each: `opponent`, `games`, `wins`, `win_rate`, `low`, `high` (Wilson, 95%), `turns`
@@ -52,7 +52,7 @@ def measure(
             [count],
             seed,
             threads,
-            table_type=table_type,
+            runner_type=runner_type,
         )
         (row,), (results,) = score.rows(), score.results
         shown = {key: row[key] for key in ("games", "wins", "win_rate", "low", "high", "turns")}

@@ -24,7 +24,7 @@ from typing import Any, Final, Protocol
 
 from rich.console import Console
 
-from agents.arena.table import Table
+from agents.arena.runner import Runner
 from monopoly_env.cli.extras import extra
 from monopoly_env.errors import MonopolyError
 from monopoly_env.files import understood
@@ -79,18 +79,22 @@ class Session:
     Attributes:
         run: Its folder.
         report: Its progress bar, curves and clock.
-        table_type: Plays the games that measure it.
+        runner_type: Plays the games that measure it.
         threads: That do so; None: one per core.
         best: Mean win rate of the best agent so far.
     """
 
     def __init__(
-        self, run: Run, report: Report, table_type: type[Table] = Table, threads: int | None = None
+        self,
+        run: Run,
+        report: Report,
+        runner_type: type[Runner] = Runner,
+        threads: int | None = None,
     ) -> None:
         """Start before the first evaluation; use `open`."""
         self.run = run
         self.report = report
-        self.table_type = table_type
+        self.runner_type = runner_type
         self.threads = threads
         self.best = -1.0
 
@@ -105,7 +109,7 @@ class Session:
         *,
         files: Mapping[str, str] | None = None,
         config: str = CONFIG,
-        table_type: type[Table] = Table,
+        runner_type: type[Runner] = Runner,
         threads: int | None = None,
     ) -> Iterator[Session]:
         """Open the folder of a run, locked for other processes, and its report.
@@ -117,7 +121,7 @@ class Session:
             budget: Length of the run, in words.
             files: What this learner writes beside what every run does; see `Run.open`.
             config: The file of the settings.
-            table_type: Plays the games that measure the run.
+            runner_type: Plays the games that measure the run.
             threads: That do so; by default one per core.
 
         Raises:
@@ -134,7 +138,7 @@ class Session:
             )  # fmt: skip
             console.print(f"Compiling and setting up ... ({budget} into {run.folder})")
             with Report(run.curves, console) as report:
-                yield cls(run, report, table_type, threads)
+                yield cls(run, report, runner_type, threads)
 
     def save(self, learner: Saved, step: int) -> None:
         """Write the checkpoint of a step."""
@@ -185,7 +189,7 @@ class Session:
             seed,
             num_players,
             threads=self.threads,
-            table_type=self.table_type,
+            runner_type=self.runner_type,
         )
 
     def evaluate(

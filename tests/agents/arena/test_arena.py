@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 import agents
 import monopoly_env as me
 from agents import arena
-from agents.arena import result_files
-from agents.arena import table as tables
+from agents.arena import result_files, runner
 from agents.arena.batch import GameBatch
 from agents.arena.played import ARRAYS
 from agents.arena.results import Results, merge
@@ -120,7 +119,7 @@ def test_threads_and_slices_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     players = ["algorithmic", "random", "random/no_trades"]
     expected = trajectories(arena.play(players, 60, threads=1))
     assert trajectories(arena.play(players, 60, threads=3)) == expected
-    monkeypatch.setattr(tables, "_SLICE", 7)
+    monkeypatch.setattr(runner, "_SLICE", 7)
     assert trajectories(arena.play(players, 60, threads=2)) == expected
 
 
@@ -133,8 +132,8 @@ def test_a_policy_that_is_asked_plays_like_the_compiled_one(
     # games are the same.
     assert trajectories(arena.play([asked, "random/no_trades"], 40, seed=2)) == compiled
     assert asked.calls < 2000  # many decisions a call
-    monkeypatch.setattr(tables, "_WINDOW", 9)
-    monkeypatch.setattr(tables, "_SLICE", 4)
+    monkeypatch.setattr(runner, "_WINDOW", 9)
+    monkeypatch.setattr(runner, "_SLICE", 4)
     assert (
         trajectories(arena.play([Asked("algorithmic"), "random/no_trades"], 40, seed=2)) == compiled
     )
@@ -142,7 +141,7 @@ def test_a_policy_that_is_asked_plays_like_the_compiled_one(
 
 def test_keys_make_asked_policies_independent_of_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = trajectories(arena.play([ByKey(), "random"], 30))
-    monkeypatch.setattr(tables, "_WINDOW", 7)
+    monkeypatch.setattr(runner, "_WINDOW", 7)
     assert trajectories(arena.play([ByKey(), "random"], 30, threads=1)) == expected
 
 
@@ -275,7 +274,7 @@ def test_a_compiled_policy_that_raises_is_named() -> None:
 def test_a_policy_that_never_ends_its_turn_is_named(
     policy: agents.Policy, record: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "_RECORDED", 64)
+    monkeypatch.setattr(runner, "_RECORDED", 64)
     with pytest.raises(me.IllegalActionError, match=NEVER_ENDS):
         arena.play([policy, "random"], 2, rich(), record=record)
 
@@ -585,7 +584,7 @@ def test_results_say_how_to_play_them_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("batched", [False, True])
 def test_recorded_games_play_back(batched: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "_RECORDED", 16)  # many a time full
+    monkeypatch.setattr(runner, "_RECORDED", 16)  # many a time full
     players = [Asked("algorithmic") if batched else "algorithmic", "random", "random/no_trades"]
     found = arena.play(players, 12, "uk", seed=3, record=[0, 7, 11], turn_limit=30)
     assert trajectories(arena.play(players, 12, "uk", seed=3, turn_limit=30)) == trajectories(found)
@@ -755,7 +754,7 @@ def test_a_batch_has_the_score_that_decides_capped_games() -> None:
     batch = GameBatch(
         np.arange(200, dtype=np.uint64), np.tile(np.arange(4, dtype=np.int16), (200, 1))
     )
-    tables.Table(policies, me.Rules.preset("mukhar"), 20, 1).play(batch)
+    runner.Runner(policies, me.Rules.preset("mukhar"), 20, 1).play(batch)
     capped = batch.capped
     assert capped.sum() > 20
     assert (batch.score <= batch.seat_counts["worth"]).all()
@@ -780,7 +779,7 @@ def test_the_arena_tells_the_history_of_a_game_to_who_reads_it() -> None:
 
 
 def test_long_histories_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "_RECORDED", 50)  # actions that the compiled loop records at a time
+    monkeypatch.setattr(runner, "_RECORDED", 50)  # actions that the compiled loop records at a time
     historian = Historian("algorithmic")
     arena.play([historian, "random"], games=2, rules=me.Rules(max_turns=30))
     assert historian.longest > 100

@@ -11,8 +11,7 @@ from scipy import stats
 import agents
 import monopoly_env as me
 from agents import arena
-from agents.arena import statistics
-from agents.arena import table as tables
+from agents.arena import runner, statistics
 from agents.arena.batch import GameBatch
 from agents.arena.counting import GAME_STATISTICS, STATISTICS
 from agents.arena.results import Results
@@ -40,7 +39,7 @@ def counted(game: Any, *texts: str) -> Any:
     """
     players = int(game.num_players)
     batch = GameBatch(np.zeros(1, np.uint64), np.zeros((1, players), np.int16))
-    games = tables._Games(tables.Table([Nobody()], me.Rules(), 1000, 1), batch, 1)
+    games = runner._Games(runner.Runner([Nobody()], me.Rules(), 1000, 1), batch, 1)
     games.begin(np.zeros(1, np.int64), np.zeros(1, np.int64))
     games.records[0] = game
     given = list(texts)

@@ -18,7 +18,7 @@ from rich.console import Console
 
 import agents
 from agents.arena.batch import GameBatch
-from agents.arena.table import Table
+from agents.arena.runner import Runner
 from agents.players import genetic
 from agents.players.genetic import mukhar
 from monopoly_env.arrays import read_arrays, write_arrays
@@ -39,7 +39,7 @@ from training.evolution.generations import (
     numbers,
 )
 from training.evolution.genome import GeneticGenome
-from training.evolution.populations import Population, play_seats, table_of
+from training.evolution.populations import Population, play_seats, runner_of
 from training.evolution.run import execute
 from training.evolution.steady import Steady, levelled, wave
 from training.evolve import main
@@ -124,8 +124,8 @@ def test_a_population_plays_the_games_of_its_players_made_one_by_one() -> None:
     population = KIND.random(8, draws())
     play = Play(turn_limit=20, threads=2)
     seats = deal(8, 3, 4, draws(1))
-    line = play_seats(table_of(KIND, population, play), seats, 3)
-    single = Table(
+    line = play_seats(runner_of(KIND, population, play), seats, 3)
+    single = Runner(
         [KIND.policy(genome, f"player {n}") for n, genome in enumerate(population)],
         Rules.preset("mukhar"),
         20,
@@ -140,7 +140,7 @@ def test_a_population_plays_the_games_of_its_players_made_one_by_one() -> None:
     )
     assert bits.tolist() == line.seat_counts["lots"].tolist()
     with pytest.raises(ConfigurationError, match="finite numbers of shape"):
-        Table.of_population(single.policies[0], np.zeros((3, 2)), Rules(), 20)  # type: ignore[arg-type]
+        Runner.of_population(single.policies[0], np.zeros((3, 2)), Rules(), 20)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("fitness", ["finish_order", "net_worth", "tournament"])

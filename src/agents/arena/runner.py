@@ -36,7 +36,7 @@ _WINDOW: Final = 2048
 _RECORDED: Final = 4096
 
 
-class Table:
+class Runner:
     """Policies that are compiled and ready to play batches of games."""
 
     def __init__(
@@ -100,12 +100,12 @@ class Table:
                 f"Rows of {player.name!r} must be finite numbers of shape (1 to {MAX_POLICIES:,},"
                 f" {length}); these have shape {rows.shape}."
             )
-        table = cls([player], rules, turn_limit, threads)
-        table.policies = [player] * len(rows)
-        table.row_of = np.arange(len(rows))
-        table.reads_history = np.zeros(len(rows), np.bool_)
-        table.players = Players.of_rows(player, rows)
-        return table
+        runner = cls([player], rules, turn_limit, threads)
+        runner.policies = [player] * len(rows)
+        runner.row_of = np.arange(len(rows))
+        runner.reads_history = np.zeros(len(rows), np.bool_)
+        runner.players = Players.of_rows(player, rows)
+        return runner
 
     def play(self, batch: GameBatch, done: Callable[[int], None] = lambda games: None) -> None:
         """Play all games of a batch and write its results.
@@ -172,8 +172,8 @@ class Table:
 class _Games:
     """The running games of a batch. Each has a place, an index into the arrays."""
 
-    def __init__(self, table: Table, batch: GameBatch, count: int) -> None:
-        self.table = table
+    def __init__(self, runner: Runner, batch: GameBatch, count: int) -> None:
+        self.runner = runner
         self.batch = batch
         self.num_players = batch.seats.shape[1]
         self.numbers = np.zeros(count, np.int64)
@@ -183,7 +183,7 @@ class _Games:
         self.progress = np.zeros(count, PROGRESS)
         self.counts = np.zeros(count, COUNTS)
         actions = np.zeros(
-            (count if batch.recorded or table.reads_history.any() else 0, _RECORDED), np.uint8
+            (count if batch.recorded or runner.reads_history.any() else 0, _RECORDED), np.uint8
         )
         self.luck = np.zeros((count, self.num_players))
         self.recording = Recording(np.full(count, NOT_RECORDED), np.zeros(count, np.int64), actions)
@@ -195,14 +195,14 @@ class _Games:
         batch = self.batch
         self.numbers[places] = numbers
         _bytes(self.records)[places] = _bytes(
-            new_games(batch.seeds[numbers].tolist(), self.num_players, self.table.rules)
+            new_games(batch.seeds[numbers].tolist(), self.num_players, self.runner.rules)
         )
         self.memory[places] = 0.0
         self.luck[places] = 0.0
-        self.seats[places] = self.table.row_of[batch.seats[numbers]]
+        self.seats[places] = self.runner.row_of[batch.seats[numbers]]
         _bytes(self.progress)[places] = 0
         _bytes(self.counts)[places] = 0
-        kept = np.isin(numbers, self._recorded) | self.table.reads_history[
+        kept = np.isin(numbers, self._recorded) | self.runner.reads_history[
             batch.seats[numbers]
         ].any(axis=1)
         self.recording.row[places] = np.where(kept, places, NOT_RECORDED)
@@ -221,18 +221,18 @@ class _Games:
         recording = self.recording._replace(
             row=self.recording.row[part], length=self.recording.length[part]
         )
-        luck = Luck.of(self.table.value, self.luck[part])
+        luck = Luck.of(self.runner.value, self.luck[part])
         try:
             play_games(
                 self.records[part], self.memory[part], self.seats[part], self.progress[part],
                 self.counts[part],
-                recording, luck, self.table.players, np.zeros(NUM_ACTIONS, np.bool_),
-                self.table.turn_limit * self.num_players,
+                recording, luck, self.runner.players, np.zeros(NUM_ACTIONS, np.bool_),
+                self.runner.turn_limit * self.num_players,
             )  # fmt: skip
         except Exception as error:
-            if self.table.value is not None and luck.asking[0]:
+            if self.runner.value is not None and luck.asking[0]:
                 raise ConfigurationError(
-                    f"The value {self.table.value.name!r} raised {type(error).__name__}: {error}."
+                    f"The value {self.runner.value.name!r} raised {type(error).__name__}: {error}."
                 ) from error
             # The loop plays one game after another, so the first that has not stopped is the one in
             # which it broke off.
@@ -273,7 +273,7 @@ class _Games:
         self._take_actions(np.flatnonzero(self.recording.length == _RECORDED))
 
     def _policy(self, place: int, seat: int) -> Policy:
-        return self.table.policies[self.batch.seats[self.numbers[place], seat]]
+        return self.runner.policies[self.batch.seats[self.numbers[place], seat]]
 
     def _take_actions(self, places: NDArray[np.int64]) -> None:
         """Copy the recorded actions of these games and empty their recordings."""
@@ -316,7 +316,7 @@ class _Games:
                 batch.actions[number] = actions, digest(self.records[place])
 
     def _measured_luck(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        value, luck = self.table.value, self.luck[places]
+        value, luck = self.runner.value, self.luck[places]
         if value is not None and not np.isfinite(luck).all():
             raise ConfigurationError(
                 f"The value {value.name!r} gave a share that is no finite number."
@@ -331,13 +331,13 @@ class _Stream:
     """
 
     def __init__(
-        self, table: Table, batch: GameBatch, numbers: NDArray[np.int64], pool: ThreadPoolExecutor
+        self, runner: Runner, batch: GameBatch, numbers: NDArray[np.int64], pool: ThreadPoolExecutor
     ) -> None:
         self.pool = pool
-        self.games = _Games(table, batch, min(len(numbers), _WINDOW))
+        self.games = _Games(runner, batch, min(len(numbers), _WINDOW))
         self.waiting = numbers
         places = np.arange(len(self.games.numbers))
-        self.parts = [slice(part[0], part[-1] + 1) for part in table.slices(places, _WINDOW)]
+        self.parts = [slice(part[0], part[-1] + 1) for part in runner.slices(places, _WINDOW)]
         self.under_way = np.zeros(len(places), np.bool_)
         self._begin(places)
         self.futures: list[Future[None]] = []
@@ -385,7 +385,7 @@ class _Stream:
         places, players = places[asked], players[asked]
         policies = games.batch.seats[games.numbers[places], players]
         for number in np.unique(policies):
-            games.ask(games.table.policies[number], places[policies == number])
+            games.ask(games.runner.policies[number], places[policies == number])
 
 
 def _bytes(records: NDArray[Any]) -> NDArray[np.uint8]:
