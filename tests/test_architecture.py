@@ -9,6 +9,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -100,6 +101,72 @@ def test_files_of_users_are_opened_in_one_place() -> None:
     }
     opened = {name: calls for name, calls in found.items() if calls}
     assert opened == {"monopoly_env/files.py": ["open"]}
+
+
+# From the ground up: a package imports only those before it.
+PACKAGES = (
+    "monopoly_env", "pente_env", "agents", "training", "monopoly_bench", "monopoly_table",
+    "studies",
+)  # fmt: skip
+
+
+def texts(tree: ast.Module) -> Iterator[str]:
+    """The strings of a module that are no docstrings."""
+    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and id(node) not in statements:
+            yield from [node.value] if isinstance(node.value, str) else []
+
+
+def test_no_module_names_a_package_above_it() -> None:
+    """An import by a string, such as "agents.registry:POLICIES", points upward, too."""
+    found = []
+    for number, package in enumerate(PACKAGES[:-1]):
+        above = re.compile(rf"({'|'.join(PACKAGES[number + 1 :])})(\.\w+)*(:\w+)?")
+        for path in sorted((ROOT / "src" / package).rglob("*.py")):
+            named = filter(above.fullmatch, texts(ast.parse(path.read_bytes())))
+            found += [f"{path.relative_to(ROOT)}: {text}" for text in named]
+    assert found == []
+
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+LONGEST_FUNCTION = 60  # lines without its docstring
+MOST_METHODS = 20
+# What is still longer, larger, or one of two of its name. It only shrinks.
+TOO_LONG = {"Rules.__post_init__", "_record"}
+TOO_LARGE = {"VectorMonopoly", "Evolution", "Population", "ChoiceLearner"}
+NAMED_TWICE = {
+    "Algorithmic", "Batch", "Block", "Drawing", "Match", "Network", "Options", "Random", "Recipe",
+    "Results", "Rules", "Table", "Tables",
+}  # fmt: skip
+
+
+def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The lines of a function without its docstring."""
+    lines = (function.end_lineno or 0) - function.lineno + 1
+    first = function.body[0]
+    documented = ast.get_docstring(function) is not None
+    return lines - ((first.end_lineno or 0) - first.lineno + 1 if documented else 0)
+
+
+def test_functions_fit_a_screen_and_classes_a_page_and_a_class_has_a_name_of_its_own() -> None:
+    long, large, classes = set(), set(), Counter[str]()
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if not isinstance(node, (ast.Module, ast.ClassDef)):
+                continue
+            functions = [
+                item
+                for item in node.body
+                if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef))
+            ]
+            of = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
+            long |= {of + item.name for item in functions if length(item) > LONGEST_FUNCTION}
+            if isinstance(node, ast.ClassDef):
+                large |= {node.name} if len(functions) > MOST_METHODS else set()
+                classes[node.name] += not node.name.startswith("_")
+    twice = {name for name, count in classes.items() if count > 1}
+    assert (long - TOO_LONG, large - TOO_LARGE, twice - NAMED_TWICE) == (set(), set(), set())
 
 
 def test_the_picture_of_the_packages_is_up_to_date() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import sys
+from importlib.metadata import EntryPoint
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -106,6 +107,17 @@ def _load(path: Path) -> ModuleType:
             del sys.modules[name]
             raise
     return sys.modules[name]
+
+
+def load_entry(entry: EntryPoint) -> Any:
+    """Load an entry point.
+
+    Raises:
+        ConfigurationError: It is of this project, but Python finds another package of that name.
+    """
+    if entry.dist is not None and entry.dist.name == DISTRIBUTION:
+        check_ours(entry.module.partition(".")[0])
+    return entry.load()
 
 
 def check_ours(package: str) -> None:

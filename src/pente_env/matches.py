@@ -26,7 +26,7 @@ from monopoly_env import sources
 from monopoly_env.errors import ConfigurationError, shortened, whole_number
 from monopoly_env.intervals import clustered
 from monopoly_env.kernels.philox import MAX_SEED
-from monopoly_env.sources import check_ours
+from monopoly_env.sources import load_entry
 from pente_env.game import ENDINGS, FULL, MAX_PLAYERS, MIN_PLAYERS
 from pente_env.loop import Table, play_games
 from pente_env.player import Player, PlayerKernel
@@ -209,8 +209,5 @@ def coerce(player: PlayerLike) -> Player:
         )
     if not Path(player).is_file():
         raise ConfigurationError(f"There is no file {shortened(player)}.")
-    loader = next(iter(loaders))
-    if loader.value.startswith("agents."):
-        check_ours("agents")
-    loaded: Player = loader.load()(player)
+    loaded: Player = load_entry(next(iter(loaders)))(player)
     return loaded

@@ -40,9 +40,7 @@ _READING: Final[ContextVar[bool]] = ContextVar("reading a saved policy", default
 def load_packages() -> None:
     """Import the modules that add policies (and values, and finders of offers), once."""
     for module in entry_points(group=GROUP):
-        if module.dist is not None and module.dist.name == sources.DISTRIBUTION:
-            sources.check_ours(module.module.partition(".")[0])
-        module.load()
+        sources.load_entry(module)
 
 
 def fill(
