@@ -21,8 +21,8 @@ from rich.console import Console
 from rich.progress import track
 
 from agents import arena
+from agents.arena.batch import orders_of
 from agents.arena.results import Results
-from agents.arena.seating import orders_of
 from agents.arena.statistics import coefficients, spread
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command

@@ -1,7 +1,7 @@
 """Confidence intervals of shares of wins.
 
 Games that share a seed share its chance, so they are not independent: `clustered` uses the spread
-between seeds ("units"). Wilson's interval treats games as independent.
+between seeds. Wilson's interval treats games as independent.
 """
 
 from __future__ import annotations
@@ -37,55 +37,54 @@ def wilson(wins: Any, games: Any, confidence: float = CONFIDENCE) -> tuple[Any, 
 
 
 def clustered(
-    won: NDArray[Any], unit: NDArray[Any], confidence: float = CONFIDENCE
+    won: NDArray[Any], seeds: NDArray[Any], confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """The interval of a win rate over games in units that share a seed.
+    """The interval of a win rate over games of which several share a seed.
 
     The ratio estimator of cluster sampling, with Student's t.
 
     Args:
         won: (G,), the share of the win in each game.
-        unit: (G,) int, the unit of each game.
+        seeds: (G,) int, the seed of each game.
         confidence: The confidence level.
 
     Returns:
-        The bounds. With a single unit the spread is unknown and they are (0, 1). If all games were
-        won or all were lost, they are those of Wilson's interval for as many games as there are
-        units.
+        The bounds. With a single seed the spread is unknown and they are (0, 1). If all games were
+        won or all were lost, they are those of Wilson's interval for as many games as seeds.
     """
-    sums, sizes = per_unit(won, unit)
-    units, rate = len(sums), float(won.mean())
-    if units < 2:
+    sums, sizes = per_seed(won, seeds)
+    count, rate = len(sums), float(won.mean())
+    if count < 2:
         return 0.0, 1.0
     if rate in (0.0, 1.0):
-        return wilson(rate * units, units, confidence)
+        return wilson(rate * count, count, confidence)
     half = half_width((sums - rate * sizes) / sizes.sum(), confidence)
     return max(0.0, rate - half), min(1.0, rate + half)
 
 
-def per_unit(
-    values: NDArray[Any], unit: NDArray[Any]
+def per_seed(
+    values: NDArray[Any], seeds: NDArray[Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The sum of the values and their number, by unit: two (U,) arrays."""
-    _, number = np.unique(unit, return_inverse=True)
+    """The sum of the values and their number, by seed: two (S,) arrays."""
+    _, number = np.unique(seeds, return_inverse=True)
     return np.bincount(number, values).astype(np.float64), np.bincount(number).astype(np.float64)
 
 
 def half_width(residuals: NDArray[np.float64], confidence: float) -> float:
     """Half the width of the interval, by Student's t, of an estimate.
 
-    The error of the estimate is the sum of (U,) residuals.
+    The error of the estimate is the sum of (S,) residuals.
     """
     from scipy import special  # a sixth of a second, which most who import this module don't need
 
-    units = len(residuals)
-    return float(special.stdtrit(units - 1, (1 + confidence) / 2)) * standard_error(residuals)
+    count = len(residuals)
+    return float(special.stdtrit(count - 1, (1 + confidence) / 2)) * standard_error(residuals)
 
 
 def standard_error(residuals: NDArray[np.float64]) -> float:
-    """The standard error of an estimate whose error is the sum of (U,) independent residuals."""
-    units = len(residuals)
-    return float(np.sqrt(units / (units - 1) * (residuals**2).sum()))
+    """The standard error of an estimate whose error is the sum of (S,) independent residuals."""
+    count = len(residuals)
+    return float(np.sqrt(count / (count - 1) * (residuals**2).sum()))
 
 
 def lead_interval(

@@ -11,17 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.arena.batch import GameBatch
+from agents.arena.batch import GameBatch, arrangements, orders_of
 from agents.arena.matches import check_numbers, title_of, unique_names
 from agents.arena.played import ARRAYS
 from agents.arena.progress import Progress, reported
 from agents.arena.results import Results
 from agents.arena.runner import Runner
-from agents.arena.seating import arrangements, orders_of
 from agents.arena.statistics import Difference, paired_difference
 from monopoly_env.errors import whole_number
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
-from monopoly_env.intervals import clustered, per_unit
+from monopoly_env.intervals import clustered, per_seed
 from monopoly_env.kernels import clock
 from monopoly_env.policy.names import PolicyLike, resolve_all
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
@@ -79,7 +78,7 @@ class Wins:
     @cached_property
     def by_seed(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(S,) wins and (S,) games with each seed."""
-        return per_unit(self.won, self.seeds)
+        return per_seed(self.won, self.seeds)
 
     @property
     def rate(self) -> float:

@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 
 import monopoly_env
 from agents.arena import luck
-from agents.arena.batch import GameBatch
+from agents.arena.batch import GameBatch, arrangements, orders_of
 from agents.arena.played import ARRAYS
 from agents.arena.progress import Progress, reported
 from agents.arena.results import Results
 from agents.arena.runner import Runner
-from agents.arena.seating import arrangements, orders_of
 from agents.arena.statistics import Difference
 from monopoly_env.analyse.values import Value
 from monopoly_env.core import enough_memory

@@ -59,10 +59,9 @@ class Strengths:
     Attributes:
         names: The names of the policies.
         points: (N,) float64, 400 times the decimal logarithm of the strength: a lead of 400 points
-            means ten wins for each loss. 0 is the mean of the middle half of the field (of the
-            whole field if it has fewer than four policies). The extremes are left out because a
-            policy that never wins may have any low strength, which would widen the intervals of all
-            others.
+            means ten wins for each loss. 0 is the mean of the middle half of the policies (of all
+            if they are fewer than four): a policy that never wins may have any low strength, which
+            would widen the intervals of all others.
         low: (N,) float64, lower bound of the 95% interval; minus infinity if all games are of one
             seed, when the spread is unknown.
         high: (N,) float64, upper bound.
@@ -88,13 +87,12 @@ class Strengths:
             if the spread is unknown) and `against_average`.
         """
         order = sorted(range(len(self.names)), key=lambda i: (-self.points[i], self.names[i]))
-        chance = self.against_average
         return [
             {
                 "rank": rank, "name": self.names[i], "games": int(self.games[i]),
                 "points": float(self.points[i]),
                 "points_low": _finite(self.low[i]), "points_high": _finite(self.high[i]),
-                "against_average": float(chance[i]),
+                "against_average": float(self.against_average[i]),
             }
             for rank, i in enumerate(order, 1)
         ]  # fmt: skip
@@ -280,11 +278,8 @@ class CrossTable:
         for number in range(1, len(self.names) + 1):
             table.add_column(str(number), justify="right", no_wrap=True)
         for number, (name, row) in enumerate(zip(self.names, self.share, strict=True), 1):
-            table.add_row(
-                str(number),
-                name,
-                *("" if np.isnan(share) else f"{share:.1%}"[:-1] for share in row),
-            )
+            cells = ("" if np.isnan(share) else f"{share:.1%}"[:-1] for share in row)
+            table.add_row(str(number), name, *cells)
         return table
 
     def plot(self, axes: Axes | None = None) -> Axes:
@@ -309,9 +304,7 @@ class CrossTable:
 
     def to_json(self) -> dict[str, Any]:
         """The table as JSON values; None where two policies never met."""
-        shares = [
-            [None if np.isnan(share) else float(share) for share in row] for row in self.share
-        ]
+        shares = [[_finite(share) for share in row] for row in self.share]
         return {"names": list(self.names), "share": shares, "games": self.games.tolist()}
 
     def _met(self) -> str:
@@ -485,10 +478,9 @@ class Ratings:
         """
         try:
             written = read_json(read_file(path, _MOST_BYTES))
-            expected = _versions()
             differences = [
                 f"{key} is {shortened(written.get(key))}, expected {value!r}"
-                for key, value in expected.items()
+                for key, value in _versions().items()
                 if written.get(key) != value
             ]
             if differences:
@@ -499,10 +491,7 @@ class Ratings:
                 str(name): Rating(float(r["mu"]), float(r["sigma"]), int(r["games"]))
                 for name, r in written["players"].items()
             }
-            if not all(
-                math.isfinite(rating.mu) and 0 < rating.sigma < math.inf
-                for rating in players.values()
-            ):
+            if not all(math.isfinite(r.mu) and 0 < r.sigma < math.inf for r in players.values()):
                 raise ValueError("a rating is not a finite number")
             return cls(players, [str(digest) for digest in written["counted"]])
         except FormatError:
@@ -525,12 +514,8 @@ def _versions() -> dict[str, Any]:
     """
     model = _openskill()
     scale = {name: getattr(model, name) for name in ("mu", "sigma", "beta", "tau")}
-    return {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "model": "PlackettLuce",
-        "scale": scale,
-    }
+    about = {"format": FORMAT, "format_version": FORMAT_VERSION}
+    return about | {"model": "PlackettLuce", "scale": scale}
 
 
 def _digest(results: PlayedGames) -> str:

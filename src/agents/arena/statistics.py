@@ -20,7 +20,7 @@ from monopoly_env.intervals import (
     CONFIDENCE,
     clustered,
     half_width,
-    per_unit,
+    per_seed,
     standard_error,
     wilson,
 )
@@ -280,7 +280,7 @@ def spread(won: NDArray[Any], seeds: NDArray[Any]) -> float:
 
     0 if there is a single seed.
     """
-    sums, sizes = per_unit(won, seeds)
+    sums, sizes = per_seed(won, seeds)
     return standard_error((sums - won.mean() * sizes) / sizes.sum()) if len(sums) > 1 else 0.0
 
 
@@ -311,7 +311,7 @@ def coefficients(results: PlayedGames) -> tuple[float, float]:
     seats = [results.seats == policy for policy in range(len(results.names))]
     shares = np.array(
         [
-            [per_unit((values * mine).sum(axis=1), results.seeds)[0] for mine in seats]
+            [per_seed((values * mine).sum(axis=1), results.seeds)[0] for mine in seats]
             for values in (results.wins, _measured_luck(results))
         ]
     )

@@ -243,6 +243,7 @@ def test_the_cross_table_counts_who_ended_before_whom() -> None:
 def test_the_cross_table_is_shown_and_drawn() -> None:
     table = cross_table(simulated(np.array([2.0, 0.0, -2.0]), 300, 2))
     console = Console(width=100)
+    assert len(table.table().columns) == 5
     with console.capture() as captured:
         console.print(table.table())
     assert f"{100 * table.share[0, 2]:.1f}" in captured.get()
