@@ -23,7 +23,7 @@ from rich.console import Console
 
 from monopoly_bench import budget, suite
 from monopoly_bench.make import Sizes, make
-from monopoly_bench.result import ABSENT, described, document, publish
+from monopoly_bench.result import ABSENT, ResultOptions, described, document, publish
 from monopoly_bench.task import TaskSetting
 from monopoly_bench.tasks import TASKS, code, talk
 from monopoly_env.cli import command
@@ -36,7 +36,7 @@ PROGRAM: Final = "python -m monopoly_bench"
 
 
 @dataclass(frozen=True)
-class BenchOptions:
+class BenchOptions(ResultOptions):
     """Measure agents by fixed tasks: docs/bench.md describes them.
 
     `python -m monopoly_bench talk` and `code` are the two halves of task 8, `make` makes a sealed
@@ -47,8 +47,6 @@ class BenchOptions:
     """The agents: names (`agents.names()`) or saved policies (.safetensors)."""
     tasks: tuple[str, ...] = ()
     """The tasks; by default all but `exploit`, which searches a best response."""
-    suite: Path = suite.SHIPPED
-    """The folder of the suite; by default the one for development, which comes with the library."""
     quick: bool = False
     """A few games and positions of each task, to see whether everything works.
 
@@ -63,10 +61,6 @@ class BenchOptions:
     """The policy that decides where an agent is late."""
     threads: int | None = None
     """Threads that play; default: one per core. The scores are the same."""
-    out: Path | None = None
-    """Also write the result, one JSON object, to this file."""
-    json: bool = False
-    """Print the JSON object instead of a table."""
 
 
 @dataclass(frozen=True)
@@ -97,20 +91,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _bench(options: BenchOptions, console: Console) -> int:
-    publish(bench(options, console), options.out, options.json)
+    publish(bench(options, console), options)
     return 0
 
 
 def _talk(options: talk.TalkOptions, _: Console) -> int:
     found = talk.run(options, _told)
-    publish(found, options.out, options.json)
+    publish(found, options)
     if not options.json:
         talk.show(found)
     return 0
 
 
 def _code(options: code.CodeOptions, _: Console) -> int:
-    publish(code.run(options, _told), options.out, options.json)
+    publish(code.run(options, _told), options)
     return 0
 
 

@@ -80,19 +80,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A model on a server.
-
-    Attributes:
-        url: Up to and without `/chat/completions`, such as `http://localhost:8000/v1`.
-        model: The server's name of the model.
-        key_variable: The environment variable that holds the API key, which is read for each call
-            and saved nowhere; without it, none is sent.
-        timeout: Seconds until an answer must be complete.
-        temperature: Of sampling; None: the server's own.
-        max_tokens: Of an answer; None: the server's own.
-        max_retries: How often a server is asked again that is busy (429), fails (5xx) or can't be
-            reached. The first wait is half a second, or what the server asks for; waits double.
-    """
+    """A model on a server, with the options of `LanguageModel`."""
 
     url: str
     model: str
@@ -300,15 +288,17 @@ class LanguageModel(TextPlayer):
 
         Args:
             model: The server's name of the model.
-            url: Of the server, without `/chat/completions`.
+            url: Of the server, without `/chat/completions`, such as `http://localhost:8000/v1`.
             menu: Whether a prompt lists every legal action, or only their kinds.
             fallback: The policy that decides when two answers could not be read, or the server
                 failed, as stderr and all results tell; or `raise`: the game ends with an error.
-            key_variable: The environment variable that holds the API key, if the server wants one.
+            key_variable: The environment variable that holds the API key, which is read for each
+                call and saved nowhere; without it, none is sent.
             timeout: Seconds until an answer must be complete.
             temperature: Of sampling; None: the server's own.
             max_tokens: Of an answer; None: the server's own.
-            max_retries: How often a server is asked again that is busy, fails or can't be reached.
+            max_retries: How often a server is asked again that is busy (429), fails (5xx) or can't
+                be reached: after half a second, or as it asks for; waits double.
             prices: Dollars for a million tokens read, and written.
             log: A file to which each call is added, a line of JSON; None: no file.
             name: Its name in tables; by default the model's name.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +26,18 @@ ABSENT: Final = {
     "talk": "task 8, table talk, which has a command of its own: python -m monopoly_bench talk",
     "code": "task 8, code, which has a command of its own: python -m monopoly_bench code",
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultOptions:
+    """Options of all commands that measure something."""
+
+    suite: Path = suite.SHIPPED
+    """The folder of the suite; by default the one for development, which comes with the library."""
+    out: Path | None = None
+    """Also write the result, one JSON object, to this file."""
+    json: bool = False
+    """Print the JSON object instead of a table."""
 
 
 def document(
@@ -74,11 +86,11 @@ def fingerprint(agent: Policy) -> str:
     return digest.hexdigest()
 
 
-def publish(result: dict[str, Any], out: Path | None, as_json: bool) -> None:
+def publish(result: dict[str, Any], options: ResultOptions) -> None:
     """Write the object to a file, if one is named, and print it, or its table."""
-    if out is not None:
-        write_atomically(out, (json.dumps(result, indent=1) + "\n").encode())
-    if as_json:
+    if options.out is not None:
+        write_atomically(options.out, (json.dumps(result, indent=1) + "\n").encode())
+    if options.json:
         print(json.dumps(result))
     else:
         show(result)

@@ -65,10 +65,6 @@ class Task:
     Attributes:
         number: 1 to 8.
         name: As options and results have it.
-        rules: The rules.
-        players: The number of players, as text.
-        opponents: Names of the opponents.
-        rotation: How seats and seeds are chosen.
         metric: What the score is.
         higher: Whether a higher score is better.
         run: Measures an agent.
@@ -78,10 +74,6 @@ class Task:
 
     number: int
     name: str
-    rules: str
-    players: str
-    opponents: str
-    rotation: str
     metric: str
     higher: bool
     run: Callable[[Policy, TaskSetting], TaskScore]

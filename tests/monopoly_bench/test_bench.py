@@ -38,14 +38,8 @@ class Scripted(agents.BatchedPolicy):
 
 def which(game: me.Game) -> tuple[int, ...]:
     """The same for a record and for a copy from which a policy has drawn."""
-    return (
-        *game.seed.tolist(),
-        int(game.turns),
-        int(game.player),
-        int(game.decision),
-        int(game.auction_bid),
-        *game.cash.tolist(),
-    )
+    numbers = int(game.turns), int(game.player), int(game.decision), int(game.auction_bid)
+    return (*game.seed.tolist(), *numbers, *game.cash.tolist())
 
 
 def test_the_shipped_suite_follows_from_its_public_text() -> None:
@@ -141,11 +135,8 @@ def test_a_kingmaker_who_plays_for_itself_moves_nothing() -> None:
 
 def test_whoever_makes_no_deal_gains_nothing() -> None:
     score = deal.run(Scripted(lambda game: int(me.legal_actions(game)[0])), QUICK)
-    assert (
-        score.score,
-        score.details["windows_with_a_deal"],
-        score.details["share_of_surplus"],
-    ) == (0, 0, None)
+    told = score.details["windows_with_a_deal"], score.details["share_of_surplus"]
+    assert (score.score, *told) == (0, 0, None)
     assert score.count == deal.QUICK * len(deal.PARTNERS)
 
 
@@ -197,12 +188,8 @@ def test_exploit_searches_against_the_agent_as_it_is(monkeypatch: pytest.MonkeyP
             agents.make("expert", margin=0.5).arrays()["params"],
         )
         share = {"win_rate": 0.75, "low": 0.7, "high": 0.8}
-        return {
-            "best_response": share,
-            "gain": {"difference": 0.25},
-            "games": 40,
-            "search_games": 2240,
-        }
+        gain = {"difference": 0.25}
+        return {"best_response": share, "gain": gain, "games": 40, "search_games": 2240}
 
     monkeypatch.setattr(exploit, "execute", execute)
     score = TASKS["exploit"].run(agents.make("expert", margin=0.5), QUICK)
@@ -212,30 +199,12 @@ def test_exploit_searches_against_the_agent_as_it_is(monkeypatch: pytest.MonkeyP
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "result.json"
     names = ["kingmaker", "puzzles"]
-    assert (
-        front.main(
-            [
-                "algorithmic",
-                "ppo/best/two",
-                "--tasks",
-                *names,
-                "--quick",
-                "--threads",
-                "1",
-                "--out",
-                str(out),
-            ]
-        )
-        == 0
-    )
+    words = ["algorithmic", "ppo/best/two", "--tasks", *names, "--quick", "--threads", "1"]
+    assert front.main([*words, "--out", str(out)]) == 0
     assert "ppo/best/two" in capsys.readouterr().out
     result = json.loads(out.read_text())
-    assert (result["format"], result["schema"], result["quick"], result["absent"]) == (
-        "monopoly-bench",
-        1,
-        True,
-        ABSENT,
-    )
+    about = result["format"], result["schema"], result["quick"], result["absent"]
+    assert about == ("monopoly-bench", 1, True, ABSENT)
     first, second = result["agents"]
     assert [row["name"] for row in first["tasks"]] == names
     assert second["tasks"][0]["absent"] == "ppo/best/two does not play at tables of 3"
@@ -264,24 +233,8 @@ def test_a_sealed_twin(
 ) -> None:
     monkeypatch.setattr(make, "mine", lambda _: iter(SUITE.puzzles[:2]))
     secret, folder = tmp_path / "secret.txt", tmp_path / "sealed"
-    assert (
-        front.main(
-            [
-                "make",
-                "--secret",
-                str(secret),
-                "--out",
-                str(folder),
-                "--deals",
-                "1",
-                "--kingmaker",
-                "0",
-                "--puzzles",
-                "2",
-            ]
-        )
-        == 0
-    )
+    words = ["make", "--secret", str(secret), "--out", str(folder)]
+    assert front.main([*words, "--deals", "1", "--kingmaker", "0", "--puzzles", "2"]) == 0
     text = secret.read_text().strip()
     assert suite.fingerprint(text) in capsys.readouterr().out
     twin = suite.load(folder)
@@ -290,9 +243,9 @@ def test_a_sealed_twin(
     assert twin.strangers != SUITE.strangers
     assert (len(twin.deals), len(twin.kingmaker), len(twin.puzzles)) == (1, 0, 2)
     secret.write_text("\n")
-    assert front.main(["make", "--secret", str(secret), "--out", str(folder)]) == 2
+    assert front.main(words) == 2
     secret.write_text("another text")
-    assert front.main(["make", "--secret", str(secret), "--out", str(folder)]) == 2
+    assert front.main(words) == 2
     assert "another text: give an empty folder" in capsys.readouterr().err
 
 

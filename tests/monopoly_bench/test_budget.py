@@ -86,18 +86,7 @@ def test_the_same_games_with_time_enough() -> None:
 
 def test_the_result_says_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "result.json"
-    words = [
-        "random",
-        "--tasks",
-        "puzzles",
-        "--quick",
-        "--threads",
-        "1",
-        "--budget-ms",
-        "1e9",
-        "--out",
-        str(out),
-    ]
+    words = f"random --tasks puzzles --quick --threads 1 --budget-ms 1e9 --out {out}".split()
     assert front.main(words) == 0
     result = json.loads(out.read_text())
     assert result["budget"] == "1e+09 ms a decision"

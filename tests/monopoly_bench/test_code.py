@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -16,6 +16,8 @@ from monopoly_bench import suite
 from monopoly_bench.tasks import code
 from monopoly_env.errors import ConfigurationError
 
+Patch: TypeAlias = pytest.MonkeyPatch
+Capture: TypeAlias = pytest.CaptureFixture[str]
 BUYER = """
 PARAMS = [300.0]
 
@@ -39,17 +41,12 @@ def submit(path: Path, folder: Path, *more: str) -> int:
     )
 
 
-def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+def told(capsys: Capture) -> dict[str, Any]:
     result: dict[str, Any] = json.loads(capsys.readouterr().out)
     return result
 
 
-def test_a_series(
-    written: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_series(written: Path, tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
     monkeypatch.setattr(code, "OPPONENTS", ("random", "yasumura"))
     folder = tmp_path / "series"
     assert submit(written, folder) == 0
@@ -59,10 +56,8 @@ def test_a_series(
     written.write_text("def play(game, mask, params, memory):\n    return 999\n")
     assert submit(written, folder) == 0
     assert "IllegalActionError" in told(capsys)["agents"][0]["tasks"][0]["absent"]
-    assert (
-        front.main(["code", "--final", "--folder", str(folder), "--run-code", "--quick", "--json"])
-        == 0
-    )
+    words = ["code", "--final", "--folder", str(folder)]
+    assert front.main([*words, "--run-code", "--quick", "--json"]) == 0
     final = told(capsys)["agents"][0]
     assert (final["name"], final["sha256"]) == ("submission 1", first["sha256"])
     assert [entry["submission"] for entry in final["tasks"][0]["details"]["submissions"]] == [1, 2]
@@ -76,9 +71,7 @@ def test_seeds_of_submissions_are_not_those_of_the_final_measure() -> None:
     assert len(set(seeds)) == 2
 
 
-def test_nothing_runs_unless_the_user_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_runs_unless_the_user_says_so(tmp_path: Path, capsys: Capture) -> None:
     path, mark = tmp_path / "kernel.py", tmp_path / "mark"
     path.write_text(f"open({str(mark)!r}, 'w')\n" + BUYER)
     assert front.main(["code", str(path), "--folder", str(tmp_path / "series"), "--quick"]) == 2
@@ -88,10 +81,7 @@ def test_nothing_runs_unless_the_user_says_so(
 
 
 def test_a_series_has_ten_submissions(
-    written: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    written: Path, tmp_path: Path, monkeypatch: Patch, capsys: Capture
 ) -> None:
     scores = iter([0.5, 0.75, *[0.25] * 8, 0.5])
     asked = []
@@ -127,16 +117,14 @@ def test_what_is_no_kernel_is_told(source: str, says: str, tmp_path: Path) -> No
         code.load(path)
 
 
-def test_a_submission_that_takes_too_long_has_failed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_submission_that_takes_too_long_has_failed(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "kernel.py"
     path.write_text("while True:\n    pass")
     assert submit(path, tmp_path / "series", "--seconds", "1") == 0
     assert "longer than 1 seconds" in told(capsys)["agents"][0]["tasks"][0]["absent"]
 
 
-def test_mistakes_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_told(tmp_path: Path, capsys: Capture) -> None:
     for words, says in (
         ([], "one of the two"),
         (["--final", "x.py"], "one of the two"),

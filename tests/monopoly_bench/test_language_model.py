@@ -98,10 +98,8 @@ def ask(stub: Stub, **options: Any) -> Reply:
 
 
 def sent(content: Any, usage: Any = None) -> tuple[int, bytes]:
-    return (
-        200,
-        json.dumps({"choices": [{"message": {"content": content}}], "usage": usage}).encode(),
-    )
+    data = {"choices": [{"message": {"content": content}}], "usage": usage}
+    return 200, json.dumps(data).encode()
 
 
 @pytest.fixture
@@ -189,23 +187,14 @@ def test_what_is_no_answer_is_an_error_of_ours(stub: Stub, answer: Any, says: st
 
 @pytest.mark.parametrize(
     "usage",
-    [
-        7,
-        [],
-        {"prompt_tokens": float("nan"), "completion_tokens": 1},
-        {"prompt_tokens": -1},
-        {"prompt_tokens": 10**400},
-    ],
-)
+    [7, [], {"prompt_tokens": float("nan"), "completion_tokens": 1}, {"prompt_tokens": -1},
+     {"prompt_tokens": 10**400}],
+)  # fmt: skip
 def test_tokens_that_are_no_counts_are_estimated(stub: Stub, usage: Any) -> None:
     stub.answers = [sent(None, usage)]
     reply = ask(stub)
-    assert (reply.text, reply.prompt_tokens, reply.completion_tokens, reply.counted) == (
-        "",
-        2,
-        0,
-        False,
-    )
+    told = reply.text, reply.prompt_tokens, reply.completion_tokens, reply.counted
+    assert told == ("", 2, 0, False)
 
 
 def test_a_key_that_no_header_can_hold_is_not_told(

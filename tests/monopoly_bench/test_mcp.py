@@ -29,13 +29,8 @@ def play(session: Callable[[Call], Awaitable[None]]) -> None:
                 return await client.call_tool(tool, given)
 
             assert client.server_info.version == me.__version__
-            assert {tool.name for tool in (await client.list_tools()).tools} == {
-                "new_game",
-                "observe",
-                "legal_actions",
-                "act",
-                "analyse",
-            }
+            tools = {tool.name for tool in (await client.list_tools()).tools}
+            assert tools == {"new_game", "observe", "legal_actions", "act", "analyse"}
             await session(call)
 
     anyio.run(run)

@@ -21,34 +21,16 @@ SAYS = (
     " print(json.dumps({'action': d['legal'][0]['action'], 'message': 'Hello', 'promise':"
     " promise}), flush=True)"
 )
-BOT = "bot:" + shlex.join(
-    [
-        sys.executable,
-        "-S",
-        "-c",
-        f"import sys, json\nfor line in sys.stdin:\n    d = json.loads(line)\n    {SAYS}",
-    ]
-)
+CODE = f"import sys, json\nfor line in sys.stdin:\n    d = json.loads(line)\n    {SAYS}"
+BOT = "bot:" + shlex.join([sys.executable, "-S", "-c", CODE])
 
 
 def test_players_at_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, log, record = tmp_path / "talk.json", tmp_path / "log", tmp_path / "talk.replay"
     with served() as stub:
         stub.answers = ["SAY: Hm.\nPROMISE: no building on red for 1 round\nACTION: 999"] * 9000
-        options = [
-            "--url",
-            stub.url,
-            "--log",
-            str(log),
-            "--record-file",
-            str(record),
-            "--out",
-            str(out),
-            "--seeds",
-            "1",
-            "--turn-limit",
-            "4",
-        ]
+        files = ["--log", str(log), "--record-file", str(record), "--out", str(out)]
+        options = ["--url", stub.url, *files, "--seeds", "1", "--turn-limit", "4"]
         assert front.main(["talk", "language_model:tiny", BOT, "expert", *options]) == 0
     shown = capsys.readouterr().out
     assert "8 talk" in shown
@@ -58,16 +40,13 @@ def test_players_at_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     costs = [agent.get("costs") for agent in result["agents"]]
     assert 0 < costs[0]["decisions"] == costs[0]["fallbacks"]
     assert costs[1:] == [None, None]
-    assert (result["format"], result["table"]) == (
-        "monopoly-bench",
-        {"rules": "official", "turn_limit": 4, "seeds": 1},
-    )
+    assert result["format"] == "monopoly-bench"
+    assert result["table"] == {"rules": "official", "turn_limit": 4, "seeds": 1}
     rows = [agent["tasks"][0] for agent in result["agents"]]
     model, bot, expert = [row["details"] for row in rows]
     assert sum(row["score"] for row in rows) == pytest.approx(1)
-    assert sum(
-        details["share_without_messages"] for details in (model, bot, expert)
-    ) == pytest.approx(1)
+    silent = [details["share_without_messages"] for details in (model, bot, expert)]
+    assert sum(silent) == pytest.approx(1)
     assert all(row["count"] == 3 and row["low"] <= row["score"] <= row["high"] for row in rows)
     assert expert["share_of_promises_kept"] is None
     assert (bot["share_of_promises_kept"], bot["promises_broken"]) == (1, 0)
@@ -84,16 +63,12 @@ def test_players_at_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_the_same_players_without_words_play_the_same_games(tmp_path: Path) -> None:
     out = tmp_path / "talk.json"
-    assert (
-        front.main(["talk", "expert", "algorithmic", "--seeds", "2", "--out", str(out), "--json"])
-        == 0
-    )
+    words = ["talk", "expert", "algorithmic", "--seeds", "2", "--json", "--out"]
+    assert front.main([*words, str(out)]) == 0
     for agent in json.loads(out.read_text())["agents"]:
         details = agent["tasks"][0]["details"]
-        assert (details["change"], details["deals_a_game"]) == (
-            0,
-            details["deals_a_game_without_messages"],
-        )
+        assert details["change"] == 0
+        assert details["deals_a_game"] == details["deals_a_game_without_messages"]
 
 
 def test_games_before_a_failure_are_kept(
@@ -108,26 +83,10 @@ for line in sys.stdin:
     last = d["round"]
     print(json.dumps(d["legal"][0]["action"]), flush=True)
 """
-    bot, record = (
-        "bot:" + shlex.join([sys.executable, "-S", "-c", leaves_the_second_game]),
-        tmp_path / "talk.replay",
-    )
-    assert (
-        front.main(
-            [
-                "talk",
-                bot,
-                "expert",
-                "--seeds",
-                "1",
-                "--turn-limit",
-                "4",
-                "--record-file",
-                str(record),
-            ]
-        )
-        == 2
-    )
+    bot = "bot:" + shlex.join([sys.executable, "-S", "-c", leaves_the_second_game])
+    record = tmp_path / "talk.replay"
+    words = ["talk", bot, "expert", "--seeds", "1", "--turn-limit", "4", "--record-file"]
+    assert front.main([*words, str(record)]) == 2
     assert "has exited" in capsys.readouterr().err
     assert len(replays.load(record)) == 1
 

@@ -21,15 +21,11 @@ from monopoly_env.facts.board import GROUPS
 from monopoly_env.replays.messages import MOST_CHARACTERS, MOST_MESSAGES, Message, clean
 
 ME, YOU = {0: ["Park Place", "Baltic Avenue"], 1: ["Boardwalk"]}, 1
+MORTGAGE = ["mortgage Baltic Avenue"]
 OFFER = [
-    "trade with player +1",
-    "ask: done",
-    "give Park Place",
-    "give: done",
-    "ask for $100",
-    "ask for $100",
-    "cash: done",
-]
+    "trade with player +1", "ask: done", "give Park Place", "give: done", "ask for $100",
+    "ask for $100", "cash: done",
+]  # fmt: skip
 
 
 def act(said: Talk, game: me.Game, texts: Sequence[str], message: Message | None = None) -> None:
@@ -204,12 +200,8 @@ def test_a_house_breaks_the_promise_not_to_build() -> None:
 def test_a_sale_is_kept_by_an_offer_for_the_price_or_less() -> None:
     for price, state in ((200, "kept"), (199, "kept so far")):
         said, game = Talk(), me.position(3, seed=1, lots=ME)
-        act(
-            said,
-            game,
-            ["mortgage Baltic Avenue"],
-            promised(f"sell Park Place to player 1 for ${price} within 3 rounds"),
-        )
+        promise = promised(f"sell Park Place to player 1 for ${price} within 3 rounds")
+        act(said, game, MORTGAGE, promise)
         act(said, game, OFFER)
         assert states(said) == [state]
         act(said, game, ["reject"])
@@ -220,12 +212,7 @@ def test_a_sale_is_kept_by_an_offer_for_the_price_or_less() -> None:
 
 def test_a_sale_is_kept_by_any_deal_that_hands_the_lot_over() -> None:
     said, game = Talk(), me.position(2, seed=1, lots=ME)
-    act(
-        said,
-        game,
-        ["mortgage Baltic Avenue"],
-        promised("sell Park Place to player 1 for $0 within 3 rounds"),
-    )
+    act(said, game, MORTGAGE, promised("sell Park Place to player 1 for $0 within 3 rounds"))
     act(said, game, [*OFFER[:1], "ask for Boardwalk", *OFFER[1:4], "cash: done"])
     assert states(said) == ["kept so far"]
     act(said, game, ["accept"])
@@ -275,12 +262,7 @@ def test_a_promise_that_is_repeated_counts_once() -> None:
 
 def test_promises_of_those_who_are_out_are_void() -> None:
     said, game = Talk(), me.position(3, seed=1, lots=ME)
-    act(
-        said,
-        game,
-        ["mortgage Baltic Avenue"],
-        promised("sell Park Place to player 1 for $5 within 3 rounds"),
-    )
+    act(said, game, MORTGAGE, promised("sell Park Place to player 1 for $5 within 3 rounds"))
     game.place[1] = 3
     said.shown(game)
     assert states(said) == ["void"]
@@ -323,12 +305,8 @@ def test_decisions_with_the_most_talk_are_short() -> None:
             game
         )
         action = int(rng.choice(me.legal_actions(game)))
-        promise = str(
-            Promise.read(
-                f"no {('bid', 'building')[number % 2]} on {GROUPS[number // 2 % 10]} for 20 rounds"
-            )
-        )
-        said.say(Message("y" * MOST_CHARACTERS, promise), game)
+        what, group = ("bid", "building")[number % 2], GROUPS[number // 2 % 10]
+        said.say(Message("y" * MOST_CHARACTERS, f"no {what} on {group} for 20 rounds"), game)
         said.step(game, action)
         me.step(game, action)
     assert len(said.shown(game)["messages"]) == RECENT

@@ -23,6 +23,7 @@ import tyro
 
 from agents.arena import Seating
 from monopoly_bench import result, suite
+from monopoly_bench.result import ResultOptions
 from monopoly_bench.task import TaskScore, share_of_wins
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, whole_number
 from monopoly_env.files import read_file, read_json, understood, write_atomically
@@ -46,7 +47,7 @@ _MOST_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True)
-class CodeOptions:
+class CodeOptions(ResultOptions):
     """Score a policy kernel that is written in at most ten submissions.
 
     The file has a function `play(game, mask, params, memory)` as docs/tutorials/policy.md describes
@@ -65,16 +66,10 @@ class CodeOptions:
     """Measure the best submission with fresh seeds. After that none is taken any more."""
     seconds: float = 600.0
     """After so long a submission has failed."""
-    suite: Path = suite.SHIPPED
-    """The folder of the suite, whose text decides the seeds."""
     quick: bool = False
     """A few games, to see whether everything works."""
     threads: int | None = None
     """Threads that play; default: one per core. The scores are the same."""
-    out: Path | None = None
-    """Also write the result, one JSON object, to this file."""
-    json: bool = False
-    """Print the JSON object instead of a table."""
 
 
 def run(options: CodeOptions, told: Callable[[str], None]) -> dict[str, Any]:

@@ -119,8 +119,4 @@ def _answers(
     return actions
 
 
-TASK: Final = Task(
-    4, "deal", "official", "3", ", ".join(PARTNERS),
-    "every position with each kind of partners in both other seats",
-    "own gain of a window, in shares of the win", True, run, (3,),
-)  # fmt: skip
+TASK: Final = Task(4, "deal", "own gain of a window, in shares of the win", True, run, (3,))

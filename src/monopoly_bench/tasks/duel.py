@@ -24,8 +24,4 @@ def run(agent: Policy, setting: TaskSetting) -> TaskScore:
     return share_of_wins(agent, seatings, OPPONENTS, seeds, seed, setting.threads)
 
 
-TASK: Final = Task(
-    1, "duel", "official", "2", ", ".join(OPPONENTS),
-    f"{SEEDS[0]} seeds an opponent, each in both seats", "share of the win", True, run,
-    (2,),
-)  # fmt: skip
+TASK: Final = Task(1, "duel", "share of the win", True, run, (2,))

@@ -51,8 +51,4 @@ def _measured(
     return -change[seat], np.abs(change[rivals]).max(), change[leader]
 
 
-TASK: Final = Task(
-    6, "kingmaker", "official", "3", "none: frozen decisions, valued by playouts of expert",
-    "every position once",
-    "regret in own share of the win", False, run, (3,),
-)  # fmt: skip
+TASK: Final = Task(6, "kingmaker", "regret in own share of the win", False, run, (3,))

@@ -56,8 +56,4 @@ def _regret(puzzle: Puzzle, action: int, setting: TaskSetting) -> float:
     return float((puzzle.best.share if labelled else shares[1]) - shares[0])
 
 
-TASK: Final = Task(
-    7, "puzzles", "official", "2 to 4", "none: frozen decisions, valued by playouts of expert",
-    "every puzzle once",
-    "regret in share of the win", False, run,
-)  # fmt: skip
+TASK: Final = Task(7, "puzzles", "regret in share of the win", False, run)

@@ -75,9 +75,4 @@ def run(agent: Policy, setting: TaskSetting) -> TaskScore:
     return share_of_wins(agent, seatings, names, seeds, seed, setting.threads)
 
 
-TASK: Final = Task(
-    2, "strangers", "official", "4",
-    f"three of {OF_EACH * len(FAMILIES)} jittered rows of {', '.join(FAMILIES)}",
-    f"{TABLES[0]} tables, {SEEDS[0]} seeds each, in all 24 orders of seats", "share of the win",
-    True, run, (4,),
-)  # fmt: skip
+TASK: Final = Task(2, "strangers", "share of the win", True, run, (4,))

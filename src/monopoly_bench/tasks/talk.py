@@ -19,6 +19,7 @@ from rich.console import Console
 from monopoly_bench import result, suite
 from monopoly_bench.bot import Bot
 from monopoly_bench.language_model import KIND as MODEL
+from monopoly_bench.result import ResultOptions
 from monopoly_bench.seats import TalkedGame, play
 from monopoly_bench.task import TaskScore
 from monopoly_env import actions, core, replays
@@ -38,7 +39,7 @@ _TOKENS: Final = ("prompt_tokens", "completion_tokens", "dollars")
 
 
 @dataclass(frozen=True)
-class TalkOptions:
+class TalkOptions(ResultOptions):
     """Seat players at one table, with messages and without.
 
     The result says who wins, who keeps promises, who makes deals, and what it costs.
@@ -64,12 +65,6 @@ class TalkOptions:
 
     If a player fails, they are those that were played to their end.
     """
-    suite: Path = suite.SHIPPED
-    """The folder of the suite, whose text decides the seeds."""
-    out: Path | None = None
-    """Also write the result, one JSON object, to this file."""
-    json: bool = False
-    """Print the JSON object instead of a table."""
 
 
 class PlayerGames(NamedTuple):
