@@ -47,7 +47,7 @@ from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.files import write_atomically
 from monopoly_env.game import Games
 from monopoly_env.kernels import entry
-from training.evolution.generations import Play, Recipe, breed, evaluate
+from training.evolution.generations import Play, Reproduction, breed, evaluate
 
 RESULTS: Final = Path(__file__).parent / "results"
 SPEED_PAGE: Final = Path(__file__).parents[1] / "docs" / "speed.md"
@@ -372,7 +372,7 @@ def _breed(kind: GenomeKind, population: NDArray[Any], rounds: int) -> None:
     generator = np.random.Generator(np.random.PCG64(0))
     fitness = generator.random(len(population))
     for _ in range(rounds):
-        population = breed(kind, population, fitness, Recipe(), generator)
+        population = breed(kind, population, fitness, Reproduction(), generator)
 
 
 def record(size: float) -> Samples:

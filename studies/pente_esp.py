@@ -42,7 +42,7 @@ from studies.searches import ComparedOptions, ComparedSearch
 from training.cluster import HERE, Place
 from training.evolution import esp
 from training.evolution.esp import ESP, Neurons
-from training.evolution.run import CURVES, EvolutionOptions, execute
+from training.evolution.run import execute
 from training.run.folder import Run
 from training.run.options import check_ranges, result_settings
 
@@ -69,8 +69,6 @@ class Schrum(ComparedOptions):
     that was stopped goes on with --resume and the same settings.
     """
 
-    free: ClassVar[tuple[str, ...]] = (*EvolutionOptions.free, "generations")
-
     out: Path = Path("runs/esp")
     """Folder of the run."""
     experiment: Literal["two", "pairs", "better", "colluders", "lot", "hall"] = "two"
@@ -84,9 +82,9 @@ class Schrum(ComparedOptions):
     """Hidden units, each with a sub-population (E1)."""
     bias: bool = False
     """Whether a hidden unit has a bias (E7)."""
-    generations: int | None = None
-    """Length of the run; may be raised on --resume. Default: 2,000 (two, better and hall), 900
-    (pairs) or 300."""
+    generations: int = 0
+    """Length of the run; may be raised on --resume. 0: 2,000 (two, better and hall), 900 (pairs) or
+    300."""
     size: int = 7
     """Points along a side of the board."""
     window: int | None = None
@@ -122,7 +120,7 @@ class Schrum(ComparedOptions):
     @property
     def length(self) -> int:
         """Generations of the run."""
-        return GENERATIONS[self.experiment] if self.generations is None else self.generations
+        return self.generations or GENERATIONS[self.experiment]
 
     @cached_property
     def neurons_of(self) -> Neurons:
@@ -181,7 +179,7 @@ class Schrum(ComparedOptions):
             {"hidden": (1, pente.MOST_UNITS), "matches": (1, 1000), "final_matches": (1, 10_000)},
         )
         check_ranges(
-            self, {"generations": (1, np.inf), "threads": (1, np.inf), "seed": (0, 1 << 31)}
+            self, {"generations": (0, np.inf), "threads": (1, np.inf), "seed": (0, 1 << 31)}
         )
         self.check_recipe()
         if self.experiment == "hall" and (self.lesion or not self.challenge):
@@ -289,10 +287,7 @@ class HallOfFame:
 class PenteSearch(ComparedSearch):
     """Networks under way."""
 
-    files: ClassVar[Mapping[str, str]] = {
-        CURVES: "the learning curves as a table, a row for each generation",
-        NETWORK: "the best network",
-    }
+    files: ClassVar[dict[str, str]] = ComparedSearch.files | {NETWORK: "the best network"}
     options: Schrum
 
     def __init__(self, options: Schrum, place: Place = HERE) -> None:
@@ -374,9 +369,6 @@ class PenteSearch(ComparedSearch):
         changes = {"bursts": float(self.stage.bursts), "units": float(len(self.stage.best))}
         self.add_row(found.fitness, {}, {"best": self.stage.best_fitness, **changes, **champion})
         self.played(self.games(self.step) - self.games_played)
-
-    def measure(self, run: Run) -> None:
-        """Nothing: the curves hold what the paper shows."""
 
     @property
     def names(self) -> list[str]:

@@ -42,7 +42,7 @@ DEFAULT: Final = "cmaes"
 PRESETS: Final = {
     DEFAULT: Preset(
         "the numbers of a scripted family, or genes, judged by wins against a panel, by CMA-ES",
-        partial(Command, cmaes.Options(), execute, cmaes.show),
+        partial(Command, cmaes.CmaesOptions(), execute, cmaes.show),
     ),
     "mukhar2012": Preset(
         "Mukhar & Kalita's paper: 1,000 players, 100 matches a generation, roulette",

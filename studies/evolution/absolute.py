@@ -17,7 +17,7 @@ from monopoly_env.reference import table
 from studies.evolution import populations, pring
 from studies.evolution.experiment import Experiment, Outcomes, against_each, gain, percent
 from studies.pages import Page
-from training.evolution.cmaes import Options
+from training.evolution.cmaes import CmaesOptions
 from training.evolution.fitness import FITNESSES
 from training.evolution.populations import PANEL
 from training.evolution.run import EvolutionOptions
@@ -42,10 +42,10 @@ _MEASURED: Final = 2400
 _POPULATION, _EACH = 20, 240
 
 
-def _search(name: str) -> Options:
+def _search(name: str) -> CmaesOptions:
     genome = name.partition(",")[0]
     rules = next(rules for rules, kinds in SHIPPED.items() if genome in kinds)
-    return Options(
+    return CmaesOptions(
         genome=genome, fitness=rules, population=_POPULATION, candidate_games=_EACH,
         generations=GAMES[name] // (_POPULATION * _EACH), sigma=1.0, final_games=9600,
         curve_games=0,
@@ -102,7 +102,7 @@ def _players(rules: str, runs: Outcomes) -> dict[str, Policy]:
     }
     for name in POPULATIONS[rules]:
         results = runs[name].results
-        players[f"{name}, mean after {results['generations']} {results['unit']}s"] = runs[name].mean
+        players[f"{name}, mean after {results['generations']} generations"] = runs[name].mean
     searches = [name for name, search in SEARCHES.items() if search.fitness == rules]
     players |= {
         f"{name.removeprefix('absolute/')}, by CMA-ES": runs[name].agent for name in searches

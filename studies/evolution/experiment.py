@@ -21,8 +21,14 @@ from monopoly_env.intervals import CONFIDENCE, half_width
 from monopoly_env.policy.names import PolicyLike
 from monopoly_env.policy.protocol import Policy
 from studies.pages import Page
-from training.evolution.populations import mean_rate, overall
-from training.evolution.run import MEAN, POPULATION, EvolutionOptions, population
+from training.evolution.populations import (
+    MEAN,
+    POPULATION,
+    mean_rate,
+    overall,
+    population_file,
+)
+from training.evolution.run import EvolutionOptions
 from training.run.folder import Run
 
 TURN_LIMIT: Final = 500  # turns of each player, as in the runs
@@ -79,7 +85,7 @@ class Outcome:
         path = (
             self.folder / POPULATION
             if generation is None
-            else population(Run(self.folder), generation)
+            else population_file(Run(self.folder), generation)
         )
         return read_arrays(path)
 
@@ -121,7 +127,7 @@ def scaled(settings: EvolutionOptions, budget: float) -> EvolutionOptions:
     if budget == 1:
         return settings
     fewer: dict[str, Any] = {}
-    for name in ("generations", "waves", "matches", "matings"):
+    for name in ("generations", "matches", "matings"):
         if hasattr(settings, name):
             fewer[name] = min(
                 getattr(settings, name), max(2, round(budget * getattr(settings, name)))

@@ -7,12 +7,12 @@ from typing import Final
 from monopoly_env.reference import table
 from studies.evolution.experiment import Experiment, Outcomes, gain
 from studies.pages import Page
-from training.evolution.cmaes import Options
+from training.evolution.cmaes import CmaesOptions
 from training.evolution.fitness import FITNESSES
 
 GENERATIONS: Final = {"strategic": 100, "expert": 60}
 RUNS: Final = {
-    f"families/{genome}_{fitness}": Options(
+    f"families/{genome}_{fitness}": CmaesOptions(
         genome=genome, fitness=fitness, generations=generations, final_games=9600, curve_games=0
     )
     for genome, generations in GENERATIONS.items()

@@ -45,7 +45,7 @@ def _varied(**changes: Any) -> Steady:
     share = settings.population / _BASE.population * _BASE.winners / settings.winners
     matings = round(_BASE.matings * share)
     return dataclasses.replace(
-        settings, matings=matings, waves=round(GAMES / (matings * settings.winners))
+        settings, matings=matings, generations=round(GAMES / (matings * settings.winners))
     )
 
 

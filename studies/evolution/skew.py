@@ -25,7 +25,7 @@ RUNS: Final = {
     f"skew/{name}/{seed}": Generational(
         genome="sga", population=512, matches=25, generations=100, keep_every=10, panel_every=0,
         final_games=480,
-        seed=seed + SEEDS * legacy, legacy_sga=legacy,
+        seed=seed + SEEDS * legacy, crossover="legacy_sga" if legacy else None,
     )
     for name, legacy in CROSSOVERS.items()
     for seed in range(SEEDS)

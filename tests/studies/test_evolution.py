@@ -41,7 +41,7 @@ def test_budgets_of_games_are_those_of_the_questions() -> None:
         assert abs(run.generations * games - fitnesses.GAMES) <= games / 2
     for steady in (pring.REPEATS | pring.VARIED).values():
         assert (
-            abs(steady.waves * steady.matings * steady.winners - pring.GAMES)
+            abs(steady.generations * steady.matings * steady.winners - pring.GAMES)
             < steady.matings * steady.winners
         )
     assert isinstance(scaled(pring.VARIED["pring/one parent"], 0.5), Steady)

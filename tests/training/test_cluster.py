@@ -29,7 +29,7 @@ from agents.players import genetic
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import Rules
 from training import cluster, ppo, tournament
-from training.evolution.fitness import Setting, play
+from training.evolution.fitness import Matchup, play
 from training.evolution.generations import Generational, Play, evaluate
 from training.evolution.run import execute
 from training.evolve import main
@@ -92,7 +92,7 @@ def test_a_cluster_comes_to_the_same_generation_as_threads_also_when_nodes_are_k
     ]
     won = [
         score.won.tobytes()
-        for score in play(candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1)
+        for score in play(candidates, [Matchup(("random",), turn_limit=20)], 8, 3, 1)
     ]
     ended: list[tuple[float, int]] = []
     joined: list[float] = []
@@ -117,7 +117,7 @@ def test_a_cluster_comes_to_the_same_generation_as_threads_also_when_nodes_are_k
     with cluster.joined(nodes.address) as place:
         first = evaluate(KIND, population, what, 7, draws(2), runner_type=place.runner).fitness
         duels = play(
-            candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1, runner_type=place.runner
+            candidates, [Matchup(("random",), turn_limit=20)], 8, 3, 1, runner_type=place.runner
         )
         second = evaluate(
             KIND, population, what, 7, draws(2), kill, runner_type=place.runner

@@ -25,8 +25,8 @@ from agents.players.expert.parameters import NAMES, Expert
 from agents.players.strategic import Strategic
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 from monopoly_env.policy.protocol import CompiledPolicy
-from training.evolution.cmaes import CMAES, Evolution, Options, genome_table
-from training.evolution.fitness import FITNESSES, HELD_OUT, Setting, held_out, play, split
+from training.evolution.cmaes import CMAES, CmaesOptions, CmaesSearch, genome_table
+from training.evolution.fitness import FITNESSES, HELD_OUT, Matchup, held_out, play, split
 from training.evolution.genome import (
     FAMILIES,
     BargainingGenome,
@@ -38,7 +38,7 @@ from training.evolution.run import execute
 from training.evolve import main
 from training.run import checkpoints
 
-SMALL = Options(
+SMALL = CmaesOptions(
     fitness="two", generations=3, population=4, candidate_games=20, measure_every=1,
     measure_games=20, curve_games=2,
     final_games=2, seed=5, threads=2,
@@ -143,14 +143,13 @@ def test_a_bargainer_keeps_all_but_its_numbers_at_tables_of_one_size() -> None:
     assert (policy.params != before).sum() == moved.sum()  # nothing else has changed
 
 
-@pytest.mark.parametrize("name", ["bargaining", "learned"])  # as it was called before
-def test_a_player_of_the_family_expert_becomes_a_bargainer(name: str) -> None:
-    found = genome(name, 2, None, ())
+def test_a_player_of_the_family_expert_becomes_a_bargainer() -> None:
+    found = genome("bargaining", 2, None, ())
     policy = found.policy(found.origin, "bargaining/evolved")
     assert isinstance(policy, Bargainer)
     assert policy.bargains
     assert np.array_equal(policy.params, Bargainer().params)
-    tuned = genome(name, 4, agents.make("expert", keep=10.0), ())
+    tuned = genome("bargaining", 4, agents.make("expert", keep=10.0), ())
     assert (
         tuned.policy(tuned.origin, "x").params.tolist()
         == Bargainer([{"keep": 10.0}]).params.tolist()
@@ -158,7 +157,7 @@ def test_a_player_of_the_family_expert_becomes_a_bargainer(name: str) -> None:
     with pytest.raises(
         ConfigurationError, match="'strategic' is a 'strategic', no player of the genome 'expert'"
     ):
-        genome(name, 2, "strategic", ())
+        genome("bargaining", 2, "strategic", ())
 
 
 def test_games_are_dealt_by_weight_in_all_orders_of_seats() -> None:
@@ -196,9 +195,9 @@ def test_nobody_who_is_held_out_is_ever_met() -> None:
 
 def test_candidates_play_the_arenas_games_and_do_not_touch_each_other() -> None:
     settings = (
-        Setting(("random", "random"), turn_limit=60, weight=0.5),
-        Setting(("random", "algorithmic"), turn_limit=60, weight=0.25),
-        Setting(("algorithmic", "random"), "short", turn_limit=60, weight=0.25),
+        Matchup(("random", "random"), turn_limit=60, weight=0.5),
+        Matchup(("random", "algorithmic"), turn_limit=60, weight=0.25),
+        Matchup(("algorithmic", "random"), "short", turn_limit=60, weight=0.25),
     )
     candidates = [agents.make("algorithmic", reserve=reserve) for reserve in (0, 200, 1500)]
     played = play(candidates, settings, 48, seed=9, threads=2)
@@ -218,13 +217,13 @@ def test_candidates_play_the_arenas_games_and_do_not_touch_each_other() -> None:
 
 def test_many_candidates_are_kept_apart() -> None:
     candidates = [agents.make("algorithmic", reserve=5 * number) for number in range(200)]
-    setting = (Setting(("random",), turn_limit=2),)
+    setting = (Matchup(("random",), turn_limit=2),)
     played = play(candidates, setting, 400, seed=2)  # more wins to count than 16 bits can number
     assert played[-1].won.tolist() == play(candidates[-1:], setting, 400, seed=2)[0].won.tolist()
 
 
 def test_a_player_among_its_own_kind_wins_its_even_share_exactly() -> None:
-    (score,) = play([agents.make("algorithmic")], (Setting(("algorithmic",) * 3),), 16, seed=1)
+    (score,) = play([agents.make("algorithmic")], (Matchup(("algorithmic",) * 3),), 16, seed=1)
     assert score.by_seed[0].tolist() == [1.0] * 4
     assert score.interval == pytest.approx((0.25, 0.25))
 
@@ -242,7 +241,7 @@ def test_the_search_finds_a_quadratics_top_and_can_be_told_again() -> None:
     whole = search(60)
     assert np.random.get_state()[1].tolist() == common  # noqa: NPY002
     assert np.abs(whole.mean - top).max() < 0.01
-    assert whole.spread < 0.05
+    assert whole.deviation < 0.05
     again = CMAES(6, 8, 0.5, 3, False)
     again.tell_again(np.array(whole.history), whole.mean)
     assert again.ask().tolist() == whole.ask().tolist()
@@ -253,7 +252,7 @@ def test_the_search_finds_a_quadratics_top_and_can_be_told_again() -> None:
 def test_the_best_is_replaced_only_by_what_is_surely_better(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    evolution = Evolution(SMALL)
+    evolution = CmaesSearch(SMALL)
     evolution.optimizer.ask()
     evolution.tell(np.array([0.1, 0.5, 0.2, 0.9]))
     evolution.report = type("Silent", (), {"scalars": lambda self, step, values: None})()
@@ -411,10 +410,10 @@ def test_every_family_can_evolve() -> None:
 
 def test_an_option_of_another_preset_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["--experiment", "two", "--no-paired", "--anything"])
+        main(["--tables", "two", "--no-burst-spares", "--anything"])
     assert ended.value.code == 2
     told = capsys.readouterr().err.splitlines()[-2:]
     assert told == [
-        f"{option} is an option of --preset schrum, esp/2.9, esp/3.0."
-        for option in ("--experiment", "--no-paired")
+        f"{option} is an option of --preset esp/monopoly."
+        for option in ("--tables", "--no-burst-spares")
     ]

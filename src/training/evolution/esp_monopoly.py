@@ -28,9 +28,8 @@ from monopoly_env.policy.protocol import CompiledPolicy
 from training.cluster import HERE, Place
 from training.evolution import esp
 from training.evolution.esp import Neurons
-from training.evolution.fitness import Setting, play, split
+from training.evolution.fitness import Matchup, play, split
 from training.evolution.neuron_search import NeuronOptions, NeuronSearch
-from training.evolution.run import CURVES, EvolutionOptions
 from training.run.folder import Run
 from training.run.options import check_ranges, result_settings
 
@@ -43,9 +42,9 @@ _STRANGERS: Final = ("yasumura", "landlord/balanced", "fp/b/guarded")
 _FINAL: Final = 1 << 20  # in the seed of the games at the end: no run has so many generations
 
 
-def _alike(name: str, seats: int, weight: float = 1.0) -> Setting:
+def _alike(name: str, seats: int, weight: float = 1.0) -> Matchup:
     """A table at which all rivals are of one family."""
-    return Setting((name,) * (seats - 1), "official", _LIMIT, weight)
+    return Matchup((name,) * (seats - 1), "official", _LIMIT, weight)
 
 
 # What evolution plays, and what it is measured by besides.
@@ -56,7 +55,7 @@ TABLES: Final = {
 }
 
 
-def strangers(tables: str) -> tuple[Setting, ...]:
+def strangers(tables: str) -> tuple[Matchup, ...]:
     """Tables of the same size with families that evolution never meets."""
     seats = 1 + len(TABLES[tables][0].opponents)
     return tuple(_alike(name, seats) for name in _STRANGERS)
@@ -73,8 +72,6 @@ class EspMonopoly(NeuronOptions):
     best.safetensors (the best player, for `agents.load`) and evaluation.json. A run that was
     stopped goes on with --resume and the same settings.
     """
-
-    free: ClassVar[tuple[str, ...]] = (*EvolutionOptions.free, "generations")
 
     out: Path = Path("runs/esp_monopoly")
     """Folder of the run."""
@@ -97,14 +94,8 @@ class EspMonopoly(NeuronOptions):
     worth: float = 0.1
     """What the share of all worth at the end pays, beside a won game, which pays 1."""
     generations: int = 200
-    """Length of the run; may be raised on --resume."""
     final_games: int = 1600
     """Games against each group of families at the end, of seeds that nothing was learned from."""
-
-    @property
-    def length(self) -> int:
-        """Generations of the run."""
-        return self.generations
 
     @cached_property
     def brood(self) -> Brood:
@@ -229,10 +220,7 @@ def paid(score: Wins, worth: float) -> float:
 class MonopolySearch(NeuronSearch):
     """Players under way."""
 
-    files: ClassVar[Mapping[str, str]] = {
-        CURVES: "the learning curves as a table, a row for each generation",
-        BEST: "the best player",
-    }
+    files: ClassVar[dict[str, str]] = NeuronSearch.files | {BEST: "the best player"}
     options: EspMonopoly
 
     def __init__(self, options: EspMonopoly, place: Place = HERE) -> None:
@@ -283,9 +271,6 @@ class MonopolySearch(NeuronSearch):
         )
         self.played(self.games(self.step) - self.games_played)
 
-    def measure(self, run: Run) -> None:
-        """Nothing: it would cost more than it says."""
-
     def finish(self, run: Run) -> dict[str, Any]:
         """Save the best player and let it play fresh games beside its parent.
 
@@ -311,7 +296,7 @@ class MonopolySearch(NeuronSearch):
 
 def measure(
     player: CompiledPolicy,
-    settings: Sequence[Setting],
+    settings: Sequence[Matchup],
     games: int,
     seed: int,
     threads: int | None = None,

@@ -33,7 +33,7 @@ _SHORT: Final = 120
 
 
 @dataclass(frozen=True)
-class Setting(Seating):
+class Matchup(Seating):
     """One kind of game that a candidate plays: a seating whose rules are a preset.
 
     Attributes:
@@ -46,24 +46,24 @@ class Setting(Seating):
     weight: float = 1.0
 
 
-def duels(weights: dict[str, float], rules: str) -> tuple[Setting, ...]:
+def duels(weights: dict[str, float], rules: str) -> tuple[Matchup, ...]:
     """Games of two against each of these."""
-    return tuple(Setting((name,), rules, 200, weight) for name, weight in weights.items())
+    return tuple(Matchup((name,), rules, 200, weight) for name, weight in weights.items())
 
 
 # What CMA-ES optimizes. `HELD_OUT` policies never sit here: they are what the result is measured
 # by.
-FITNESSES: Final[dict[str, tuple[Setting, ...]]] = {
+FITNESSES: Final[dict[str, tuple[Matchup, ...]]] = {
     "four": (
-        Setting(("expert", "expert", "expert"), "official", _SHORT, 0.4),
-        Setting(("expert", "strategic", "algorithmic"), "official", _SHORT, 0.2),
-        Setting(("expert", "gcp", "friedman"), "official", _SHORT, 0.2),
-        Setting(("algorithmic", "gcp", "friedman"), "official", _SHORT, 0.2),
+        Matchup(("expert", "expert", "expert"), "official", _SHORT, 0.4),
+        Matchup(("expert", "strategic", "algorithmic"), "official", _SHORT, 0.2),
+        Matchup(("expert", "gcp", "friedman"), "official", _SHORT, 0.2),
+        Matchup(("algorithmic", "gcp", "friedman"), "official", _SHORT, 0.2),
     ),
     "three": (
-        Setting(("expert", "expert"), "official", _SHORT, 0.4),
-        Setting(("strategic", "algorithmic"), "official", _SHORT, 0.3),
-        Setting(("gcp", "friedman"), "official", _SHORT, 0.3),
+        Matchup(("expert", "expert"), "official", _SHORT, 0.4),
+        Matchup(("strategic", "algorithmic"), "official", _SHORT, 0.3),
+        Matchup(("gcp", "friedman"), "official", _SHORT, 0.3),
     ),
     "two": duels({"expert": 0.8, "algorithmic": 0.1, "gcp": 0.1}, "official"),
     "ocnaru": duels(
@@ -78,7 +78,7 @@ FITNESSES: Final[dict[str, tuple[Setting, ...]]] = {
         "ocnaru",
     ),
     **{
-        rules: tuple(Setting((name,) * 3, rules, weight=0.5) for name in ("algorithmic", "gcp"))
+        rules: tuple(Matchup((name,) * 3, rules, weight=0.5) for name in ("algorithmic", "gcp"))
         for rules in ("mukhar", "pring")
     },
 }
@@ -99,15 +99,15 @@ HELD_OUT: Final[dict[int, tuple[tuple[str, ...], ...]]] = {
 }
 
 
-def held_out(settings: Sequence[Setting]) -> tuple[Setting, ...]:
+def held_out(settings: Sequence[Matchup]) -> tuple[Matchup, ...]:
     """Games against opponents that a fitness lacks, at tables of its size by its rules."""
     like = settings[0]
     return tuple(
-        Setting(opponents, like.rules, 1000) for opponents in HELD_OUT[1 + len(like.opponents)]
+        Matchup(opponents, like.rules, 1000) for opponents in HELD_OUT[1 + len(like.opponents)]
     )
 
 
-def split(settings: Sequence[Setting], games: int) -> list[int]:
+def split(settings: Sequence[Matchup], games: int) -> list[int]:
     """How many of the games are of each kind: by weight, and in every order of seats equally often.
 
     Raises:
@@ -131,7 +131,7 @@ def split(settings: Sequence[Setting], games: int) -> list[int]:
 
 def play(
     candidates: Sequence[Policy],
-    settings: Sequence[Setting],
+    settings: Sequence[Matchup],
     games: int,
     seed: int,
     threads: int | None = None,

@@ -1,7 +1,5 @@
 """The genetic algorithm by generations (Mukhar & Kalita 2012, Mukhar 2013, Frayn 2005).
 
-All play, then the next generation is made.
-
 A population is dealt out to tables by lot, and all its games are one call of the compiled loop.
 Some of its members are kept, some copied, some copied and mutated, and the rest are children.
 """
@@ -18,26 +16,25 @@ from numpy.typing import NDArray
 from agents.arena.batch import GameBatch
 from agents.arena.runner import Runner
 from agents.players.genetic import GenomeKind
-from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.errors import ConfigurationError
 from training.cluster import HERE, Place
 from training.evolution.fitness import MEASURES, SCALES, scaled, summed
 from training.evolution.operators import (
     CROSSOVERS,
     MUTATIONS,
-    OF_BITS,
-    REALS_ONLY,
     SELECTIONS,
     Fitness,
     elite,
-    legacy_sga,
+    suiting,
 )
 from training.evolution.populations import (
-    Outcome,
+    Evaluated,
+    GameOptions,
     Population,
     PopulationOptions,
     Purpose,
     Seats,
-    Tables,
+    check_name,
     play_seats,
     runner_of,
 )
@@ -49,7 +46,7 @@ Done = Callable[[int], None]
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Reproduction:
     """How a generation is made. Shares are of the population; what they leave are children."""
 
     elite: float = 0.1
@@ -59,25 +56,23 @@ class Recipe:
     mutated: float = 0.3
     """Share that is selected and mutated. The rest are children."""
     select: str = "roulette"
-    """How those who are copied or mutated are selected: roulette or tournament (the better of
-    two)."""
+    """Selection of those that are copied or mutated: roulette or tournament (the better of two)."""
     select_parents: str = "roulette"
     """The same for parents."""
     crossover: str | None = None
-    """blend, uniform, one_point or mean; default: blend for reals, one_point for bits."""
+    """blend, uniform, one_point or mean; default: blend for reals, one_point for bits. legacy_sga:
+    as the published program crosses bits, faults included, to see what they do."""
     mutation: str | None = None
     """gauss, offset or redraw for reals, flip for bits; default: gauss or flip."""
     mutation_rate: float = 0.01
     """Probability that a gene of those mutated changes."""
     mutation_size: float = 0.1
     """How much, as a share of its range."""
-    legacy_sga: bool = False
-    """Cross bits as the published program does, faults included: to see what they do."""
 
 
 @dataclass(frozen=True)
-class Play(Tables):
-    """What a generation plays."""
+class Play(GameOptions):
+    """The games of a generation."""
 
     matches: int = 100
     """Matches of each player in a generation, a game each; with --fitness tournament, how many of
@@ -90,7 +85,7 @@ class Play(Tables):
 
 
 @dataclass(frozen=True)
-class Generational(Recipe, Play, PopulationOptions):
+class Generational(Reproduction, Play, PopulationOptions):
     """Evolve a population of players who play each other, generation by generation.
 
     Every match splits the population at random into tables. The points of all matches are the
@@ -102,75 +97,40 @@ class Generational(Recipe, Play, PopulationOptions):
     """
 
     generations: int = 1000
-    """Length of the run; may be raised on --resume."""
-
-    @property
-    def length(self) -> int:
-        """Generations of the run."""
-        return self.generations
 
     def check_algorithm(self, kind: GenomeKind) -> None:
-        """Check the fitness, that the population splits into tables, and the recipe."""
-        for name, given, known in (
-            ("fitness", self.fitness, MEASURES),
-            ("scale", self.scale, SCALES),
-        ):
-            if given not in known:
-                raise ConfigurationError(f"Unknown --{name} {given!r}. {nearest(given, known)}")
+        """Check the fitness, that the population splits into tables, and the reproduction."""
+        check_name("fitness", self.fitness, MEASURES)
+        check_name("scale", self.scale, SCALES)
         check_split(self.population, self.num_players, self.fitness)
-        check_recipe(self, kind)
+        check_reproduction(self, kind)
 
     def search(self, place: Place = HERE) -> Generations:
         """The population before its first generation."""
         return Generations(self, place)
 
 
-def check_recipe(recipe: Recipe, kind: GenomeKind) -> None:
+def check_reproduction(options: Reproduction, kind: GenomeKind) -> None:
     """Check names, shares, and that the operators suit the genes.
 
     Raises:
         ConfigurationError: They do not.
     """
-    named = (
-        ("select", SELECTIONS),
-        ("select_parents", SELECTIONS),
-        ("crossover", CROSSOVERS),
-        ("mutation", MUTATIONS),
-    )
-    for name, table in named:
-        given = getattr(recipe, name)
-        if given is not None and given not in table:
-            raise ConfigurationError(
-                f"Unknown --{name.replace('_', '-')} {given!r}. {nearest(given, table)}"
-            )
-    if recipe.elite + recipe.copied + recipe.mutated > 1 + 1e-9:
-        given = f"{recipe.elite:g} + {recipe.copied:g} + {recipe.mutated:g}"
+    check_name("select", options.select, SELECTIONS)
+    check_name("select_parents", options.select_parents, SELECTIONS)
+    for name, table in (("crossover", CROSSOVERS), ("mutation", MUTATIONS)):
+        given = getattr(options, name)
+        if given is not None:
+            check_name(name, given, table)
+            if given not in (suit := suiting(table, kind.bits)):
+                raise ConfigurationError(
+                    f"--{name} {given} does not suit {kind.name!r}, whose genes are"
+                    f" {'bits' if kind.bits else 'reals'}: use {', '.join(suit)}."
+                )
+    if options.elite + options.copied + options.mutated > 1 + 1e-9:
+        given = f"{options.elite:g} + {options.copied:g} + {options.mutated:g}"
         raise ConfigurationError(
             f"--elite, --copied and --mutated are shares of one population: {given} is more than 1."
-        )
-    if recipe.legacy_sga and not kind.bits:
-        raise ConfigurationError(
-            f"--legacy-sga is a crossover of bits; the genes of {kind.name!r} are reals. Use"
-            " --genome sga."
-        )
-    if recipe.legacy_sga and recipe.crossover is not None:
-        raise ConfigurationError(
-            f"--legacy-sga is a crossover, and so is --crossover {recipe.crossover}: choose one."
-        )
-    if kind.bits and recipe.crossover in REALS_ONLY:
-        valid = ", ".join(name for name in CROSSOVERS if name not in REALS_ONLY)
-        raise ConfigurationError(
-            f"--crossover {recipe.crossover} makes fractions; the genes of {kind.name!r} are bits:"
-            f" use {valid}."
-        )
-    if recipe.mutation is not None and kind.bits != (recipe.mutation in OF_BITS):
-        genes, valid = (
-            "bits" if kind.bits else "reals",
-            ", ".join(name for name in MUTATIONS if kind.bits == (name in OF_BITS)),
-        )
-        raise ConfigurationError(
-            f"--mutation {recipe.mutation} does not suit {kind.name!r}, whose genes are {genes}:"
-            f" use {valid}."
         )
 
 
@@ -237,7 +197,7 @@ def evaluate(
     done: Done = lambda games: None,
     *,
     runner_type: type[Runner] = Runner,
-) -> Outcome:
+) -> Evaluated:
     """Play a generation.
 
     Args:
@@ -260,14 +220,7 @@ def evaluate(
         seats = deal(len(population), play.matches, play.num_players, generator)
         batch = play_seats(runner, seats, seed, done=done)
         scores, batches = summed(points(batch), seats, len(population)), [batch]
-    turns, capped = (
-        np.concatenate(parts)
-        for parts in zip(
-            *((batch.game_counts["turns"], batch.capped) for batch in batches), strict=True
-        )
-    )
-    fitness = scaled(scores, play.fitness, play.scale, play.matches)
-    return Outcome(fitness, len(turns), float(turns.mean()), float(capped.mean()))
+    return Evaluated.of(scaled(scores, play.fitness, play.scale, play.matches), batches)
 
 
 def _eliminate(
@@ -278,12 +231,10 @@ def _eliminate(
     generator: np.random.Generator,
     done: Done,
 ) -> tuple[NDArray[np.float64], list[GameBatch]]:
-    """Single eliminations, all at once.
+    """Single eliminations, all at once; points are the rounds that a player survives.
 
-    The better half of each table goes on, and a player's points are the rounds that it survives.
-
-    Those of the last table who survive share the last level. Of those who tie the one in the
-    earlier seat goes on; seats were drawn.
+    The better half of each table goes on; those of the last table share the last level. Of those
+    that tie the one in the earlier seat goes on; seats were drawn.
     """
     seats = deal(population, play.matches, play.num_players, generator)
     scores, batches, played = np.zeros(population), list[GameBatch](), 0
@@ -301,14 +252,14 @@ def _eliminate(
 # --- the next generation
 
 
-def numbers(population: int, recipe: Recipe) -> tuple[int, int, int, int]:
+def numbers(population: int, options: Reproduction) -> tuple[int, int, int, int]:
     """How many of a population are kept, copied, mutated and born.
 
     Shares are rounded, and at least one of a share above 0 is kept.
     """
-    kept = max(round(recipe.elite * population), 1 if recipe.elite > 0 else 0)
-    copied = min(round(recipe.copied * population), population - kept)
-    mutated = min(round(recipe.mutated * population), population - kept - copied)
+    kept = max(round(options.elite * population), 1 if options.elite > 0 else 0)
+    copied = min(round(options.copied * population), population - kept)
+    mutated = min(round(options.mutated * population), population - kept - copied)
     return kept, copied, mutated, population - kept - copied - mutated
 
 
@@ -316,7 +267,7 @@ def breed(
     kind: GenomeKind,
     population: NDArray[Any],
     fitness: Fitness,
-    recipe: Recipe,
+    options: Reproduction,
     generator: np.random.Generator,
 ) -> NDArray[Any]:
     """The next generation: the kept first, then the copied, the mutated, the children.
@@ -325,26 +276,22 @@ def breed(
         kind: What the genomes are.
         population: (N, G), left as it is.
         fitness: (N,).
-        recipe: How.
+        options: Shares and operators.
         generator: Of all that is left to chance.
 
     Returns:
         (N, G).
     """
-    kept, copied, mutated, born = numbers(len(population), recipe)
-    select, select_parents = SELECTIONS[recipe.select], SELECTIONS[recipe.select_parents]
-    crossover = (
-        legacy_sga
-        if recipe.legacy_sga
-        else CROSSOVERS[recipe.crossover or ("one_point" if kind.bits else "blend")]
-    )
-    mutation = MUTATIONS[recipe.mutation or ("flip" if kind.bits else "gauss")]
+    kept, copied, mutated, born = numbers(len(population), options)
+    select, select_parents = SELECTIONS[options.select], SELECTIONS[options.select_parents]
+    crossover = CROSSOVERS[options.crossover or ("one_point" if kind.bits else "blend")]
+    mutation = MUTATIONS[options.mutation or ("flip" if kind.bits else "gauss")]
     following = np.empty_like(population)
     alike = np.concatenate([elite(fitness, kept), select(fitness, copied, generator)])
     population.take(alike, axis=0, out=following[: kept + copied], mode="clip")
     chosen = population[select(fitness, mutated, generator)]
     changed = mutation(
-        chosen, recipe.mutation_rate, recipe.mutation_size, (kind.low, kind.high), generator
+        chosen, options.mutation_rate, options.mutation_size, (kind.low, kind.high), generator
     )
     following[kept + copied : kept + copied + mutated] = changed
     matings = -(-born // 2)
@@ -367,25 +314,23 @@ class Generations(Population):
 
     def advance(self) -> None:
         """Make the next generation, and play it."""
-        options, population = self.options, self.population
+        kind, options, population = self.kind, self.options, self.population
         if self.step:
-            population = breed(
-                self.kind, population, self.fitness, options, self.generator(Purpose.BREED)
-            )
-        seed, generator = self.game_seed(Purpose.SEARCH), self.generator(Purpose.DEAL)
-        outcome = evaluate(
-            self.kind,
+            generator = self.generator(Purpose.BREED)
+            population = breed(kind, population, self.fitness, options, generator)
+        evaluated = evaluate(
+            kind,
             population,
             options,
-            seed,
-            generator,
+            self.game_seed(Purpose.SEARCH),
+            self.generator(Purpose.DEAL),
             self.played,
             runner_type=self.place.runner,
         )
-        self.population, self.fitness = population, outcome.fitness
-        self.note(outcome)
+        self.population, self.fitness = population, evaluated.fitness
+        self.note(evaluated)
 
-    def outcome(self) -> dict[str, NDArray[Any]]:
+    def representatives(self) -> dict[str, NDArray[Any]]:
         """The fittest of the last generation, and the mean genome."""
         return {"champion": self.population[int(np.argmax(self.fitness))], "mean": self.mean}
 

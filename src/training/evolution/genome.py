@@ -81,7 +81,6 @@ class Genome(ABC):
 
 
 BARGAINING: Final = "bargaining"  # the genome of bargainers
-RENAMED: Final = {"learned": BARGAINING}  # earlier names of genomes
 BASE: Final = "expert"  # the family of a bargainer's numbers
 FAMILIES: Final[dict[str, type[Parameters]]] = {"expert": Expert, "strategic": Strategic}
 
@@ -227,7 +226,6 @@ class GeneticGenome(Genome):
 
 def start_of(name: str) -> PolicyLike:
     """The player that evolution of a genome begins with."""
-    name = RENAMED.get(name, name)
     if name in FAMILIES:
         return name
     if name == BARGAINING:
@@ -248,7 +246,6 @@ def genome(name: str, players: int, start: PolicyLike | None, fixed: Sequence[st
     Raises:
         ConfigurationError: An unknown genome, and what `Genome` names.
     """
-    name = RENAMED.get(name, name)
     if name == BARGAINING:
         return BargainingGenome(players, start, fixed)
     if name in FAMILIES:  # two of them are kinds of genes, too: those are what populations evolve

@@ -1,6 +1,4 @@
-"""Operators that make a generation of a genetic algorithm out of the one before.
-
-They are pure functions on arrays, by name.
+"""Operators of the genetic algorithms: pure functions on arrays, by name.
 
 A population is (N, G), a genome a row; fitness is (N,), more is better. All random numbers come
 from the generator that is given. Nothing is changed in place, and the type of the genes stays what
@@ -13,9 +11,6 @@ it was. The operators of a kind have the same arguments, the last of them a gene
 | union | (M, C, G) the winners of C games for each of M matings | (M, G) a code each |
 | mutation | population (N, G), chance that a gene changes, by how much, ranges | (N, G) |
 
-The strings are strings of genes, the ranges those of the genes; crossover gives one child of each
-mating in each of its two results.
-
 Sources: Mukhar & Kalita 2012 and Mukhar 2013 (roulette, binary tournaments, blend and one-point
 crossover, gene and bit mutation), Frayn 2005 as they report it (uniform crossover), Pring 2015
 (random choice among winners, their mean; redraw, offset).
@@ -23,7 +18,7 @@ crossover, gene and bit mutation), Frayn 2005 as they report it (uniform crossov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -141,13 +136,11 @@ def legacy_sga(
 ) -> Children:
     """The faulty crossover of the published program's bit strings.
 
-    It is here so that what it does can be examined: choose it for nothing else.
-
-    The cut is drawn over 256 bits whatever the length of the string, so that a short one often is
-    not cut at all. Of the parent's own string only the bit at the cut is cleared, where all from
-    there on should be, before the other parent's upper part is joined by exclusive or: the bit at
-    the cut is the other parent's, those beyond are first XOR second, in both children. Where the
-    parents agree that is 0, so upper bits die out as a population becomes alike.
+    Choose it only to examine what it does. The cut is drawn over 256 bits whatever the length of
+    the string, so that a short one often is not cut at all. The bit at the cut is the other
+    parent's, those beyond are first XOR second, in both children: the program clears one bit where
+    it should clear all from there on. Where the parents agree that is 0, so upper bits die out as a
+    population becomes alike.
     """
     one, two = first.copy(), second.copy()
     for part in parts:
@@ -167,8 +160,8 @@ CROSSOVERS: Final[
     "uniform": uniform,
     "one_point": one_point,
     "mean": mean,
+    "legacy_sga": legacy_sga,
 }
-REALS_ONLY: Final = ("blend", "mean")  # of 0 and 1 they would make fractions
 
 
 # --- several winners and one code
@@ -199,12 +192,9 @@ UNIONS: Final[dict[str, Callable[[NDArray[Any], np.random.Generator], Population
 def _places(
     population: Population, rate: float, generator: np.random.Generator
 ) -> NDArray[np.int64]:
-    """The places in the flattened population where mutations strike.
+    """Places in the flattened population that mutate, each with the same probability.
 
-    Each gene is struck with the same probability, independent of the others.
-
-    Their number is binomial and they are as likely anywhere: the same as a draw for each gene, at
-    the cost of those that change.
+    A binomial number of them at random is as good as a draw for each gene, and cheaper.
     """
     count = generator.binomial(population.size, rate)
     return generator.choice(population.size, count, replace=False, shuffle=False)
@@ -266,4 +256,10 @@ MUTATIONS: Final[
     "redraw": redraw,
     "flip": flip,
 }
-OF_BITS: Final = ("flip",)  # the others are of reals
+OF_REALS: Final = ("blend", "mean", "gauss", "offset", "redraw")  # of bits they make fractions
+OF_BITS: Final = ("flip", "legacy_sga")
+
+
+def suiting(operators: Iterable[str], bits: bool) -> list[str]:
+    """The operators that suit genes: bits or reals."""
+    return [name for name in operators if name not in (OF_REALS if bits else OF_BITS)]

@@ -1,18 +1,18 @@
-"""A population whose members play each other: what `generations` and `steady` have in common.
+"""Populations whose members play each other: the base of `generations` and `steady`.
 
-Points among one's own kind say nothing of strength. So those who stand for the population, and
-champions of earlier measurements (the hall of fame), also meet a fixed panel.
+Points among one's own kind say nothing of strength. So representative players, and champions of
+earlier measurements (the hall of fame), also meet a fixed panel.
 """
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,24 +24,24 @@ from agents.arena.runner import MAX_POLICIES, Runner
 from agents.players.genetic import GenomeKind, kind_of
 from agents.players.genetic.kinds import PREFIX
 from monopoly_env.arrays import read_arrays, write_arrays
-from monopoly_env.cli.terminal import TextTable
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.policy.names import PolicyLike, load, resolve_all
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import PRESETS, Rules
 from training.cluster import HERE, Place
-from training.evolution import run as files
-from training.evolution.run import MOST_CURVES, POPULATION, EvolutionOptions, Search
+from training.evolution.run import MOST_CURVES, EvolutionOptions, Search, result_table
 from training.run.folder import Run
 from training.run.options import RulesName, check_ranges, digest, result_settings
 
 PANEL: Final = ("algorithmic", "gcp", "yasumura", "landlord/balanced")
+POPULATION: Final = "population.npz"
+MEAN: Final = "mean.safetensors"
 
 Seats = NDArray[np.int16]  # (G, P), the row of the population that sits in each seat
 
 
 class Purpose(IntEnum):
-    """What random numbers are for: those of one purpose never meet those of another."""
+    """Purposes of random numbers: those of one never meet those of another."""
 
     BEGIN = 0
     DEAL = 1
@@ -50,9 +50,12 @@ class Purpose(IntEnum):
     PANEL = 4
 
 
+# --- settings
+
+
 @dataclass(frozen=True)
-class Tables:
-    """The tables that a population plays at."""
+class GameOptions:
+    """The games of a population."""
 
     num_players: int = 4
     """Seats of a table."""
@@ -65,13 +68,12 @@ class Tables:
 
 
 @dataclass(frozen=True)
-class PopulationOptions(Tables, EvolutionOptions):
-    """What the genetic algorithms share."""
+class PopulationOptions(GameOptions, EvolutionOptions):
+    """Options of both genetic algorithms."""
 
     free: ClassVar[tuple[str, ...]] = (
-        *EvolutionOptions.free, "start_population", "generations", "waves", "final_games", "panel",
-        "panel_every", "panel_games", "hall",
-        "keep_every",
+        *EvolutionOptions.free, "start_population", "final_games", "panel", "panel_every",
+        "panel_games", "hall", "keep_every",
     )  # fmt: skip
 
     genome: str = "rga"
@@ -80,8 +82,8 @@ class PopulationOptions(Tables, EvolutionOptions):
     population: int = 1000
     """Players."""
     scripted: tuple[str, ...] = ()
-    """What the players of rga, tga and sga do that is no gene, where it differs: of_buildings=0.1;
-    1 turns a switch on: thesis=1."""
+    """Overrides of parameters of rga, tga and sga that do not evolve: of_buildings=0.1; 1 turns a
+    switch on: thesis=1."""
     start_population: str | None = None
     """A population.npz that a run of the same genome ended with, to begin from; default: random
     genomes."""
@@ -89,7 +91,7 @@ class PopulationOptions(Tables, EvolutionOptions):
     """Players that the champion and the mean genome are measured against, each in all other seats:
     an absolute fitness."""
     panel_every: int = 10
-    """Generations (waves) between two measurements; 0: only at the end."""
+    """Generations between two measurements; 0: only at the end."""
     panel_games: int = 240
     """Games of each of the two against each of the panel."""
     final_games: int = 2400
@@ -97,12 +99,12 @@ class PopulationOptions(Tables, EvolutionOptions):
     hall: int = 3
     """Champions of earlier measurements that are met, too, spread over the run: a hall of fame."""
     keep_every: int = 0
-    """Generations (waves) between two populations that are kept for good, the first among them; 0:
-    only the last is kept."""
+    """Generations between two populations that are saved for good, the first among them; 0: only
+    the last is saved."""
 
     @property
     def kind(self) -> GenomeKind:
-        """What the genomes are.
+        """The kind of the genomes.
 
         Raises:
             ConfigurationError: An unknown kind, or wrong scripted numbers.
@@ -123,10 +125,7 @@ class PopulationOptions(Tables, EvolutionOptions):
                 genes, a population that does not split.
         """
         check_ranges(self, {name: ends for name, ends in _RANGES.items() if hasattr(self, name)})
-        if self.rules not in PRESETS:
-            raise ConfigurationError(
-                f"Unknown --rules {self.rules!r}. {nearest(self.rules, PRESETS)}"
-            )
+        check_name("rules", self.rules, PRESETS)
         resolve_all(list(self.panel))
         self.check_algorithm(self.kind)
         for name in ("panel_games", "final_games"):
@@ -145,7 +144,7 @@ class PopulationOptions(Tables, EvolutionOptions):
 
 # What numbers may be: from, to; both are allowed.
 _RANGES: Final[dict[str, tuple[float, float]]] = {
-    **dict.fromkeys(("generations", "waves", "panel_games", "final_games"), (1, math.inf)),
+    **dict.fromkeys(("generations", "panel_games", "final_games"), (1, math.inf)),
     **dict.fromkeys(("matches", "matings", "winners", "turn_limit"), (1, 100_000)),
     **dict.fromkeys(("elite", "copied", "mutated", "mutation_rate", "mutation_size"), (0, 1)),
     **dict.fromkeys(("panel_every", "keep_every"), (0, math.inf)),
@@ -156,6 +155,21 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "seed": (0, (1 << 32) - 1),
     "threads": (1, 1024),
 }
+
+
+def check_name(option: str, given: str, known: Iterable[str], of: str = "") -> None:
+    """Raise ConfigurationError if the name that an option was given is not known.
+
+    Args:
+        option: Of the command line.
+        given: The name.
+        known: Valid names.
+        of: What they are names of, for the message.
+    """
+    if given not in known:
+        raise ConfigurationError(
+            f"Unknown --{option.replace('_', '-')} {given!r}{of}. {nearest(given, known)}"
+        )
 
 
 def _numbers(scripted: Sequence[str]) -> dict[str, float]:
@@ -172,7 +186,7 @@ def _numbers(scripted: Sequence[str]) -> dict[str, float]:
     return numbers
 
 
-def beginning(
+def initial_population(
     options: PopulationOptions, kind: GenomeKind, generator: np.random.Generator
 ) -> NDArray[Any]:
     """(N, G) the population that evolution begins with.
@@ -183,49 +197,44 @@ def beginning(
     """
     if options.start_population is None:
         return kind.random(options.population, generator)
-    path = Path(options.start_population)
+    given, path = repr(options.start_population), Path(options.start_population)
     if not path.is_file():
         raise ConfigurationError(
-            f"--start-population {options.start_population!r} is no file: give the {POPULATION} of"
-            " a run."
+            f"--start-population {given} is no file: give the {POPULATION} of a run."
         )
     if path.resolve().is_relative_to(options.out.resolve()):
         raise ConfigurationError(
-            f"--start-population {options.start_population!r} lies in --out, where this run writes:"
-            " choose another --out."
+            f"--start-population {given} lies in --out, where this run writes: choose another"
+            " --out."
         )
     arrays = read_arrays(path)
     if not {"population", "kind"} <= set(arrays):
         raise FormatError(
-            f"{options.start_population!r} is no population: it holds"
-            f" {', '.join(arrays) or 'nothing'}, not population and kind."
+            f"{given} is no population: it holds {', '.join(arrays) or 'nothing'}, not population"
+            " and kind."
         )
     if str(arrays["kind"]) != kind.name:
         raise ConfigurationError(
-            f"{options.start_population!r} holds genomes of {str(arrays['kind'])!r}, not of"
-            f" {kind.name!r}."
+            f"{given} holds genomes of {str(arrays['kind'])!r}, not of {kind.name!r}."
         )
-    population = arrays["population"]
-    population = kind.checked(population).astype(np.uint8 if kind.bits else np.float64)
+    population = kind.checked(arrays["population"]).astype(np.uint8 if kind.bits else np.float64)
     if len(population) != options.population:
         raise ConfigurationError(
-            f"{options.start_population!r} holds {len(population):,} genomes: use --population"
-            f" {len(population)}."
+            f"{given} holds {len(population):,} genomes: use --population {len(population)}."
         )
     return population
 
 
-# --- at play
+# --- games
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a generation.
+class Evaluated(NamedTuple):
+    """A generation that was played.
 
     Attributes:
         fitness: (N,) float64.
         games: Games that were played.
-        turns: Single turns of the mean game.
+        turns: Mean of the single turns of a game.
         capped: Share of the games that a limit of turns has ended.
     """
 
@@ -234,14 +243,24 @@ class Outcome:
     turns: float
     capped: float
 
+    @classmethod
+    def of(cls, fitness: NDArray[np.float64], batches: Sequence[GameBatch]) -> Evaluated:
+        """The evaluation of (N,) fitness by the games of these batches."""
+        turns = np.concatenate([batch.game_counts["turns"] for batch in batches])
+        capped = np.concatenate([batch.capped for batch in batches])
+        return cls(fitness, len(turns), float(turns.mean()), float(capped.mean()))
+
 
 def runner_of(
-    kind: GenomeKind, population: NDArray[Any], tables: Tables, runner_type: type[Runner] = Runner
+    kind: GenomeKind,
+    population: NDArray[Any],
+    games: GameOptions,
+    runner_type: type[Runner] = Runner,
 ) -> Runner:
-    """A population ready to play: player n has row n."""
-    player = kind.policy(population[0])
+    """A runner whose player n has row n of the population."""
+    player, rules = kind.policy(population[0]), Rules.preset(games.rules)
     return runner_type.of_population(
-        player, kind.rows(population), Rules.preset(tables.rules), tables.turn_limit, tables.threads
+        player, kind.rows(population), rules, games.turn_limit, games.threads
     )
 
 
@@ -252,11 +271,11 @@ def play_seats(
     first: int = 0,
     done: Callable[[int], None] = lambda games: None,
 ) -> GameBatch:
-    """Play games, and fill in a batch.
+    """Play games.
 
     Args:
-        runner: Whose rows the seats number.
-        seats: (G, P).
+        runner: Runner of the population.
+        seats: (G, P) rows of the population.
         seed: 0 to 2**32 - 1; game g has the seed `(seed << 32) + first + g`.
         first: Games of this seed that were played before.
         done: Called with the number of games that have just ended.
@@ -267,35 +286,50 @@ def play_seats(
     return batch
 
 
-# --- a population under way
+# --- a population that evolves
+
+
+def champion_file(run: Run, generation: int) -> Path:
+    """The file of the champion of a generation."""
+    return run.folder / "hall" / f"{generation:06d}.safetensors"
+
+
+def population_file(run: Run, generation: int) -> Path:
+    """The file of the population of a generation."""
+    return run.folder / "populations" / f"{generation:06d}.npz"
 
 
 class Population(Search):
     """A population that evolves.
 
     Attributes:
-        kind: What its genomes are.
+        kind: The kind of its genomes.
         population: (N, G).
-        begins_with: (N, G), the population of the beginning.
+        begins_with: (N, G), the initial population.
         fitness: (N,) of the last generation, NaN where it was not measured.
     """
 
+    files: ClassVar[dict[str, str]] = Search.files | {
+        "hall": "the champion of each measurement",
+        "populations": "populations that were kept",
+        POPULATION: "the last population: `population`, `fitness`, `kind`",
+        MEAN: "the player of its mean genome",
+    }
     options: PopulationOptions
 
     def __init__(self, options: PopulationOptions, place: Place = HERE) -> None:
         """Begin before the first generation."""
         super().__init__(options, place)
         self.kind = options.kind
-        self.begins_with = self.population = beginning(
+        self.begins_with = self.population = initial_population(
             options, self.kind, self.generator(Purpose.BEGIN)
         )
         self.fitness = np.full(len(self.population), np.nan)
 
     def generator(self, purpose: int) -> np.random.Generator:
-        """The random numbers of a purpose in this generation."""
-        return np.random.Generator(
-            np.random.PCG64(np.random.SeedSequence((self.options.seed, purpose, self.step)))
-        )
+        """Random generator of one purpose in this generation."""
+        seed = np.random.SeedSequence((self.options.seed, purpose, self.step))
+        return np.random.Generator(np.random.PCG64(seed))
 
     @property
     @abstractmethod
@@ -303,29 +337,20 @@ class Population(Search):
         """Games of a generation."""
 
     @abstractmethod
-    def outcome(self) -> dict[str, NDArray[Any]]:
-        """(G,) genomes that stand for the population, by name.
-
-        The first is the agent of the run.
-        """
+    def representatives(self) -> dict[str, NDArray[Any]]:
+        """(G,) representative genomes by name; the first is the agent of the run."""
 
     def settings(self) -> dict[str, Any]:
         """The settings that shape the result: a resumed run must have the same."""
-        kind, options = self.kind, self.options
+        kind, free, begins = self.kind, self.options.free, digest(self.begins_with)
         return result_settings(
-            options,
-            options.free,
-            genome=kind.name,
-            genes=kind.size,
-            begins_with=digest(self.begins_with),
+            self.options, free, genome=kind.name, genes=kind.size, begins_with=begins
         )
 
     def about(self, length: int) -> str:
         """A run of so many generations, in a few words."""
         players = f"{len(self.population):,} players of {self.kind.size:,} genes"
-        return f"{length:,} {self.unit}s of {self.generation_games:,} games, {players}"
-
-    # --- its genes
+        return f"{length:,} generations of {self.generation_games:,} games, {players}"
 
     @property
     def mean(self) -> NDArray[Any]:
@@ -336,99 +361,68 @@ class Population(Search):
         )
 
     def numbers(self) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-        """(M,) names and (N, M) numbers of the genes as people read them.
+        """(M,) names and (N, M) numbers of the first genes; bits are decoded."""
+        bits = self.kind.bits
+        names = self.kind.number_names if bits else self.kind.names
+        values = self.kind.decode(self.population) if bits else self.population
+        return names[:MOST_CURVES], values
 
-        Bits are given as what they stand for.
-        """
-        if self.kind.bits:
-            return self.kind.number_names, self.kind.decode(self.population)
-        return self.kind.names, self.population
-
-    def note(self, outcome: Outcome, **more: float) -> None:
+    def note(self, evaluated: Evaluated, **more: float) -> None:
         """Count the generation that was played, and add a point to every curve."""
         self.step += 1
         names, values = self.numbers()
         means = values.mean(axis=0)
-        before = {"games": float(outcome.games), "turns": outcome.turns, "capped": outcome.capped}
         genes = {
             "genes/mean": float(means.mean()),
             "genes/spread": float(values[:, :MOST_CURVES].std(axis=0).mean()),
         }
-        genes |= {
-            f"gene/{name}": float(mean)
-            for name, mean in zip(names[:MOST_CURVES], means, strict=False)
-        }
-        self.add_row(outcome.fitness, before, genes | more)
-
-    def explain(self) -> list[dict[str, Any]]:
-        """A row for each of the first genes: `name`, `mean` and `spread` over the population."""
-        names, values = self.numbers()
-        shown = values[:, :MOST_CURVES]
-        columns = zip(
-            names[:MOST_CURVES],
-            shown.mean(axis=0).tolist(),
-            shown.std(axis=0).tolist(),
-            strict=True,
-        )
-        return [{"name": name, "mean": mean, "spread": spread} for name, mean, spread in columns]
+        genes |= {f"gene/{name}": float(mean) for name, mean in zip(names, means, strict=False)}
+        before = {
+            "games": float(evaluated.games), "turns": evaluated.turns, "capped": evaluated.capped,
+        }  # fmt: skip
+        self.add_row(evaluated.fitness, before, genes | more)
 
     # --- measurements
 
-    def measures(self, generation: int) -> bool:
-        """Whether the panel is met after this generation.
-
-        At the end it is met once more, and more often, by `finish`.
-        """
-        every = self.options.panel_every
-        return bool(self.options.panel) and every > 0 and generation % every == 0
-
     def measurements_in(self, generations: int) -> int:
-        """How often the panel is met in between by so many generations."""
-        return sum(self.measures(number) for number in range(1, generations + 1))
+        """How often the panel is met by so many generations, without the end of the run."""
+        every = self.options.panel_every
+        return generations // every if self.options.panel and every else 0
 
     def games(self, generations: int) -> int:
         """Games of so many generations and of the measurements in between."""
         options, met = self.options, self.measurements_in(generations)
-        famous = sum(min(options.hall, number) for number in range(met))
-        return (
-            generations * self.generation_games
-            + (met * len(options.panel) + famous) * len(self.outcome()) * options.panel_games
-        )
+        opponents = met * len(options.panel) + sum(min(options.hall, n) for n in range(met))
+        measured = opponents * len(self.representatives()) * options.panel_games
+        return generations * self.generation_games + measured
 
     def final_games(self, length: int) -> int:
         """Games at the end of a run of so many generations."""
         opponents = len(self.options.panel) + min(self.options.hall, self.measurements_in(length))
-        return len(self.outcome()) * opponents * self.options.final_games
+        return len(self.representatives()) * opponents * self.options.final_games
 
     def players(self) -> dict[str, CompiledPolicy]:
-        """Those who stand for the population, by name; the first is the agent of the run."""
+        """Representative players by name; the first is the agent of the run."""
         return {
             name: self.kind.policy(genome, f"{PREFIX}{self.kind.name}/{name}")
-            for name, genome in self.outcome().items()
+            for name, genome in self.representatives().items()
         }
 
     def hall_of_fame(self, run: Run) -> list[Policy]:
-        """Champions of measurements before this generation, the last always among them.
+        """Champions of measurements before this generation, spread over the run.
 
-        They are spread over the run.
+        The last one is always among them.
         """
-        earlier = [
-            number for number in range(1, self.step) if files.champion(run, number).is_file()
-        ]
-        if not earlier or not self.options.hall:
-            return []
-        chosen = np.unique(
-            np.linspace(len(earlier) - 1, 0, min(self.options.hall, len(earlier)))
-            .round()
-            .astype(int)
-        )
-        famous = [load(files.champion(run, earlier[place])) for place in chosen]
-        for policy, place in zip(famous, chosen, strict=True):
-            policy.name = f"champion of {self.unit} {earlier[place]:,}"
+        earlier = [n for n in range(1, self.step) if champion_file(run, n).is_file()]
+        count = min(self.options.hall, len(earlier))
+        famous: list[Policy] = []
+        for place in np.unique(np.linspace(len(earlier) - 1, 0, count).round().astype(int)):
+            famous.append(load(champion_file(run, earlier[place])))
+            famous[-1].name = f"champion of generation {earlier[place]:,}"
         return famous
 
     def against_panel(self, games: int, run: Run) -> list[dict[str, Any]]:
-        """Win rates of those who stand for the population against each of the panel.
+        """Win rates of the representative players against each of the panel and hall of fame.
 
         The games are fresh, with the same dice for all of them.
 
@@ -441,55 +435,48 @@ class Population(Search):
         rows: list[dict[str, Any]] = []
         opponents: list[PolicyLike] = [*options.panel, *self.hall_of_fame(run)]
         for number, opponent in enumerate(opponents):
-            seating = Seating(
-                (opponent,) * (options.num_players - 1), options.rules, options.turn_limit
-            )
-            seed = self.game_seed(Purpose.PANEL, number)
-            scores = against(
+            others = (opponent,) * (options.num_players - 1)
+            seating = Seating(others, options.rules, options.turn_limit)
+            measured = against(
                 list(players.values()),
                 [seating],
                 [games],
-                seed,
+                self.game_seed(Purpose.PANEL, number),
                 options.threads,
                 self.played,
                 runner_type=self.place.runner,
             )
-            for name, score in zip(players, scores, strict=True):
-                low, high = score.interval
-                row = {
-                    "generation": self.step,
-                    "player": name,
-                    "opponents": str(seating),
-                    "hall": number >= len(options.panel),
-                }
-                rows.append(row | {"games": games, "rate": score.rate, "low": low, "high": high})
+            for name, wins in zip(players, measured, strict=True):
+                low, high = wins.interval
+                rows.append({
+                    "generation": self.step, "player": name, "opponents": str(seating),
+                    "hall": number >= len(options.panel), "games": games, "rate": wins.rate,
+                    "low": low, "high": high,
+                })  # fmt: skip
         return rows
 
     def measure(self, run: Run) -> None:
-        """Meet the panel and keep the population if it is time to."""
-        if self.measures(self.step):
-            self._meet(run)
+        """Meet the panel and save the population, where that is due."""
+        if self.measurements_in(self.step) > self.measurements_in(self.step - 1):
+            self.doing(f"panel after generation {self.step:,}")
+            rows = self.against_panel(self.options.panel_games, run)
+            self.measurements.extend(rows)
+            next(iter(self.players().values())).save(champion_file(run, self.step))
+            rates = {name: overall(rows, name) for name in self.representatives()}
+            points = {f"panel/{name}": rate for name, (rate, _) in rates.items()}
+            self.report.scalars(self.step, points)
+            message = "; ".join(
+                f"{name} wins {rate:.1%} ± {half:.1%}" for name, (rate, half) in rates.items()
+            )
+            self.console.print(f"generation {self.step:,}: against the panel {message}")
         every = self.options.keep_every
         if every and (self.step - 1) % every == 0:
-            write_arrays(files.population(run, self.step), self.genomes())
-
-    def _meet(self, run: Run) -> None:
-        """Meet the panel: curves, a line above the bar, another champion in the hall of fame."""
-        self.doing(f"panel after {self.unit} {self.step:,}")
-        rows = self.against_panel(self.options.panel_games, run)
-        self.measurements.extend(rows)
-        next(iter(self.players().values())).save(files.champion(run, self.step))
-        rates = {name: overall(rows, name) for name in self.outcome()}
-        self.report.scalars(self.step, {f"panel/{name}": rate for name, (rate, _) in rates.items()})
-        message = "; ".join(
-            f"{name} wins {rate:.1%} ± {half:.1%}" for name, (rate, half) in rates.items()
-        )
-        self.console.print(f"{self.unit} {self.step:,}: against the panel {message}")
+            write_arrays(population_file(run, self.step), self.genomes())
 
     # --- files
 
     def genomes(self) -> dict[str, NDArray[Any]]:
-        """What the file of a population holds: `--start-population` begins with one."""
+        """The arrays of a population's file: `--start-population` begins with one."""
         return {
             "population": self.population,
             "fitness": self.fitness,
@@ -500,15 +487,20 @@ class Population(Search):
         """Save what came out, and measure it; returns what evaluation.json holds."""
         players = self.players()
         next(iter(players.values())).save(run.agent)
-        players["mean"].save(run.folder / files.MEAN)
+        players["mean"].save(run.folder / MEAN)
         write_arrays(run.folder / POPULATION, self.genomes())
         self.doing("panel at the end")
+        names, values = self.numbers()
+        means, deviations = (f(values, axis=0).tolist() for f in (np.mean, np.std))
+        genes = [
+            {"name": name, "mean": mean, "spread": deviation}
+            for name, mean, deviation in zip(names, means, deviations, strict=False)
+        ]
         return {
-            "agent": str(run.agent), "genome": self.kind.name, "unit": self.unit,
-            "generations": self.step,
+            "agent": str(run.agent), "genome": self.kind.name, "generations": self.step,
             "games": self.step * self.generation_games, "seconds": self.seconds,
             "panel": self.against_panel(self.options.final_games, run),
-            "genes": self.explain(), "measurements": self.measurements,
+            "genes": genes, "measurements": self.measurements,
         }  # fmt: skip
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -527,24 +519,17 @@ class Population(Search):
         self.population, self.fitness = self.kind.checked(arrays["population"]), arrays["fitness"]
 
 
-# --- what was measured
-
-
 def overall(rows: Sequence[dict[str, Any]], player: str) -> tuple[float, float]:
-    """A player's mean rate over the panel, and half the width of its 95% interval.
-
-    The hall is left out.
-    """
+    """A player's mean rate over the panel without the hall, and half its 95% interval."""
     own = [row for row in rows if row["player"] == player and not row["hall"]]
     return mean_rate([(row["rate"], (row["high"] - row["low"]) / 2) for row in own])
 
 
 def mean_rate(rates: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """The mean of rates against several opponents, with half the width of its 95% interval.
+    """The mean of rates against several opponents, and half its 95% interval.
 
-    Each of the rates comes with half the width of its own.
-
-    Games against different opponents share no dice, so that their variances add up.
+    Each rate comes with half of its own. Games against different opponents share no dice, so that
+    their variances add up.
     """
     means, halves = np.array(rates, np.float64).reshape(-1, 2).T
     return float(means.mean()), float(np.sqrt((halves**2).sum()) / len(halves))
@@ -552,20 +537,22 @@ def mean_rate(rates: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 def show(results: Mapping[str, Any]) -> None:
     """Print what a run came to."""
-    genes = TextTable("gene", title="The genes of the population")
-    for heading in ("mean", "spread"):
-        genes.add_column(heading, justify="right")
-    for row in results["genes"]:
-        genes.add_row(row["name"], f"{row['mean']:.3f}", f"{row['spread']:.3f}")
-    title = f"{results['genome']} after {results['generations']:,} {results['unit']}s"
-    panel = TextTable("player", "against", title=title, caption="Intervals 95%.")
-    for heading in ("wins", "interval"):
-        panel.add_column(heading, justify="right", no_wrap=True)
-    for row in results["panel"]:
-        panel.add_row(
-            row["player"],
-            row["opponents"],
-            f"{row['rate']:.1%}",
-            f"{100 * row['low']:.1f} to {100 * row['high']:.1f}",
-        )
+    genes = result_table(
+        "The genes of the population",
+        ("gene", "mean", "spread"),
+        [(row["name"], f"{row['mean']:.3f}", f"{row['spread']:.3f}") for row in results["genes"]],
+    )
+    panel = result_table(
+        f"{results['genome']} after {results['generations']:,} generations",
+        ("player", "against", "wins", "interval"),
+        [
+            (
+                row["player"], row["opponents"], f"{row['rate']:.1%}",
+                f"{100 * row['low']:.1f} to {100 * row['high']:.1f}",
+            )
+            for row in results["panel"]
+        ],
+        "Intervals 95%.",
+        texts=2,
+    )  # fmt: skip
     Console().print(genes, panel)

@@ -13,7 +13,7 @@ import io
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
+from monopoly_env.cli.terminal import TextTable
 from monopoly_env.files import write_atomically
 from training import cluster
 from training.cluster import HERE, Place
@@ -31,33 +32,12 @@ from training.run.options import FREE, ClusterName, RunOptions
 from training.run.report import Report
 from training.run.session import Session
 
-POPULATION: Final = "population.npz"
-MEAN: Final = "mean.safetensors"
 CURVES: Final = "curves.csv"
 MOST_CURVES: Final = 200  # numbers with a curve of their own; of longer genomes the first
-# What a run of evolution has in its folder, beside what every run has
-# (`training.run.folder.FILES`).
-FILES: Final = {
-    CURVES: "the learning curves as a table, a row for each generation",
-    "hall": "the champion of each measurement",
-    "populations": "populations that were kept",
-    POPULATION: "the last population: `population`, `fitness`, `kind`",
-    MEAN: "the player of its mean genome",
-}
 
 _SHARE: Final = 10  # saving may take a tenth of the time
 _LONGEST: Final = 60.0  # seconds that a killed run may lose, or a generation if that is longer
 _QUANTILES: Final = {"min": 0.0, "quarter": 0.25, "median": 0.5, "three_quarters": 0.75, "max": 1.0}
-
-
-def champion(run: Run, generation: int) -> Path:
-    """The file of the champion of a generation."""
-    return run.folder / "hall" / f"{generation:06d}.safetensors"
-
-
-def population(run: Run, generation: int) -> Path:
-    """The file of the population of a generation."""
-    return run.folder / "populations" / f"{generation:06d}.npz"
 
 
 @dataclass(frozen=True)
@@ -65,7 +45,7 @@ class EvolutionOptions(RunOptions):
     """The options of every run of evolution."""
 
     # fields that do not change the result
-    free: ClassVar[tuple[str, ...]] = (*FREE, "threads", "cluster")
+    free: ClassVar[tuple[str, ...]] = (*FREE, "threads", "cluster", "generations")
 
     out: Path = Path("runs/evolve")
     """Folder of the run."""
@@ -75,11 +55,13 @@ class EvolutionOptions(RunOptions):
     threads: int | None = None
     """Threads that play; default: one per core. The results are the same."""
     cluster: ClusterName = None
+    generations: int = 100
+    """Length of the run; may be raised on --resume."""
 
     @property
     def length(self) -> int:
         """Generations of the run."""
-        raise NotImplementedError
+        return self.generations
 
     def check(self) -> None:
         """Check all that can be checked without playing.
@@ -95,24 +77,24 @@ class EvolutionOptions(RunOptions):
 
 
 class Search(ABC):
-    """What evolves: all that changes during a run.
+    """State of a run of evolution: everything that changes.
 
     Attributes:
-        unit: What a generation is called.
-        files: What a run writes into its folder beside what every run does, each with its meaning.
+        files: Files in the folder of a run beside those of every run, each with its meaning.
         options: The options.
         place: Where games are played: on this machine, or on a cluster.
         step: Generations that were played.
         rows: A point of every curve for each of them.
         measurements: What was found in between, as rows of JSON values.
-        report: Its progress bar and curves.
+        report: Progress bar and curves.
         console: Where measurements are printed.
-        games_played: Of the run, for its progress bar.
-        seconds: That the run has taken up to the last checkpoint.
+        games_played: Games of the run so far, for its progress bar.
+        seconds: Duration of the run up to the last checkpoint.
     """
 
-    unit: ClassVar[str] = "generation"
-    files: ClassVar[Mapping[str, str]] = FILES
+    files: ClassVar[dict[str, str]] = {
+        CURVES: "the learning curves as a table, a row for each generation"
+    }
     report: Report
     console: Console
 
@@ -187,8 +169,7 @@ class Search(ABC):
     def advance(self) -> None:
         """Play a generation."""
 
-    @abstractmethod
-    def measure(self, run: Run) -> None:
+    def measure(self, run: Run) -> None:  # noqa: B027 - some have nothing to measure
         """Measure and keep what is due after this generation."""
 
     @abstractmethod
@@ -283,7 +264,7 @@ def evolve(search: Search, keeper: Keeper) -> None:
                 if search.rows
                 else ""
             )
-            search.doing(f"{search.unit} {search.step + 1:,}/{length:,}{fitness}")
+            search.doing(f"generation {search.step + 1:,}/{length:,}{fitness}")
             search.advance()
             keeper.pending = True  # saved now, it would go on without its measurement
             search.report.scalars(
@@ -326,7 +307,7 @@ def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
             length = max(options.length, search.step)
             if search.step > options.length:
                 console.print(
-                    f"The run has come to {search.unit} {search.step:,} already, beyond"
+                    f"The run has come to generation {search.step:,} already, beyond"
                     f" {options.length:,}: it is only measured."
                 )
             session.report.begin(
@@ -361,3 +342,20 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
     writer.writeheader()
     writer.writerows(rows)
     write_atomically(path, text.getvalue().encode())
+
+
+def result_table(
+    title: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    caption: str | None = None,
+    *,
+    texts: int = 1,
+) -> TextTable:
+    """A table for the terminal: the first columns are texts, the others are numbers."""
+    shown = TextTable(*heads[:texts], title=title, caption=caption)
+    for head in heads[texts:]:
+        shown.add_column(head, justify="right", no_wrap=True)
+    for row in rows:
+        shown.add_row(*row)
+    return shown

@@ -21,7 +21,7 @@ from agents.networks.esp import QUESTIONS, EspPlayer
 from monopoly_env.errors import ConfigurationError
 from training.evolution import esp
 from training.evolution.esp_monopoly import BEST, Brood, EspMonopoly, measure
-from training.evolution.fitness import Setting
+from training.evolution.fitness import Matchup
 from training.evolution.run import execute
 from training.evolve import main
 from training.run import checkpoints
@@ -119,7 +119,7 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(
     assert isinstance(player, EspPlayer)
     assert player.form == "attentive"
     assert player.watcher is not None
-    again = measure(player, (Setting(("yasumura",), turn_limit=120),), 8, 1, 1)
+    again = measure(player, (Matchup(("yasumura",), turn_limit=120),), 8, 1, 1)
     assert again["games"] == 8
     with pytest.raises(ConfigurationError, match="begun with other settings: hidden is 3, was 2"):
         execute(dataclasses.replace(cut, resume=True, hidden=3), quietly())

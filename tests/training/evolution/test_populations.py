@@ -30,7 +30,7 @@ from training.evolution.generations import (
     MUKHAR2013,
     Generational,
     Play,
-    Recipe,
+    Reproduction,
     breed,
     check_split,
     deal,
@@ -41,7 +41,7 @@ from training.evolution.generations import (
 from training.evolution.genome import GeneticGenome
 from training.evolution.populations import Population, play_seats, runner_of
 from training.evolution.run import execute
-from training.evolution.steady import Steady, levelled, wave
+from training.evolution.steady import Steady, levelled, mate
 from training.evolve import main
 from training.run import checkpoints
 
@@ -52,7 +52,7 @@ SMALL = Generational(
     final_games=4, seed=5, threads=2,
 )  # fmt: skip
 STEADY = Steady(
-    genome="strategic", population=40, rules="mukhar", waves=3, matings=2, turn_limit=20,
+    genome="strategic", population=40, rules="mukhar", generations=3, matings=2, turn_limit=20,
     panel=("random",), panel_every=1, panel_games=4,
     final_games=4, seed=5, threads=2,
 )  # fmt: skip
@@ -166,12 +166,12 @@ def test_a_generation_is_the_same_on_any_number_of_threads(fitness: str) -> None
 def test_the_next_generation_is_kept_copied_mutated_and_born() -> None:
     population, fitness = KIND.random(1000, draws()), draws(1).random(1000)
     # Frayn's
-    recipe = Recipe(
+    recipe = Reproduction(
         elite=0.003, select="tournament", select_parents="tournament", crossover="uniform"
     )
     assert numbers(1000, recipe) == (3, 300, 300, 397)
-    assert numbers(1000, Recipe()) == (100, 300, 300, 300)
-    assert sum(numbers(33, Recipe())) == 33
+    assert numbers(1000, Reproduction()) == (100, 300, 300, 300)
+    assert sum(numbers(33, Reproduction())) == 33
     following = breed(
         KIND, population, fitness, dataclasses.replace(recipe, mutation_rate=1.0), draws(2)
     )
@@ -197,7 +197,7 @@ def test_the_next_generation_is_kept_copied_mutated_and_born() -> None:
 def test_the_fitter_have_more_offspring() -> None:
     population = np.repeat(np.linspace(0, 1, 1000)[:, None], KIND.size, axis=1)
     fitness = population[:, 0]
-    recipe = Recipe(elite=0, copied=1, mutated=0)
+    recipe = Reproduction(elite=0, copied=1, mutated=0)
     roulette = breed(KIND, population, fitness, recipe, draws())[:, 0].mean()
     assert roulette == pytest.approx(2 / 3, abs=0.06)  # eight standard errors
     pairs = breed(
@@ -211,14 +211,14 @@ def test_a_wave_replaces_those_who_played_by_children_of_the_winners() -> None:
     options = Steady(
         rules="mukhar", matings=2, winners=2, mutation_rate=0.0, turn_limit=20, threads=1
     )
-    played = wave(KIND, population, depth, options, seed=3, generator=draws(4))
+    played = mate(KIND, population, depth, options, seed=3, generator=draws(4))
     assert len(set(played.taken.tolist())) == 16
     others = np.setdiff1d(np.arange(40), played.taken)
     assert played.population[others].tolist() == population[others].tolist()
     for first in (0, 8):  # a mating: two tables of four
         rows = played.taken[first : first + 8]
         assert len({tuple(genome) for genome in played.population[rows].tolist()}) == 1
-        wins = played.outcome.fitness[first : first + 8].reshape(2, 4)
+        wins = played.evaluated.fitness[first : first + 8].reshape(2, 4)
         assert wins.sum(axis=1).tolist() == [1, 1]
         winners = rows.reshape(2, 4)[[0, 1], wins.argmax(axis=1)]
         child = played.population[rows[0]]
@@ -268,15 +268,14 @@ def test_a_run_stopped_in_a_measurement_makes_up_for_it(
         assert names[0]
 
 
-@pytest.mark.parametrize("options", [SMALL, STEADY], ids=["generations", "waves"])
+@pytest.mark.parametrize("options", [SMALL, STEADY], ids=["generations", "steady"])
 def test_a_run_that_was_stopped_ends_like_one_that_was_not(
     options: Generational | Steady, tmp_path: Path
 ) -> None:
-    length = "generations" if isinstance(options, Generational) else "waves"
     whole = dataclasses.replace(options, out=tmp_path / "whole", threads=1)
     results = execute(whole, quietly())
     cut = dataclasses.replace(options, out=tmp_path / "cut")
-    execute(dataclasses.replace(cut, **{length: 2}), quietly())
+    execute(dataclasses.replace(cut, generations=2), quietly())
     resumed = execute(dataclasses.replace(cut, resume=True), quietly())
     assert resumed["panel"] == results["panel"]
     assert resumed["genes"] == results["genes"]
@@ -508,7 +507,7 @@ def test_champions_of_earlier_measurements_are_met_again(tmp_path: Path) -> None
         ({"select": "roulete"}, "Unknown --select 'roulete'. Did you mean 'roulette'"),
         ({"crossover": "blent"}, "Unknown --crossover 'blent'. Did you mean 'blend'"),
         ({"mutation": "flip"}, "--mutation flip does not suit 'strategic', whose genes are reals"),
-        ({"legacy_sga": True}, "--legacy-sga is a crossover of bits"),
+        ({"crossover": "legacy_sga"}, "does not suit .*reals: use blend, uniform, one_point, mean"),
         ({"elite": 0.5, "copied": 0.4, "mutated": 0.3}, "is more than 1"),
         ({"genome": "strategc"}, "Unknown genome 'strategc'. Did you mean 'strategic'"),
         ({"rules": "mukha"}, "Unknown --rules 'mukha'. Did you mean 'mukhar'"),
