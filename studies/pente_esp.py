@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -35,11 +35,18 @@ from monopoly_env.cli.command import Command, Preset
 from monopoly_env.cli.terminal import TextTable
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.intervals import clustered
-from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, Scores, opponents_of
+from pente_env.fitness import (
+    EXPERIMENTS,
+    Experiment,
+    Fitness,
+    Scores,
+    evaluate,
+    opponents_of,
+)
 from pente_env.player import Player
 from pente_env.rules import MAX_SIZE, MIN_SIZE, Rules
 from studies.searches import ComparedOptions, ComparedSearch
-from training.cluster import HERE, Place
+from training.cluster import HERE, Place, parts_of
 from training.evolution import esp
 from training.evolution.esp import ESP, Neurons
 from training.evolution.run import execute
@@ -52,6 +59,7 @@ GENERATIONS: Final = {"two": 2000, "pairs": 900, "better": 2000} | {
     "lot": 300,
     "hall": 2000,
 }
+_LONGEST_PIECE: Final = 16_384  # games on one core of a cluster at a time
 NETWORKS: Final = ("feed_forward", "recurrent", "attentive")
 NETWORK: Final = "network.npz"
 _FINAL: Final = 1 << 20  # in the seed of the games at the end: no run has so many generations
@@ -284,6 +292,14 @@ class HallOfFame:
 # --- a run
 
 
+def scores_of_piece(
+    shared: tuple[Player, Experiment, int, bool], rows: NDArray[np.float64], first: int
+) -> Scores:
+    """Let some rows play on one core of a node of a cluster."""
+    like, experiment, seed, paired = shared
+    return evaluate(rows, like, experiment, seed, paired=paired, first=first, threads=1)
+
+
 class PenteSearch(ComparedSearch):
     """Networks under way."""
 
@@ -316,13 +332,19 @@ class PenteSearch(ComparedSearch):
         paired: bool = True,
     ) -> Scores:
         """Let (N, S * G) networks play the tests."""
-        return self.place.evaluate(
-            self.packed(networks),
-            self.like,
-            experiment,
-            seed,
-            paired=paired,
-            threads=self.options.threads,
+        rows, spread = self.packed(networks), self.place.spread
+        if not spread:
+            threads = self.options.threads
+            return evaluate(rows, self.like, experiment, seed, paired=paired, threads=threads)
+        parts = parts_of(len(rows), max(1, _LONGEST_PIECE // experiment.games))
+        pieces = [(rows[part], part.start) for part in parts]
+        played = dict(spread(scores_of_piece, (self.like, experiment, seed, paired), pieces))
+        scores = [played[number] for number in range(len(parts))]
+        return Scores(
+            *(
+                np.concatenate([getattr(part, field.name) for part in scores])
+                for field in fields(Scores)
+            )
         )
 
     def settings(self) -> dict[str, Any]:

@@ -5,8 +5,9 @@
         runner = place.runner(policies, rules, turn_limit)
         # and as a learner learns from them
         choices = place.play_games(policies, seats, recorded, rules=rules)
-        # a generation of players of Pente
-        scores = place.evaluate(rows, like, experiment)
+        # a function of your own, called for each piece
+        for number, result in place.spread(function, shared, pieces):
+            ...
 
 Every game has a seed of its own, so neither the number of nodes nor how games are cut changes a
 result; a piece whose node died is played again, by another one. Only nodes with other processors
@@ -21,7 +22,6 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import fields
 from functools import cache
 from typing import Any, Final, NamedTuple, NoReturn, Protocol, Self
 from weakref import WeakKeyDictionary
@@ -37,8 +37,6 @@ from monopoly_env.kernels.sources import source_hash
 from monopoly_env.policy.loop import OUTSIDE
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import Rules
-from pente_env.fitness import Experiment, Scores, evaluate
-from pente_env.player import Player
 from training.experience.choices import SLICE, TURN_LIMIT, Choices, play_games
 
 LOCAL: Final = "local"
@@ -46,18 +44,10 @@ AUTO: Final = "auto"
 
 # arrays of `GameBatch`, a row a game
 RESULTS: Final = ("place", "first", "capped", "seat_counts", "game_counts", "owned", "score")
-_SCORES: Final = tuple(field.name for field in fields(Scores))
 _LONGEST: Final = 1024  # games of a piece: about a second of one core
 # the same, where choices come back: their observations are large
 _LONGEST_CHOICES: Final = 4 * SLICE
-_LONGEST_ROWS: Final = 16 * _LONGEST  # the same of Pente, whose games are short
-_COMPILED: Final = (
-    "agents.arena.runner",
-    "agents.registry",
-    "training.experience.choices",
-    "pente_env.fitness",
-    "agents.networks.pente",
-)
+_ALWAYS_COMPILED: Final = "agents.registry"  # beside the module of the function
 # deaths that a piece survives: more than a cluster of borrowed machines deals out
 _RETRIES: Final = 10
 _PATIENCE: Final = 5.0  # seconds that the port of a cluster has to answer in
@@ -82,15 +72,13 @@ class PlayGames(Protocol):
         ...
 
 
-class Evaluate(Protocol):
-    """`pente_env.fitness.evaluate`, or what does the same elsewhere."""
+class Spread(Protocol):
+    """A function called for each of many pieces on the cores of a cluster."""
 
     def __call__(
-        self, rows: NDArray[np.float64], like: Player, experiment: Experiment, seed: int = 0, *,
-        paired: bool = True,
-        threads: int | None = None,
-    ) -> Scores:  # fmt: skip
-        """Let rows of numbers play Pente."""
+        self, function: Callable[..., Any], shared: Any, pieces: Sequence[tuple[Any, ...]]
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield the number and the result `function(shared, *piece)` of each as it comes in."""
         ...
 
 
@@ -100,12 +88,12 @@ class Place(NamedTuple):
     Attributes:
         runner: Plays whole games.
         play_games: Plays games and returns the choices made in them.
-        evaluate: Plays whole games of Pente.
+        spread: Calls a function of its own on the cores of a cluster; None here.
     """
 
     runner: type[Runner] = Runner
     play_games: PlayGames = play_games
-    evaluate: Evaluate = evaluate
+    spread: Spread | None = None
 
 
 HERE: Final = Place()
@@ -147,24 +135,17 @@ class ClusterRunner(Runner):
         if self.value is not None or (self.row_of == OUTSIDE).any():
             super().play(batch, done)
             return
-        import ray
-
         with _explained():
-            runner = ray.put(self.description())
-            parts = _parts(len(batch.seats), _LONGEST)
-            recorded = [
-                frozenset(
-                    number - part.start
-                    for number in batch.recorded
-                    if part.start <= number < part.stop
-                )
-                for part in parts
-            ]
-            pieces = [
-                (runner, batch.seeds[part], batch.seats[part], kept)
-                for part, kept in zip(parts, recorded, strict=True)
-            ]
-            for number, (values, actions) in _played(play_piece, pieces):
+            description, parts, pieces = (
+                self.description(),
+                parts_of(len(batch.seats), _LONGEST),
+                [],
+            )
+            for part in parts:
+                here = range(part.start, part.stop)
+                kept = frozenset(number - part.start for number in batch.recorded if number in here)
+                pieces.append((batch.seeds[part], batch.seats[part], kept))
+            for number, (values, actions) in spread(play_piece, description, pieces):
                 part = parts[number]
                 for name, value in zip(RESULTS, values, strict=True):
                     getattr(batch, name)[part] = value
@@ -176,7 +157,7 @@ class ClusterRunner(Runner):
         players = [
             _bare(player) for player in (self.policies if self.rows is None else self.policies[:1])
         ]
-        return _version(), players, self.rows, self.rules, self.turn_limit
+        return players, self.rows, self.rules, self.turn_limit
 
 
 def play_piece(
@@ -185,7 +166,7 @@ def play_piece(
     seats: NDArray[np.int16],
     recorded: frozenset[int] = frozenset(),
 ) -> tuple[tuple[NDArray[Any], ...], dict[int, Any]]:
-    """Play some games of a batch on one core of a node; kernels come from the node's own cache.
+    """Play some games of a batch on one core of a node.
 
     Args:
         description: Of a `ClusterRunner`.
@@ -196,8 +177,7 @@ def play_piece(
     Returns:
         The `RESULTS` of the games, and `GameBatch.actions`.
     """
-    version, players, rows, rules, turn_limit = description
-    _check_version(version)
+    players, rows, rules, turn_limit = description
     if rows is None:
         here = Runner(players, rules, turn_limit, threads=1)
     else:  # copied: arrays from Ray's store are read-only, which to Numba is another type
@@ -234,13 +214,10 @@ def play_choices(
         for policy in policies:
             if policy not in _sent:
                 _sent[policy] = ray.put(_bare(policy))
-        players = [_sent[policy] for policy in policies]
-        parts = _parts(len(seats), _LONGEST_CHOICES, SLICE)
-        pieces = [
-            (_version(), players, seats[part], recorded, {"first": first + part.start, **options})
-            for part in parts
-        ]
-        played = dict(_played(choices_of_piece, pieces))
+        shared = [_sent[policy] for policy in policies], recorded, options
+        parts = parts_of(len(seats), _LONGEST_CHOICES, SLICE)
+        pieces = [(seats[part], first + part.start) for part in parts]
+        played = dict(spread(choices_of_piece, shared, pieces))
     return Choices.joined(
         [
             played[number]._replace(game=played[number].game + np.int32(part.start))
@@ -249,83 +226,21 @@ def play_choices(
     )
 
 
-def choices_of_piece(
-    version: str,
-    players: Sequence[Any],
-    seats: NDArray[np.int64],
-    recorded: NDArray[np.bool_],
-    options: dict[str, Any],
-) -> Choices:
+def choices_of_piece(shared: Any, seats: NDArray[np.int64], first: int) -> Choices:
     """Play some games on one core of a node.
 
     Args:
-        version: Of the code that asks.
-        players: References to the policies.
+        shared: References to the policies, (K,) whose choices are wanted, and other arguments of
+            `play_games`.
         seats: (G, P), the numbers of the policies.
-        recorded: (K,), whose choices are wanted.
-        options: Other arguments of `play_games`.
+        first: The number of the first game.
     """
     import ray
 
-    _check_version(version)
-    return play_games(ray.get(list(players)), seats.copy(), recorded.copy(), threads=1, **options)
-
-
-# --- Pente
-
-
-def evaluate_rows(
-    rows: NDArray[np.float64],
-    like: Player,
-    experiment: Experiment,
-    seed: int = 0,
-    *,
-    paired: bool = True,
-    threads: int | None = None,
-) -> Scores:
-    """What `pente_env.fitness.evaluate` does, on the cluster that was `joined`: the same scores.
-
-    Raises:
-        ConfigurationError: The cluster, or the code on one of its nodes, failed.
-        IllegalActionError: A row chose a point that is not legal.
-    """
-    del threads
-    import ray
-
-    with _explained():
-        parts, table = (
-            _parts(len(rows), max(1, _LONGEST_ROWS // experiment.games)),
-            ray.put((like, experiment)),
-        )
-        pieces = [
-            (_version(), table, rows[part], {"seed": seed, "paired": paired, "first": part.start})
-            for part in parts
-        ]
-        played = dict(_played(scores_of_piece, pieces))
-    return Scores(
-        *(
-            np.concatenate([getattr(played[number], name) for number in range(len(parts))])
-            for name in _SCORES
-        )
+    players, recorded, options = shared
+    return play_games(
+        ray.get(players), seats.copy(), recorded.copy(), first=first, threads=1, **options
     )
-
-
-def scores_of_piece(
-    version: str,
-    table: tuple[Player, Experiment],
-    rows: NDArray[np.float64],
-    options: dict[str, Any],
-) -> Scores:
-    """Let some rows play on one core of a node.
-
-    Args:
-        version: Of the code that asks.
-        table: Who has the kernel of the rows, and the tests.
-        rows: (N, L) float64.
-        options: Other arguments of `evaluate`.
-    """
-    _check_version(version)
-    return evaluate(rows, *table, threads=1, **options)
 
 
 # --- pieces
@@ -343,11 +258,8 @@ def _bare(policy: Policy) -> CompiledPolicy:
     )
 
 
-def _parts(games: int, longest: int, whole: int = 1) -> list[slice]:
-    """Games cut into pieces of a multiple of `whole`.
-
-    There are enough of them that no core is idle for long.
-    """
+def parts_of(games: int, longest: int, whole: int = 1) -> list[slice]:
+    """Games cut into pieces of a multiple of `whole`, enough that no core is idle for long."""
     import ray
 
     cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -355,19 +267,52 @@ def _parts(games: int, longest: int, whole: int = 1) -> list[slice]:
     return [slice(start, min(start + size, games)) for start in range(0, games, size)]
 
 
-def _played(
-    task: Callable[..., Any], pieces: Sequence[tuple[Any, ...]]
+def spread(
+    function: Callable[..., Any], shared: Any, pieces: Sequence[tuple[Any, ...]]
 ) -> Iterator[tuple[int, Any]]:
-    """Hand pieces out to all cores; yields the number and the result of each as it comes in."""
+    """Call `function(shared, *piece)` for each piece, on all cores of the cluster.
+
+    Yields:
+        The number and the result of each piece as it comes in.
+
+    Raises:
+        ConfigurationError: The cluster, or the code on one of its nodes, failed.
+        MonopolyError: What the function raises.
+    """
     import ray
 
-    remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(task)
-    waiting = {remote.remote(*piece): number for number, piece in enumerate(pieces)}
-    while waiting:
-        _check_head()
-        ended, _ = ray.wait(list(waiting), timeout=_PATIENCE)
-        for piece in ended:
-            yield waiting.pop(piece), ray.get(piece)
+    with _explained():
+        version, given = _version(function.__module__), ray.put(shared)
+        remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(on_node)
+        waiting = {
+            remote.remote(version, function, given, piece): number
+            for number, piece in enumerate(pieces)
+        }
+        while waiting:
+            _check_head()
+            ended, _ = ray.wait(list(waiting), timeout=_PATIENCE)
+            for piece in ended:
+                yield waiting.pop(piece), ray.get(piece)
+
+
+def on_node(version: str, function: Callable[..., Any], shared: Any, piece: tuple[Any, ...]) -> Any:
+    """Call a function on one core of a node; kernels come from the node's own cache.
+
+    Raises:
+        ConfigurationError: The node has other sources than those of this version.
+    """
+    if version != _version(function.__module__):
+        raise ConfigurationError(
+            f"Node {socket.gethostname()} has other sources or another Numba: install the same"
+            " version on all nodes."
+        )
+    return function(shared, *piece)
+
+
+@cache
+def _version(module: str) -> str:
+    """A hash of the code that decides the results of a module's functions."""
+    return source_hash(module) + source_hash(_ALWAYS_COMPILED)
 
 
 @contextmanager
@@ -379,20 +324,6 @@ def _explained() -> Iterator[None]:
         yield
     except (ray.exceptions.RayError, ConnectionError) as error:
         _explain(error)
-
-
-@cache
-def _version() -> str:
-    """A hash of all that decides how games go."""
-    return "".join(source_hash(name) for name in _COMPILED)
-
-
-def _check_version(version: str) -> None:
-    if version != _version():
-        raise ConfigurationError(
-            f"Node {socket.gethostname()} has other sources or another Numba: install the same"
-            " version on all nodes."
-        )
 
 
 # --- the cluster
@@ -430,7 +361,7 @@ def joined(address: str | None, threads: int | None = None) -> Iterator[Place]:
         except Exception as error:
             raise _unreachable(address, str(error)) from error
         try:
-            yield Place(ClusterRunner, play_choices, evaluate_rows)
+            yield Place(ClusterRunner, play_choices, spread)
         finally:
             _sent.clear()
             ray.shutdown()

@@ -171,16 +171,16 @@ def test_a_learner_and_a_tournament_come_to_the_same_on_a_cluster_also_when_a_no
         "20",
     ]
     field += ["--record", "2", "--json"]
-    handed_out = cluster._played
+    handed_out = cluster.spread
 
-    def kill(task: Any, pieces: Any) -> Any:
+    def kill(function: Any, shared: Any, pieces: Any) -> Any:
         """A node dies with what it was at."""
-        for count, result in enumerate(handed_out(task, pieces)):
-            if task is cluster.choices_of_piece and count == 1 and len(nodes.worker_nodes) > 1:
+        for count, result in enumerate(handed_out(function, shared, pieces)):
+            if function is cluster.choices_of_piece and count == 1 and len(nodes.worker_nodes) > 1:
                 nodes.remove_node(next(iter(nodes.worker_nodes)), allow_graceful=False)
             yield result
 
-    monkeypatch.setattr(cluster, "_played", kill)
+    monkeypatch.setattr(cluster, "spread", kill)
     found = {}
     for place, more in (("here", []), ("there", ["--cluster", nodes.address])):
         assert ppo.main([*words, "--out", str(tmp_path / place), *more]) == 0
@@ -251,7 +251,7 @@ def test_lines_of_a_cluster_are_cut_into_pieces_that_fit_together() -> None:
         ConfigurationError,
         match="has other sources or another Numba: install the same version on all nodes",
     ):
-        cluster.play_piece(("another", *description[1:]), whole.seeds, seats)
+        cluster.on_node("another", cluster.play_piece, description, (whole.seeds, seats))
 
 
 def test_a_cluster_that_cannot_be_reached_is_an_error_and_loses_nothing(
