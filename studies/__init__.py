@@ -1,5 +1,5 @@
 """What writes the pages of docs/results: each `python -m studies.X`, from a checkout."""
 
-from monopoly_env.sources import check_ours
+from monopoly_env.files.sources import check_ours
 
 check_ours("training")  # before a study imports from another package of that name

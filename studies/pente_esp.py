@@ -29,11 +29,11 @@ from rich.console import Console
 
 from agents.networks import pente
 from agents.networks.layout import Architecture
-from monopoly_env.arrays import write_arrays
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command, Preset
 from monopoly_env.cli.terminal import TextTable
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.files.arrays import write_arrays
 from monopoly_env.intervals import clustered
 from pente_env.fitness import (
     EXPERIMENTS,

@@ -49,9 +49,9 @@ from monopoly_bench import puzzles, suite
 from monopoly_bench.puzzles import prompts
 from monopoly_bench.tasks import code
 from monopoly_env import facts, replays
-from monopoly_env.arrays import write_arrays
 from monopoly_env.core import digest
 from monopoly_env.facts import editions
+from monopoly_env.files.arrays import write_arrays
 from monopoly_env.game import GAME
 from monopoly_env.policy import names as policy_names
 from monopoly_table import games

@@ -16,8 +16,8 @@ SOURCE = Path(__file__).parents[1] / "src"
 
 # The modules with readers that `READERS` has a row for.
 COVERED = {
-    "agents/arena/ratings.py", "agents/arena/result_files.py", "monopoly_env/arrays.py",
-    "monopoly_env/core.py",
+    "agents/arena/ratings.py", "agents/arena/result_files.py", "monopoly_env/files/arrays.py",
+    "monopoly_env/saves.py",
     "monopoly_env/facts/editions.py",
     "monopoly_env/policy/files.py", "monopoly_bench/puzzles/prompts.py",
     "monopoly_bench/puzzles/__init__.py",
@@ -28,7 +28,8 @@ COVERED = {
 }  # fmt: skip
 # These only hash a file, or trust it: it is a program, or compiled code.
 NOTHING_TO_PARSE = {
-    "monopoly_env/kernels/code_cache.py", "monopoly_env/sources.py", "monopoly_bench/__main__.py",
+    "monopoly_env/kernels/code_cache.py", "monopoly_env/files/sources.py",
+    "monopoly_env/__main__.py", "monopoly_bench/__main__.py",
     "training/run/options.py",
 }  # fmt: skip
 

@@ -31,8 +31,8 @@ from monopoly_env.facts import board
 from monopoly_env.facts.board import lots_of
 from monopoly_env.game import Game
 from monopoly_env.render import narrate, words
+from monopoly_env.render.description import to_text
 from monopoly_env.rules import Rules
-from monopoly_env.text import to_text
 
 SYSTEM: Final = (
     "You play Monopoly to win: the last player who is not bankrupt wins the game. Each message"

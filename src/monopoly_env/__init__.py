@@ -17,11 +17,9 @@ from monopoly_env.core import (
     digest,
     is_over,
     legal_actions,
-    load,
     new_game,
     new_games,
     reseed,
-    save,
     step,
     winner,
     worth,
@@ -41,14 +39,15 @@ from monopoly_env.errors import (
 )
 from monopoly_env.game import GAME
 from monopoly_env.rules import Rules
+from monopoly_env.saves import load, save
 
 if TYPE_CHECKING:
     from monopoly_env import encoding, monopoly_v0, replays, rewards
     from monopoly_env.analyse import compare_actions, rollout
     from monopoly_env.envs.vector import VectorMonopoly
     from monopoly_env.positions import force, position
+    from monopoly_env.render.description import to_text
     from monopoly_env.render.svg import draw
-    from monopoly_env.text import to_text
 
 __version__ = "0.1.0"
 
@@ -108,7 +107,7 @@ _LAZY: dict[str, tuple[str, str | None]] = {
     "replays": ("monopoly_env.replays", None),
     "rewards": ("monopoly_env.rewards", None),
     "rollout": ("monopoly_env.analyse", "rollout"),
-    "to_text": ("monopoly_env.text", "to_text"),
+    "to_text": ("monopoly_env.render.description", "to_text"),
 }
 
 

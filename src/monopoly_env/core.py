@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -21,19 +18,13 @@ from monopoly_env.engine.agenda import FAULTS, OVER
 from monopoly_env.errors import (
     ConfigurationError,
     EngineError,
-    FormatError,
     GameOverError,
     IllegalActionError,
     MonopolyError,
     PositionError,
-    shortened,
     whole_number,
 )
-from monopoly_env.facts import board
-from monopoly_env.facts.editions import EDITION_NAMES
-from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.game import (
-    FORMAT_VERSION,
     GAME,
     MAX_PLAYERS,
     MIN_PLAYERS,
@@ -44,7 +35,7 @@ from monopoly_env.game import (
 from monopoly_env.kernels import entry
 from monopoly_env.kernels.philox import count_seeds, split_seeds
 from monopoly_env.kernels.records import as_batch, check_games
-from monopoly_env.rules import RULES, RULES_VERSION, Rules
+from monopoly_env.rules import RULES, Rules
 
 _ILLEGAL: Final = -1  # instead of a violation
 _RULES_AT: Final[int] = GAME.fields["rules"][1]  # type: ignore[index]  # the byte of a record where its rules begin
@@ -262,11 +253,23 @@ def check_step(game: Game, action: int) -> tuple[Games, int]:
     The result is the game as an array of one, and the action as an int.
     """
     batch, number = batch_of(game), actions.check(action)
-    _check_rules(batch)
-    _refuse(_step_violation(batch))
+    check_steppable(batch)
     if not int(game.legal[number >> 5]) >> (number & 31) & 1:
         raise illegal(game, number)
     return batch, number
+
+
+def check_steppable(batch: Games) -> None:
+    """Refuse a record that no game can reach, or that was edited without `settle`.
+
+    Args:
+        batch: (1,) record.
+
+    Raises:
+        PositionError: It is one of these.
+    """
+    _check_rules(batch)
+    _refuse(_step_violation(batch))
 
 
 def sound(game: Game) -> Games:
@@ -476,98 +479,6 @@ def check(game: Game) -> None:
     broken = _step_violation(batch)
     if broken:
         raise EngineError(f"Invariant broken: {invariants.VIOLATIONS[broken]}.")
-
-
-# --- files
-
-
-@cache
-def table_hash(edition: int) -> str:
-    """A hash of an edition's board and cards.
-
-    Saved games carry it, so that a game saved under other tables is refused.
-    """
-    from monopoly_env.facts import cards
-
-    tables = (
-        board.PRICE,
-        board.MORTGAGE,
-        board.HOUSE_PRICE,
-        board.RENT,
-        board.SQUARE_KIND,
-        board.SQUARE_LOT,
-        cards.CARD,
-    )
-    digest_ = hashlib.sha256()
-    for table in tables:
-        digest_.update(np.ascontiguousarray(table[edition], np.int64).tobytes())
-    return digest_.hexdigest()[:16]
-
-
-def save(game: Game, path: str | os.PathLike[str]) -> Path:
-    """Save a game: data only, no code. The file is never half written.
-
-    Raises:
-        ConfigurationError: The folder cannot be written.
-        PositionError: No game can reach this record.
-    """
-    batch = sound(game)
-    header = {
-        "format": "monopoly_env game",
-        "version": FORMAT_VERSION,
-        "rules_version": RULES_VERSION,
-        "board": EDITION_NAMES[game.rules.board],
-        "tables": table_hash(int(game.rules.board)),
-        "digest": digest(game),
-    }
-    return write_atomically(path, json.dumps(header).encode() + b"\n" + batch.tobytes())
-
-
-def load(path: str | os.PathLike[str]) -> Game:
-    """Load a saved game.
-
-    Raises:
-        ConfigurationError: The file does not exist or cannot be read.
-        FormatError: The file is not a saved game, is corrupt, or has another version.
-    """
-    name = os.fspath(path)
-    line, _, body = read_file(path, _MOST_HEADER + GAME.itemsize).partition(b"\n")
-    header = read_json(line)
-    if not isinstance(header, dict) or "format" not in header:
-        raise FormatError(f"{name!r} is not a saved game.")
-    expected = {
-        "format": "monopoly_env game",
-        "version": FORMAT_VERSION,
-        "rules_version": RULES_VERSION,
-    }
-    for key, value in expected.items():
-        if header.get(key) != value:
-            given, kind = shortened(header.get(key)), shortened(header["format"])
-            raise FormatError(f"{name!r} ({kind}): {key} is {given}, this version reads {value!r}.")
-    if len(body) != GAME.itemsize:
-        raise FormatError(
-            f"{name!r} is truncated or corrupt: {len(body)} bytes of record, expected"
-            f" {GAME.itemsize}."
-        )
-    game = np.frombuffer(body, GAME).copy()[0]
-    if digest(game) != header.get("digest"):
-        raise FormatError(f"{name!r} is corrupt: the record does not match its digest.")
-    try:
-        _check_rules(batch_of(game))
-        _refuse(_step_violation(batch_of(game)))
-    except PositionError as error:
-        raise FormatError(f"{name!r} holds an impossible record. {error}") from None
-    if header.get("tables") != table_hash(int(game.rules.board)):
-        raise FormatError(
-            f"{name!r} was saved with another version of the board"
-            f" {EDITION_NAMES[game.rules.board]!r}."
-        )
-    return game
-
-
-def board_number(rules: Rules) -> int:
-    """The index of the rules' edition in the board and card tables."""
-    return EDITION_NAMES.index(rules.board)
 
 
 @contextmanager

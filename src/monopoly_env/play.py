@@ -20,7 +20,7 @@ from typing import Annotated, Final
 import tyro
 from rich.console import Console
 
-from monopoly_env import core, replays
+from monopoly_env import core, replays, saves
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command
 from monopoly_env.cli.terminal import QuitError
@@ -29,10 +29,10 @@ from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS, Game
 from monopoly_env.policy.match import Match
 from monopoly_env.policy.names import make, resolve
 from monopoly_env.policy.protocol import Policy
+from monopoly_env.render.description import to_text
 from monopoly_env.render.text import PLAYERS, board
 from monopoly_env.replays import Replay
 from monopoly_env.rules import PRESETS
-from monopoly_env.text import to_text
 
 HUMAN: Final = "human"  # the policy that asks the person at the terminal
 REPLAY: Final = "replay"  # the first word of a command that steps through a recorded game
@@ -133,7 +133,7 @@ def run(options: PlayOptions, console: Console) -> int:
             " seat."
         )
     game = (
-        core.load(options.load)
+        saves.load(options.load)
         if options.load
         else core.new_game(len(options.players), options.rules, options.seed)
     )
@@ -153,7 +153,7 @@ def run(options: PlayOptions, console: Console) -> int:
         left = error
     console.print(board(game, colour=console.is_terminal), markup=False, highlight=False)
     if options.save:
-        core.save(game, options.save)
+        saves.save(game, options.save)
         console.print(f"Saved to {options.save}.", markup=False)
     return 0 if left is None else left.end()
 

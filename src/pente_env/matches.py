@@ -22,11 +22,11 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env import sources
 from monopoly_env.errors import ConfigurationError, shortened, whole_number
+from monopoly_env.files import sources
+from monopoly_env.files.sources import load_entry
 from monopoly_env.intervals import clustered
 from monopoly_env.kernels.philox import MAX_SEED
-from monopoly_env.sources import load_entry
 from pente_env.game import ENDINGS, FULL, MAX_PLAYERS, MIN_PLAYERS
 from pente_env.loop import Table, play_games
 from pente_env.player import Player, PlayerKernel

@@ -22,11 +22,11 @@ import numpy as np
 import tyro
 from rich.console import Console
 
-from monopoly_env import sources
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command
 from monopoly_env.cli.terminal import QuitError
 from monopoly_env.errors import ConfigurationError, IllegalActionError, MonopolyError, nearest
+from monopoly_env.files import sources
 from pente_env import core, matches
 from pente_env.game import Game, Games
 from pente_env.player import MEMORY, Player

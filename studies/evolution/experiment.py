@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 import agents
 from agents import arena
 from agents.arena.evaluation import Seating
-from monopoly_env.arrays import read_arrays
 from monopoly_env.files import read_file, read_json, understood
+from monopoly_env.files.arrays import read_arrays
 from monopoly_env.intervals import CONFIDENCE, half_width
 from monopoly_env.policy.names import PolicyLike
 from monopoly_env.policy.protocol import Policy

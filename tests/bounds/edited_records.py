@@ -26,7 +26,7 @@ import monopoly_env as me
 import pente_env as pe
 from monopoly_bench import prompts
 from monopoly_bench.talk import Promise, Talk
-from monopoly_env import actions, analyse, core, encoding, replays, rewards
+from monopoly_env import actions, analyse, core, encoding, replays, rewards, saves
 from monopoly_env.analyse import moves, offers, values
 from monopoly_env.analyse.halving import halve
 from monopoly_env.analyse.history import History, blocks, final_shares
@@ -118,7 +118,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "monopoly_env.core.legal_actions": core.legal_actions,
     "monopoly_env.core.reseed": lambda game: core.reseed(game, 1, shuffle=True),
     "monopoly_env.core.restarted": core.restarted,
-    "monopoly_env.core.save": lambda game: core.save(game, Path(FOLDER) / "game"),
+    "monopoly_env.saves.save": lambda game: saves.save(game, Path(FOLDER) / "game"),
     "monopoly_env.core.settle": core.settle,
     "monopoly_env.core.sound": core.sound,
     "monopoly_env.core.step": lambda game: core.step(game, 0),
@@ -175,7 +175,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
         0, game, 0
     ),
     "monopoly_bench.talk.Promise.kept_by": lambda game: SALE.kept_by(0, game, 0),
-    "monopoly_env.text.to_text": me.to_text,
+    "monopoly_env.render.description.to_text": me.to_text,
     "pente_env.core.action_mask": pente.action_mask,
     "pente_env.core.batch_of": pente.batch_of,
     "pente_env.core.check_sound": lambda game: pente.check_sound(pente.batch_of(game)),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import monopoly_env as me
-from monopoly_env import actions, core
+from monopoly_env import actions, core, saves
 from monopoly_env.engine import agenda
 from monopoly_env.facts import board
 from monopoly_env.game import FORMAT_VERSION, NOBODY
@@ -420,7 +420,8 @@ def saved(game: Any, **changes: Any) -> bytes:
     header = {
         "format": "monopoly_env game", "version": FORMAT_VERSION, "rules_version": RULES_VERSION,
         "board": "us_2008",
-        "tables": core.table_hash(0), "digest": hashlib.sha256(game.tobytes()).hexdigest()[:16],
+        "tables": saves.table_hash("us_2008"),
+        "digest": hashlib.sha256(game.tobytes()).hexdigest()[:16],
     }  # fmt: skip
     return json.dumps(header | changes).encode() + b"\n" + game.tobytes()
 

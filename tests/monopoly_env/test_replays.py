@@ -19,7 +19,7 @@ import pytest
 import agents
 import monopoly_env as me
 from monopoly_bench import talk
-from monopoly_env import core, replays
+from monopoly_env import core, replays, saves
 from monopoly_env.replays import Replay
 from monopoly_env.replays.messages import Message
 from monopoly_env.rules import RULES_VERSION
@@ -358,7 +358,7 @@ def test_claims_are_refused_before_they_fill_the_memory(tmp_path: Path) -> None:
     header = json.loads(replays.save(path, []).read_bytes().partition(b"\n")[0])
     game = (
         b'{"names":["a","b"],"seed":1,"rules":{},"tables":"%s","turn_limit":0,"decisions":0,"digest":""}'
-        % core.table_hash(0).encode()
+        % saves.table_hash("us_2008").encode()
     )
     blocks = {
         "empty lists": b"[" + b"[]," * 20_000_000 + b"[]]\n",

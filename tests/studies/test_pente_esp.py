@@ -18,8 +18,8 @@ from rich.console import Console
 from studies.pente_esp import ESP29, ESP30, SCHRUM, Schrum, main
 
 from agents.networks import pente
-from monopoly_env.arrays import read_arrays, write_arrays
 from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.files.arrays import read_arrays, write_arrays
 from monopoly_env.intervals import clustered
 from pente_env import matches, play
 from pente_env.fitness import evaluate

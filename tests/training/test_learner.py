@@ -23,8 +23,8 @@ from agents.learned.action_space import PRICE, SIMILAR
 from agents.learned.agent import LearnedAgent
 from agents.learned.architectures import NAMES
 from agents.players.expert.parameters import Expert
-from monopoly_env.arrays import read_arrays, write_arrays
 from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.files.arrays import read_arrays, write_arrays
 from training import dqn, learner_options, phases, ppo
 from training.dqn import DQN, DQNOptions
 from training.league import EXPLOITERS, LEARNER, PAST, SELF, League

@@ -39,8 +39,8 @@ from numpy.typing import NDArray
 
 from agents.networks.forward import is_whole, step_marked
 from agents.networks.layout import AT_LAYERS, AT_UNITS, BLOCK, SIZES, Architecture
-from monopoly_env.arrays import read_arrays
 from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.files.arrays import read_arrays
 from monopoly_env.kernels import borrowed, kernel, on_stack
 from pente_env.game import MAX_PLAYERS, PAD, Game
 from pente_env.lines import (

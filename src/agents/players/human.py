@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from monopoly_env import actions, core
+from monopoly_env import actions, core, saves
 from monopoly_env.cli.terminal import QuitError
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.game import Game
@@ -90,7 +90,7 @@ class Human(BatchedPolicy):
         if command == "q":
             raise QuitError("You left the table.", on_purpose=True)
         if command == "s" and rest:
-            core.save(game, Path(rest).expanduser())
+            saves.save(game, Path(rest).expanduser())
             self._say(f"Saved to {rest}.")
         elif text == "b":
             self.console.print(

@@ -37,8 +37,8 @@ from monopoly_env.errors import (
 from monopoly_env.files import differing, read_file, read_json, write_atomically
 from monopoly_env.game import Game
 from monopoly_env.kernels.philox import MAX_SEED
+from monopoly_env.render.description import to_text
 from monopoly_env.replays import Replay
-from monopoly_env.text import to_text
 
 T = TypeVar("T")
 FORMAT: Final = "monopoly-puzzles"

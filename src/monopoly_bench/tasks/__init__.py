@@ -6,7 +6,7 @@ from typing import Final
 
 from monopoly_bench.task import Task
 from monopoly_bench.tasks import deal, duel, exploit, kingmaker, other_rules, puzzles, strangers
-from monopoly_env.sources import check_ours
+from monopoly_env.files.sources import check_ours
 
 TASKS: Final[dict[str, Task]] = {
     module.TASK.name: module.TASK

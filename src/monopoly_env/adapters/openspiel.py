@@ -21,7 +21,7 @@ from monopoly_env import encoding
 from monopoly_env.actions import NUM_ACTIONS, describe
 from monopoly_env.cli.extras import extra
 from monopoly_env.core import clone, is_over, legal_actions, new_game, reseed, step, winner
-from monopoly_env.text import to_text
+from monopoly_env.render.description import to_text
 
 with extra("openspiel"):
     import pyspiel

@@ -23,7 +23,7 @@ import tyro
 from rich.console import Console
 from rich.progress import Progress
 
-from monopoly_env import core, replays
+from monopoly_env import replays, saves
 from monopoly_env.actions import DECISION_NAMES
 from monopoly_env.analyse.actions import Candidate, Comparison, compare_actions
 from monopoly_env.analyse.halving import check_limits
@@ -35,8 +35,8 @@ from monopoly_env.cli import command
 from monopoly_env.cli.command import Command
 from monopoly_env.cli.terminal import TextTable
 from monopoly_env.errors import ConfigurationError, whole_number
+from monopoly_env.render.description import to_text
 from monopoly_env.replays import SUFFIX
-from monopoly_env.text import to_text
 
 _TEXTS: Final = ("action", "action, and the best one", "player")  # columns that are no numbers
 # of a decision that was looked into, in JSON
@@ -128,7 +128,7 @@ def _saved(options: AnalysisOptions, console: Console) -> int:
                 f"{flag} {given} is of recorded games ({SUFFIX}), and {str(options.file)!r} is a"
                 " saved game."
             )
-    game, play_on = core.load(options.file), _play_on(options, 1000)
+    game, play_on = saves.load(options.file), _play_on(options, 1000)
     limited = play_on | _limits(options)
     with Console(stderr=True).status("Playing on ..."):
         compared, made = compare_actions(game, **limited), offers_of(game, play_on["policies"])

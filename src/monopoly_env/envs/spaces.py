@@ -200,7 +200,7 @@ def render(game: Game, mode: str | None) -> str | NDArray[np.uint8] | None:
 
         svg = str(draw(game))
         return svg if mode == "svg" else raster.pixels(svg)
-    from monopoly_env.text import to_text
+    from monopoly_env.render.description import to_text
 
     if mode == "ansi":
         return to_text(game)

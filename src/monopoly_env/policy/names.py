@@ -20,8 +20,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from monopoly_env import sources
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, shortened
+from monopoly_env.files import sources
 from monopoly_env.policy import files
 from monopoly_env.policy.protocol import FACTORIES, CompiledPolicy, Factory, Policy, PolicyKernel
 

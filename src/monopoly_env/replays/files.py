@@ -17,7 +17,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from monopoly_env import core
 from monopoly_env.actions import HEADS
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, shortened
 from monopoly_env.files import differing, read_file, read_json, write_atomically
@@ -25,6 +24,7 @@ from monopoly_env.game import FORMAT_VERSION
 from monopoly_env.replays.messages import MOST_MESSAGES, Message
 from monopoly_env.replays.replay import Replay, digest, final
 from monopoly_env.rules import RULES_VERSION, Rules
+from monopoly_env.saves import table_hash
 
 SUFFIX: Final = ".replay"
 FORMAT: Final = "monopoly-replays"
@@ -149,7 +149,7 @@ def _about(replay: Replay) -> dict[str, Any]:
         "names": list(replay.names),
         "seed": replay.seed,
         "rules": replay.rules.changed(),
-        "tables": core.table_hash(core.board_number(replay.rules)),
+        "tables": table_hash(replay.rules.board),
         "turn_limit": replay.turn_limit,
         "decisions": len(replay.actions),
         **({"talk": talk_data(replay.talk)} if replay.talk else {}),
@@ -220,7 +220,7 @@ def _rules(options: str) -> Rules:
 def _replay(about: Mapping[str, Any], actions: bytes) -> Replay:
     """One replay from its description and its actions."""
     rules = _rules(json.dumps(about["rules"]))
-    if about["tables"] != core.table_hash(core.board_number(rules)):
+    if about["tables"] != table_hash(rules.board):
         raise FormatError(f"It was recorded with another version of the board {rules.board!r}.")
     if not all(isinstance(name, str) for name in [*about["names"], about["digest"]]):
         raise FormatError("A name is not a string.")

@@ -72,3 +72,13 @@ def _turns(replay: Replay) -> Iterator[Game]:
             turn = game.turns
             yield game
     yield game
+
+
+def _framed(replay: Replay) -> str:
+    """The page of a game, as a notebook shows it."""
+    from monopoly_env.render.page import framed
+
+    return framed(to_html(replay))
+
+
+Replay._repr_html_ = _framed

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,8 @@ class Replay:
     talk: tuple[tuple[int, Message], ...] = ()
     reseeds: tuple[tuple[int, int], ...] = ()
 
+    _repr_html_: ClassVar[Callable[[Replay], str]]  # for notebooks, by `pictures`
+
     def __post_init__(self) -> None:
         core.check_players(self.num_players)
         whole_number("seed", self.seed, 0, MAX_SEED)
@@ -133,13 +135,6 @@ class Replay:
 
     def __hash__(self) -> int:
         return hash((self.rules, self.seed, self.actions.tobytes()))
-
-    def _repr_html_(self) -> str:
-        """The game in a notebook."""
-        from monopoly_env.render.page import framed
-        from monopoly_env.replays.pictures import to_html
-
-        return framed(to_html(self))
 
 
 def extended(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from monopoly_env import core
+from monopoly_env import core, saves
 from monopoly_env.actions import describe
 from monopoly_env.game import Game, Games
 from monopoly_env.rules import Rules
@@ -109,5 +109,5 @@ def _check_refusals(game: Game, where: str) -> None:
 
 def _check_file(game: Game, where: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        if core.load(core.save(game, Path(folder) / "game")).tobytes() != game.tobytes():
+        if saves.load(saves.save(game, Path(folder) / "game")).tobytes() != game.tobytes():
             raise CheckError(f"A saved and loaded game is another game. {where}")

@@ -19,7 +19,7 @@ from monopoly_env.errors import whole_number
 from monopoly_env.facts.board import SQUARE_NAME
 from monopoly_env.files import write_atomically
 from monopoly_env.kernels import clock
-from monopoly_env.text import to_text
+from monopoly_env.render.description import to_text
 from monopoly_env.validate import fuzz as fuzzer
 from monopoly_env.validate import landing as odds
 

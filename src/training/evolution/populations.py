@@ -23,8 +23,8 @@ from agents.arena.evaluation import Seating, against
 from agents.arena.runner import MAX_POLICIES, Runner
 from agents.players.genetic import GenomeKind, kind_of
 from agents.players.genetic.kinds import PREFIX
-from monopoly_env.arrays import read_arrays, write_arrays
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
+from monopoly_env.files.arrays import read_arrays, write_arrays
 from monopoly_env.policy.names import PolicyLike, load, resolve_all
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import PRESETS, Rules

@@ -33,7 +33,6 @@ import monopoly_env
 from agents.networks.policy import features_digest
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES, HEADS
-from monopoly_env.arrays import MOST_ARRAYS, arrays_of
 from monopoly_env.cli.extras import extra
 from monopoly_env.errors import (
     ConfigurationError,
@@ -44,6 +43,7 @@ from monopoly_env.errors import (
     whole_number,
 )
 from monopoly_env.files import read_file, read_json, understood, write_atomically
+from monopoly_env.files.arrays import MOST_ARRAYS, arrays_of
 from monopoly_env.rules import RULES_VERSION
 from training.experience.masks import PACKED
 from training.experience.recording import Experiences

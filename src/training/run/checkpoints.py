@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from numpy.typing import NDArray
 
-from monopoly_env.arrays import arrays_of, savez
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.files import open_file, read_file, read_json, understood
+from monopoly_env.files.arrays import arrays_of, savez
 
 KEPT: Final = 3  # checkpoints; older ones are deleted
 _MOST_PART: Final = 1 << 36  # bytes of its arrays: it may hold a whole replay buffer

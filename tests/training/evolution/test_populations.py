@@ -21,9 +21,9 @@ from agents.arena.batch import GameBatch
 from agents.arena.runner import Runner
 from agents.players import genetic
 from agents.players.genetic import mukhar
-from monopoly_env.arrays import read_arrays, write_arrays
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 from monopoly_env.facts.board import GROUP_LOTS
+from monopoly_env.files.arrays import read_arrays, write_arrays
 from monopoly_env.rules import Rules
 from training.evolution import fitness as scores
 from training.evolution.generations import (
