@@ -1,12 +1,14 @@
 """What the networks that come with the library see and choose, at the positions of recorded games.
 
 A change of a formula, of `bargaining.json` or of the value of states also changes what they see,
-and they were trained on what it was. `python -m tests.shipped` records it anew.
+and they were trained on what it was. `python -m tests.shipped` records it anew, with `--stamp` it
+marks the shipped files as files of this version: of its rules, and of what networks see.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,10 @@ import numpy as np
 import agents
 import monopoly_env as me
 from agents.learned import compact
+from agents.learned.agent import LearnedAgent
 from monopoly_env import encoding
 from monopoly_env.actions import DECISION_NAMES
+from monopoly_env.policy import files
 
 FILE = Path(__file__).parent / "data" / "shipped.json"
 TABLES = {
@@ -84,8 +88,21 @@ def names() -> list[str]:
     ] + ["expert/value"]
 
 
+def stamp() -> None:
+    """Write the shipped files anew, with the versions and the digest of today's code."""
+    for path in sorted(Path(agents.__file__).parent.rglob("data/*.safetensors")):
+        about, arrays = files.open_file(path, "policy", "a saved policy")
+        if about["kind"] == "networks":
+            agent = LearnedAgent(about["options"]["num_players"])
+            about["options"]["features"] = agent.options()["features"]
+        kept = {key: about[key] for key in ("kind", "name", "options", "encoding")}
+        files.write(path, kept, arrays)
+
+
 def main() -> None:
     """Record what they see and choose."""
+    if "--stamp" in sys.argv:
+        stamp()
     games: dict[str, Any] = {str(players): played(players) for players in TABLES}
     seen = {str(players): features(positions(games[str(players)], players)) for players in TABLES}
     acted = {name: actions(name, games) for name in names()}

@@ -59,6 +59,20 @@ def test_private_names_stay_in_their_module() -> None:
     assert {path: names for path, names in used.items() if names} == {}
 
 
+# The number of actions, and the sizes of heads with few of them, typed in.
+TYPED_IN = re.compile(r"\b20[45]\b|legal\(game, (?:actions\.)?A_\w+, [2-9]")
+
+
+def test_only_one_file_knows_how_many_actions_there_are() -> None:
+    typed = {
+        str(path.relative_to(ROOT)): found
+        for path in (ROOT / "src").rglob("*.py")
+        if path.parts[-2:] != ("monopoly_env", "actions.py")
+        if (found := TYPED_IN.findall(path.read_text()))
+    }
+    assert not typed, f"NUM_ACTIONS or HEADS[...].size instead: {typed}"
+
+
 # Files that come with the package, or that another program of ours has just written.
 OWN_FILES = {
     "monopoly_env/kernels/sources.py", "monopoly_env/files/sources.py", "monopoly_env/reference.py",

@@ -647,27 +647,27 @@ FOREIGN: dict[str, tuple[Callable[[], Any], type[me.MonopolyError], str]] = {
         "Unknown policy",
     ),
     "an option of a wrong type": (
-        lambda: agents.make("actor", heads=["buy"], hidden=7, parent="random"),
+        lambda: agents.make("networks", hidden=7),
         me.ConfigurationError,
-        "'actor' cannot be made with .*hidden=7",
+        "'networks' cannot be made with .*hidden=7",
     ),
     "layers of a wrong type": (
-        lambda: agents.make("actor", heads=["buy"], hidden=["many"], parent="random"),
+        lambda: agents.make("networks", hidden=[0]),
         me.ConfigurationError,
         "whole numbers from 1",
     ),
     "a layer without end": (
-        lambda: agents.make("actor", heads=["buy"], hidden=[10**9], parent="random"),
+        lambda: agents.make("networks", hidden=[10**9]),
         me.ConfigurationError,
         "from 1 to 65,536",
     ),
     "layers without end": (
-        lambda: agents.make("actor", heads=["buy"], hidden=[60_000, 60_000], parent="random"),
+        lambda: agents.make("networks", hidden=[60_000, 60_000]),
         me.ConfigurationError,
         "too large",
     ),
     "rules that are no dictionary": (
-        lambda: agents.make("actor", heads=["buy"], hidden=[4], parent="random", rules=3),
+        lambda: agents.make("networks", hidden=[4], rules=3),
         me.ConfigurationError,
         "cannot be made",
     ),

@@ -214,7 +214,7 @@ def step(game: Game, action: int) -> Game:
 
     Args:
         game: A game that is not over.
-        action: A legal action, 0 to 204.
+        action: A legal action.
 
     Returns:
         The same game.
@@ -379,7 +379,7 @@ def illegal(game: Game, action: int) -> IllegalActionError:
 
 
 def action_mask(game: Game) -> npt.NDArray[np.bool_]:
-    """The legal actions as a mask: (205,) bool.
+    """The legal actions as a mask: (NUM_ACTIONS,) bool.
 
     Raises:
         PositionError: No game can reach this record.

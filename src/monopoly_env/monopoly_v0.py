@@ -8,7 +8,7 @@
 | Parallel API | No: players decide in turn |
 | Agents | `player_0` ... `player_7` |
 | Action shape | () |
-| Action values | `Discrete(205)` |
+| Action values | `Discrete(NUM_ACTIONS)` |
 | Observation shape | (D,), 810 for four players in the encoding `standard` |
 | Observation values | [-1, 1] |
 
@@ -29,7 +29,8 @@ A dict:
 - `observation`: (D,) float32, the table as the agent sees it: itself first, then the others
   clockwise. The argument `encoding` says which features; `monopoly_env.encoding.names(encoding,
   num_players)` names each of them.
-- `action_mask`: (205,) int8, 1 for a legal action. Only the agent to move has legal actions.
+- `action_mask`: (NUM_ACTIONS,) int8, 1 for a legal action. Only the agent to move has
+  legal actions.
 
 `info` holds the same keys for every agent: `decision`, the open decision as an index into
 `monopoly_env.actions.DECISION_NAMES`, and `heads`, (14,) int8, 1 for each head of
@@ -38,7 +39,7 @@ A dict:
 
 ### Actions
 
-One of 205, grouped into heads by kind: `monopoly_env.actions.HEADS` lists the heads,
+Actions are grouped into heads by kind: `monopoly_env.actions.HEADS` lists the heads,
 `monopoly_env.actions.describe(action)` puts an action into words. A decision with a single legal
 answer is never asked. An agent may move several times in a row, or answer during another agent's
 turn. An illegal action raises `IllegalActionError`, which lists the legal ones, and changes

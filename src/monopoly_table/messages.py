@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict  # pydantic reads this one on Python 3.11
 
+from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.errors import RulesError, nearest
 from monopoly_env.facts.board import NUM_LOTS, NUM_SQUARES
 from monopoly_env.files import read_json
@@ -160,7 +161,7 @@ class Join(_Shape):
 class Guess(_Shape):
     """An answer to a puzzle."""
 
-    action: Annotated[int, Field(ge=0, le=204)]
+    action: Annotated[int, Field(ge=0, le=NUM_ACTIONS - 1)]
 
 
 # --- the socket of a game
@@ -207,7 +208,7 @@ class Act(_Move):
     """An action, by number or as a typed text."""
 
     type: Literal["act"]
-    action: Annotated[int, Field(ge=0, le=204)] | None = None
+    action: Annotated[int, Field(ge=0, le=NUM_ACTIONS - 1)] | None = None
     text: Word | None = None
 
 

@@ -74,7 +74,7 @@ def visits(game: Game, seat: int) -> int:
 
 
 def costs(game: Game) -> NDArray[np.int64]:
-    """(205,) the dollars that an action costs or brings; 0 where that has no answer."""
+    """(NUM_ACTIONS,) the dollars that an action costs or brings; 0 where that has no answer."""
     row = np.zeros(NUM_ACTIONS, np.int64)
     _write_costs(core.batch_of(game), row)
     return row

@@ -30,7 +30,7 @@ from typing import Any, Final, Literal
 from rich.console import Console
 
 from monopoly_env import encoding as encodings
-from monopoly_env.actions import HEADS
+from monopoly_env.actions import HEADS, NUM_ACTIONS
 from monopoly_env.cli import command
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import clock
@@ -249,19 +249,19 @@ def card(options: ExpertOptions, writer: datasets.Writer) -> str:
 
 _READING: Final = {
     "parquet": (
-        """\
+        f"""\
 import json, pathlib, numpy as np, pandas as pd
 about = json.loads(pathlib.Path("_dataset.json").read_text())
 frame = pd.read_parquet(".")
-observation, mask = np.stack(frame.observation), np.unpackbits(np.stack(frame.choices), axis=1, count=205)
+observation, mask = np.stack(frame.observation), np.unpackbits(np.stack(frame.choices), axis=1, count={NUM_ACTIONS})
 policy = np.array(about["seats"])[frame.game % len(about["seats"]), frame.player]  # numbers of about["policies"]"""  # noqa: E501
     ),
     "npz": (
-        """\
+        f"""\
 import json, pathlib, numpy as np
 about = json.loads(pathlib.Path("_dataset.json").read_text())
 shard = np.load(about["shards"][0]["file"])
-observation, mask = shard["observation"], np.unpackbits(shard["choices"], axis=1, count=205)
+observation, mask = shard["observation"], np.unpackbits(shard["choices"], axis=1, count={NUM_ACTIONS})
 policy = np.array(about["seats"])[shard["game"] % len(about["seats"]), shard["player"]]  # numbers of about["policies"]"""  # noqa: E501
     ),
 }

@@ -2,7 +2,7 @@
 
 The compiled pass of `agents.networks.forward` plays the same weights.
 
-    network = Network(Architecture(602, (256, 128), (("actions", 205),)))
+    network = Network(Architecture(602, (256, 128), (("actions", NUM_ACTIONS),)))
     row = network.architecture.pack(arrays_of(network))             # what compiled policies play
     set_arrays_of(network, network.architecture.unpack(row))
 

@@ -216,32 +216,17 @@ def test_foreign_and_missing_files_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("about", "message"),
     [
-        ({"kind": ["actor"]}, r"kind is \['actor'\], expected str"),
+        ({"kind": ["networks"]}, r"kind is \['networks'\], expected str"),
         ({"name": 3}, "name is 3, expected str"),
         ({"options": []}, r"options is \[\], expected dict"),
-        (
-            {"options": {"heads": 5, "hidden": [4]}},
-            "'actor' cannot be made with the options .*heads=5",
-        ),
-        (
-            {"options": {"heads": ["buy"], "hidden": {"a": 1}, "parent": "random"}},
-            "whole numbers from 1",
-        ),
-        ({"options": {"heads": ["buy"], "hidden": [60_000] * 9, "parent": "random"}}, "too large"),
-        ({"options": {"heads": [["buy"]], "hidden": []}}, "cannot be made"),
-        ({"options": {"heads": ["buy"], "hidden": [], "parent": {}}}, "Unknown policy"),
-        (
-            {"options": {"heads": ["buy"], "hidden": [], "parent": "random", "num_players": "two"}},
-            "num_players='two'",
-        ),
-        (
-            {"options": {"heads": ["buy"], "hidden": [], "parent": "random", "encoding": 9}},
-            "Unknown encoding 9",
-        ),
-        (
-            {"options": {"heads": ["buy"], "hidden": [], "parent": "random", "rules": 9}},
-            "cannot be made",
-        ),
+        ({"options": {"hidden": 5}}, "'networks' cannot be made with the options .*hidden=5"),
+        ({"options": {"hidden": [0]}}, "whole numbers from 1"),
+        ({"options": {"hidden": [60_000] * 9}}, "too large"),
+        ({"options": {"hidden": [["buy"]]}}, "cannot be made"),
+        ({"kind": "one_ply", "options": {"base": {}}}, "Unknown policy"),
+        ({"options": {"num_players": "two"}}, "num_players='two'"),
+        ({"options": {"features": 9}}, "trained on other features"),
+        ({"options": {"rules": 9}}, "cannot be made"),
         ({"more": "x" * (1 << 20)}, "its header is not an object in JSON"),
         ({"rules_version": "[" * 300}, r"rules_version is '\[+\.\.\., expected"),
     ],
@@ -249,7 +234,7 @@ def test_foreign_and_missing_files_are_refused(tmp_path: Path) -> None:
 def test_saved_options_of_a_wrong_type_are_refused(
     about: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    whole = files._versions() | {"kind": "actor", "name": "mine", "options": {}} | about
+    whole = files._versions() | {"kind": "networks", "name": "mine", "options": {}} | about
     save_file({}, tmp_path / "mine.safetensors", {"policy": json.dumps(whole)})
     with pytest.raises((me.FormatError, me.ConfigurationError), match=message) as raised:
         agents.load(tmp_path / "mine.safetensors")

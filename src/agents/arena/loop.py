@@ -65,7 +65,7 @@ def play_games(
         recording: Of these games.
         luck: Of these games.
         players: The compiled policies.
-        mask: (205,), a buffer.
+        mask: (NUM_ACTIONS,), a buffer.
         turn_limit: Turns of all players together after which the score decides a game.
     """
     memory, seats, recording = borrowed(memory), borrowed(seats), borrowed(recording)

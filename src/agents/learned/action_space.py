@@ -5,7 +5,7 @@ They are the actions of the game, except that an offer takes three choices at mo
 The game composes an offer pick by pick. Here it is: to whom (an action of the game), which package
 (`menu`), and at which price (`prices`). The picks follow from that.
 
-    0 to 204      the actions of the game; picks and counter-offers are never open
+    below PACKAGE the actions of the game; picks and counter-offers are never open
     PACKAGE on    the package
     PRICE on      the price
 

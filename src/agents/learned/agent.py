@@ -24,7 +24,7 @@ from agents.learned.action_space import (
     write_open,
 )
 from agents.learned.answers import MOST_PLAYERS, note_answer, note_offer, nothing
-from agents.learned.architectures import NAMES, NETWORK_OF, OUTPUT, architectures
+from agents.learned.architectures import NAMES, NETWORK_OF, NONE, OUTPUT, architectures
 from agents.learned.compact import NAME, length, names, write
 from agents.learned.menus import NETWORK, OfferMenus, clear, new_menus, write_menus
 from agents.learned.packages import ASKED, LENT
@@ -104,10 +104,14 @@ def look(game: Game, menus: OfferMenus, memory: Row, open_: Any, seen: Any) -> i
 
 @kernel
 def _best(game: Game, params: Row, open_: Any, seen: Any, outputs: Any) -> int:
-    """Score all choices; returns the open one of the highest score."""
+    """Score all choices; returns the open one of the highest score.
+
+    A choice that the network has no output for is closed.
+    """
     number, table = score(game, params, seen, outputs), OUTPUT
     best, high = NO_CHOICE, -math.inf
     for choice in range(NUM_CHOICES):
+        open_[choice] &= table[number, choice] != NONE
         if open_[choice] and outputs[table[number, choice]] > high:
             best, high = choice, float(outputs[table[number, choice]])
     return best
@@ -122,7 +126,7 @@ def choose(game: Game, params: Row, count: int, open_: Any, seen: Any, outputs: 
     if count < 2:
         return only_open(open_)
     best, heat = _best(game, params, open_, seen, outputs), params[TEMPERATURE]
-    if heat <= 0.0:
+    if heat <= 0.0 or best == NO_CHOICE:
         return best
     number, table = NETWORK_OF[game.decision], OUTPUT
     high = float(outputs[table[number, best]])
@@ -335,12 +339,8 @@ def _write_probabilities(
 
 @cache
 def _digest(num_players: int) -> str:
-    """A short hash of the features and choices, and of the numbers by which they are computed."""
-    words = [
-        *names(num_players),
-        str(NUM_CHOICES),
-        *map(str, PREMIUMS + MARGINS + BARGAINERS_MARGINS),
-    ]
+    """A short hash of the features and prices, and of the numbers by which they are computed."""
+    words = [*names(num_players), *map(str, PREMIUMS + MARGINS + BARGAINERS_MARGINS)]
     numbers = (EXPERT, BARGAINER, NETWORK)
     content = "\n".join(words).encode() + b"".join(part.tobytes() for part in numbers)
     return hashlib.sha256(content).hexdigest()[:16]

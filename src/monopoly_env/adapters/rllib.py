@@ -3,7 +3,7 @@
     config = PPOConfig().environment(MonopolyMultiAgentEnv, env_config={"num_players": 4})
 
 Only the agent to move observes and acts. Its observation is a dict: `observations`, (D,) float32,
-and `action_mask`, (205,) float32, the keys of RLlib's `ActionMaskingTorchRLModule`. A bankrupt
+and `action_mask`, float32, the keys of RLlib's `ActionMaskingTorchRLModule`. A bankrupt
 agent terminates, with a last observation, and the others play on.
 """
 

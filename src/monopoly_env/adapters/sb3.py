@@ -30,7 +30,7 @@ from monopoly_env.errors import ConfigurationError, shortened
 class MonopolyVecEnv(VecEnv):
     """Games of one learner against opponents, for Stable-Baselines3.
 
-    Observations are (N, D) float32, actions (N,) integers below 205, and
+    Observations are (N, D) float32, actions (N,) integers below NUM_ACTIONS, and
     `env_method("action_masks")` returns the legal ones. A game that ends is followed by the next
     one; its info holds `terminal_observation`, `TimeLimit.truncated` (it was cut off at the turn
     limit), `is_success` (the learner came first) and, as from `Monitor`, `episode` with return `r`
@@ -110,7 +110,7 @@ class MonopolyVecEnv(VecEnv):
         return self._observations(), reward, done, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions of each game, (N, 205) bool."""
+        """The legal actions of each game, (N, NUM_ACTIONS) bool."""
         return self._joined(lambda batch: batch.action_mask)
 
     def _observations(self) -> NDArray[np.float32]:

@@ -9,9 +9,9 @@ Many games in step as one environment, `pip install 'monopoly-env[torchrl]'`.
 The batch size is (B,), the number of games. Entries of its tensordicts:
 
 - `observation`: (B, D) float32, what the player to move sees.
-- `action_mask`: (B, 205) bool, its legal actions, for a masked distribution. The action spec knows
-  it too, so random actions are legal. In games that have ended all actions are in the mask, so that
-  the masked distribution of a last step stays finite.
+- `action_mask`: (B, NUM_ACTIONS) bool, its legal actions, for a masked distribution. The
+  action spec knows it too, so random actions are legal. In games that have ended all actions are in
+  the mask, so that the masked distribution of a last step stays finite.
 - `player`: (B, 1) int64, its seat.
 - `action`: (B,) int64.
 - `reward`: with opponents (B, 1) float32, what the learner earned; in self-play (B, P), of each

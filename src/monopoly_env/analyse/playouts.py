@@ -387,7 +387,7 @@ def _play_out(  # noqa: PLR0913, PLR0917 - compiled
         games: (1,) a buffer.
         memory: (P, 64) a buffer.
         progress: (1,) a buffer. After a failure `answered` holds the number of the playout.
-        mask: (205,) a buffer.
+        mask: (NUM_ACTIONS,) a buffer.
         shares: (P,) a buffer.
         results: Written.
     """

@@ -65,5 +65,5 @@ def settle_fine(game: Game, seat: int, how: int) -> None:
     """Charge the fine, or return the card to the bottom of its deck (50)."""
     if how == PAY:
         agenda.push(game, agenda.CHARGE, seat, int(game.rules.jail_fine), POT)
-    else:
+    elif how == CARD:
         decks.return_jail_card(game, seat)

@@ -57,7 +57,7 @@ def count_legal(game: Game) -> int:
 
 @kernel
 def is_legal(game: Game, action: int) -> bool:
-    """Whether an action from 0 to 204 is legal."""
+    """Whether an action is legal."""
     return (int(game.legal[action >> 5]) >> (action & 31)) & 1 == 1
 
 
@@ -77,7 +77,7 @@ def nth_legal(game: Game, n: int) -> int:
 
 @kernel
 def write_mask(game: Game, mask: object) -> None:
-    """Write the legal actions into an array: (205,) zeros and ones."""
+    """Write the legal actions into an array: (NUM_ACTIONS,) zeros and ones."""
     for action in range(len(mask)):  # type: ignore[arg-type]
         mask[action] = (int(game.legal[action >> 5]) >> (action & 31)) & 1  # type: ignore[index]
 

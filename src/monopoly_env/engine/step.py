@@ -189,7 +189,7 @@ def _manage(
     elif head == H_UNMORTGAGE:
         lot = action - A_UNMORTGAGE
         mortgage.lift(game, seat, lot, mortgage.lifting_cost(game, lot))
-    else:
+    elif head == H_TRADE:
         trade.open_offer(game, seat, seat_after(game, seat, action - A_TRADE + 1))
 
 

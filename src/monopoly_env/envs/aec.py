@@ -191,8 +191,8 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         Raises:
             IllegalActionError: The action is not legal (with `illegal="raise"`). The message lists
                 the legal ones; nothing has changed.
-            ConfigurationError: The action is not an integer from 0 to 204, or is not None for an
-                agent that is out.
+            ConfigurationError: The action is not an integer below NUM_ACTIONS, or is not None for
+                an agent that is out.
             GameOverError: All agents are out, or `reset` was never called.
         """
         agent = self._to_move()

@@ -17,14 +17,14 @@
 
 - Observation: (D,) float32 in [-1, 1], the table as the learner sees it. The argument `encoding`
   says which features.
-- Action: one of 205 (`monopoly_env.actions`). An illegal action raises `IllegalActionError` and
-  changes nothing, unless the argument `illegal` says otherwise. `action_space.sample()` without a
-  mask draws from the legal actions.
+- Action: a number below NUM_ACTIONS (`monopoly_env.actions`). An illegal action raises
+  `IllegalActionError` and changes nothing, unless the argument `illegal` says otherwise.
+  `action_space.sample()` without a mask draws from the legal actions.
 - Reward: everything that the learner has earned since its last action. If the game ends on another
   player's move, that counts too.
 - End: terminated when the game is over or the learner is bankrupt; truncated after `turn_limit`
   turns per player.
-- `info`: `action_mask` (205,) int8, a copy; `decision`, the open decision as an index into
+- `info`: `action_mask` (NUM_ACTIONS,) int8, a copy; `decision`, the open decision as an index into
   `actions.DECISION_NAMES`, 0 once the game has ended; `heads` (14,) int8, 1 for each head of
   `actions.HEAD_NAMES` with legal actions; `seat`, the learner's seat. sb3-contrib reads the mask
   from `env.unwrapped.action_masks()`.
@@ -179,7 +179,7 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
         Raises:
             IllegalActionError: The action is not legal. The message lists the legal ones; nothing
                 has changed.
-            ConfigurationError: The action is not an integer from 0 to 204, or an array of one.
+            ConfigurationError: The action is not an integer below NUM_ACTIONS, or an array of one.
             GameOverError: The game has ended, or `reset` was never called.
         """
         if self._over:
@@ -196,7 +196,7 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
         )
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions: (205,) bool, a copy."""
+        """The legal actions: (NUM_ACTIONS,) bool, a copy."""
         return np.array(self.table.batch.action_mask[0])
 
     def render(self) -> str | NDArray[np.uint8] | None:
@@ -231,9 +231,9 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
 
     By default, when a game ends, the next one starts in the same step (`AutoresetMode.SAME_STEP`).
     `info["final_obs"]` and `info["final_info"]` then hold the last observation and info of the
-    finished game. `info` has `action_mask` (B, 205) int8, `decision` (B,), `heads` (B, 14) int8 and
-    `seat` (B,), each with a mask (`_action_mask` and so on), as Gymnasium defines it.
-    `action_masks()` is (B, 205) bool. With the same seeds, the games are those of single
+    finished game. `info` has `action_mask` (B, NUM_ACTIONS) int8, `decision` (B,), `heads` (B, 14)
+    int8 and `seat` (B,), each with a mask (`_action_mask` and so on), as Gymnasium defines it.
+    `action_masks()` is (B, NUM_ACTIONS) bool. With the same seeds, the games are those of single
     environments.
 
     Attributes:
@@ -380,7 +380,7 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
         )
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions of every game: (B, 205) bool, a copy."""
+        """The legal actions of every game: (B, NUM_ACTIONS) bool, a copy."""
         return self.table.batch.action_mask.copy()
 
     def close_extras(self, **kwargs: Any) -> None:

@@ -27,13 +27,13 @@ NUM_HEADS: Final = len(HEADS)
 
 
 class Masked(Protocol):
-    """An object that holds the legal actions of one or more games: (B, 205) bool."""
+    """An object that holds the legal actions of one or more games: (B, NUM_ACTIONS) bool."""
 
     action_mask: NDArray[np.bool_]
 
 
 class MaskedDiscrete(spaces.Discrete):  # without [Any], which Gymnasium before 1.4 does not take
-    """All 205 actions, with a `sample()` that draws from those that are legal now.
+    """All actions, with a `sample()` that draws from those that are legal now.
 
     Code that does not know about masks (environment checkers, warm-up phases) therefore plays
     legally. An explicit mask or probability takes precedence. A copy of the space alone is a plain
@@ -135,7 +135,7 @@ def open_heads(masks: NDArray[np.bool_]) -> NDArray[np.int8]:
     """The heads in which masks have legal actions.
 
     Args:
-        masks: (B, 205) bool.
+        masks: (B, NUM_ACTIONS) bool.
 
     Returns:
         (B, 14) zeros and ones, in the order of `actions.HEAD_NAMES`.

@@ -127,7 +127,7 @@ def first_illegal(games: Games, actions: NDArray[np.int64], ended: NDArray[np.bo
 def replace_illegal(
     games: Games, actions: NDArray[np.int64], ended: NDArray[np.bool_], at_random: bool
 ) -> None:
-    """Replace each illegal action from 0 to 204 by a legal one, or by FORFEIT.
+    """Replace each illegal action below NUM_ACTIONS by a legal one, or by FORFEIT.
 
     The legal one is drawn from its game's stream for policies.
     """
@@ -156,7 +156,7 @@ def advance(  # noqa: PLR0917 - compiled
         views: The arrays of the batch, which are written.
         settings: The settings of all games.
         players: The compiled opponents. Opponents with higher numbers are batched.
-        mask: (205,), a buffer.
+        mask: (NUM_ACTIONS,), a buffer.
         todo: (T,), the numbers of the games.
         actions: (T,), a legal action for each, or BEGIN, GO_ON or FORFEIT.
 

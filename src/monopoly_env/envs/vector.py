@@ -91,7 +91,7 @@ class Batch:
 
     Attributes:
         observation: (B, D) float32, what the player to move observes.
-        action_mask: (B, 205) bool, its legal actions.
+        action_mask: (B, NUM_ACTIONS) bool, its legal actions.
         player: (B,) int16, its seat.
         decision: (B,) int16, the open decision: an index into `actions.DECISION_NAMES`.
         reward: (B, P) float32, the reward of each seat in this step; a bankrupt player gets its
@@ -179,7 +179,7 @@ class VectorMonopoly:
             illegal: What an illegal action does. "raise": an error, and no game changes.
                 "penalize": it ends its game, with a reward of -1 for whoever chose it and 0 for the
                 others. "random": a random legal action is carried out instead, drawn from the
-                game's own stream. A number that is no action (0 to 204) is always an error.
+                game's own stream. A number that is no action is always an error.
             max_steps: Steps after which a game is truncated; by default no number of steps.
 
         Raises:

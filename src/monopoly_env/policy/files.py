@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load, save
 
-from monopoly_env.actions import HEADS
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
 from monopoly_env.files import read_file, read_json, understood, write_atomically
 from monopoly_env.rules import RULES_VERSION
@@ -37,7 +36,6 @@ def _versions() -> dict[str, Any]:
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "rules_version": RULES_VERSION,
-        "heads": {name: head.size for name, head in HEADS.items()},
     }
 
 

@@ -146,7 +146,7 @@ def next_action(  # noqa: PLR0917 - compiled
         seats: (P,) integers, the number of the player in each seat. Any other number means that the
             policy is asked outside the loop.
         memory: (P, 64), the memory of each seat.
-        mask: (205,) bool, a buffer.
+        mask: (NUM_ACTIONS,) bool, a buffer.
         progress: The PROGRESS of the game.
         turn_limit: Turns of all players together after which the score decides the game.
 
@@ -188,7 +188,7 @@ def ask(game: Game, players: Players, number: int, memory: Any, mask: Any) -> in
         players: The compiled policies.
         number: The number of the player.
         memory: (64,), the memory of its seat.
-        mask: (205,) bool, a buffer. The mask is written only if the player reads it.
+        mask: (NUM_ACTIONS,) bool, a buffer. The mask is written only if the player reads it.
     """
     if players.reads_mask[number]:
         write_mask(game, mask)

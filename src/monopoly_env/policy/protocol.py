@@ -54,7 +54,7 @@ WATCH_SIGNATURE: Final = numba.void(
     numba.from_dtype(GAME), numba.int64, numba.float64[::1], numba.float64[::1]
 )
 
-Mask: TypeAlias = NDArray[np.bool_]  # (205,)
+Mask: TypeAlias = NDArray[np.bool_]  # (NUM_ACTIONS,)
 Row: TypeAlias = NDArray[np.float64]
 Kernel: TypeAlias = Callable[[Any, Mask, Row, Row], int]
 Watch: TypeAlias = Callable[[Any, int, Row, Row], None]
@@ -138,7 +138,7 @@ class Decisions:
 
     @cached_property
     def mask(self) -> NDArray[np.bool_]:
-        """The legal actions: (B, 205) bool."""
+        """The legal actions: (B, NUM_ACTIONS) bool."""
         mask = np.zeros((len(self.games), NUM_ACTIONS), np.bool_)
         _write_masks(self.games, mask)
         return mask
@@ -359,9 +359,9 @@ def policy_kernel(function: Kernel) -> PolicyKernel:
     The function is `function(game, mask, params, memory) -> action`.
 
     `game` is the record, which the function must not change; `game.player` is the seat that
-    decides. `mask` is (205,) bool, the legal actions. `params` is the policy's float64 row of
-    parameters. `memory` is 64 float64 numbers for this game and seat, zeros at the start of a game.
-    The only source of randomness is `monopoly_env.engine.randomness.policy_draw(game, seat,
+    decides. `mask` is (NUM_ACTIONS,) bool, the legal actions. `params` is the policy's float64 row
+    of parameters. `memory` is 64 float64 numbers for this game and seat, zeros at the start of a
+    game. The only source of randomness is `monopoly_env.engine.randomness.policy_draw(game, seat,
     bound)`.
     """
     return PolicyKernel(function)

@@ -49,7 +49,7 @@ class Replay:
         seed: The seed of the game, 0 to 2**64 - 1.
         num_players: 2 to 8.
         names: The name of the player in each seat.
-        actions: (N,) uint8, the actions of all players in order, each 0 to 204.
+        actions: (N,) uint8, the actions of all players in order.
         turn_limit: Turns per player after which the score decided the game; 0 if there was no limit
             besides those of the rules.
         digest: A hash of the last record, against which a playback is checked; empty if unknown.

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 import monopoly_env
 from agents.networks.policy import features_digest
 from monopoly_env import encoding as encodings
-from monopoly_env.actions import DECISION_NAMES, HEADS
+from monopoly_env.actions import DECISION_NAMES, HEADS, NUM_ACTIONS
 from monopoly_env.cli.extras import extra
 from monopoly_env.errors import (
     ConfigurationError,
@@ -99,13 +99,13 @@ COLUMNS: Final = (
         "uint8",
         (PACKED,),
         "bits",
-        "the legal actions: `numpy.unpackbits(choices, axis=1, count=205)`",
+        f"the legal actions: `numpy.unpackbits(choices, axis=1, count={NUM_ACTIONS})`",
     ),
     Column(
         "action",
         "int16",
         (),
-        "index, 0 to 204",
+        f"index, 0 to {NUM_ACTIONS - 1}",
         "the action taken; `heads` says what it means, docs/actions.md in words",
     ),
     Column("decision", "int8", (), "index", "the kind of decision, an index into `decisions`"),

@@ -13,10 +13,10 @@ PACKED: Final = (NUM_ACTIONS + 7) // 8  # bytes of a packed mask
 
 
 def pack(mask: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """(N, 205) bool as (N, 26) bytes."""
+    """(N, NUM_ACTIONS) bool as (N, PACKED) bytes."""
     return np.packbits(mask, axis=-1)
 
 
 def unpack(packed: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """(N, 26) bytes as (N, 205) bool."""
+    """(N, PACKED) bytes as (N, NUM_ACTIONS) bool."""
     return np.unpackbits(packed, axis=-1, count=NUM_ACTIONS).view(np.bool_)

@@ -40,7 +40,7 @@ class Experiences(NamedTuple):
     Attributes:
         observation: (N, D) float16, what the deciding player saw. Flags are exact in it, amounts to
             a part in 2,000.
-        choices: (N, 26) uint8, what was legal: a packed (N, 205) mask
+        choices: (N, 26) uint8, what was legal: a packed (N, NUM_ACTIONS) mask
             (`training.experience.masks.unpack`).
         action: (N,) int16, what the player did.
         decision: (N,) int8, what was asked: an index into `monopoly_env.actions.DECISION_NAMES`.
@@ -132,7 +132,7 @@ def record_games(
         shortfall: (B, P), receives for each bankrupt player its cash less the debt that ruined it
             (dollars, negative).
         players: The policies.
-        mask: (205,), a buffer.
+        mask: (NUM_ACTIONS,), a buffer.
         turn_limit: Turns of all players together after which the score decides a game.
         wanted: (7,), the actions that make a decision worth recording, as bits, 32 per word.
         encoding: `Encoding.handle`.

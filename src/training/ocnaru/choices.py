@@ -97,7 +97,7 @@ def _asked(number: int, experiences: Experiences, rules: Rules) -> Choices:
 
 
 def _open_outputs(name: str, legal: NDArray[np.bool_], rules: Rules) -> NDArray[np.bool_]:
-    """(N, outputs) of a network, from the (N, 205) legal actions."""
+    """(N, outputs) of a network, from the (N, NUM_ACTIONS) legal actions."""
     open_ = np.ones((len(legal), NETWORKS[name].size), np.bool_)
     if name in _PICKS:
         first, count = _PICKS[name]

@@ -261,7 +261,7 @@ def _play_games(  # noqa: PLR0913, PLR0917 - compiled
         seats: (B, 2), the number of the player in each seat.
         progress: (B,) PROGRESS.
         players: The networks and their opponents.
-        mask: (205,), a buffer.
+        mask: (NUM_ACTIONS,), a buffer.
         turn_limit: Turns of all players together after which the score decides a game.
         moves: Receives the decisions; `game` is counted from 0.
         ends: (B,), receives the worth of the networks at the end of each game (dollars).

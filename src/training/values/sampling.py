@@ -218,7 +218,7 @@ def _play(  # noqa: PLR0913, PLR0917 - compiled
         progress: (B,) PROGRESS.
         memory: (P, 64) a buffer.
         players: The policies.
-        mask: (205,) a buffer.
+        mask: (NUM_ACTIONS,) a buffer.
         turn_limit: Turns of all players together after which the score decides a game.
         seen: (FEATURES,) a buffer.
         states: `States`; the features are the bits of float16.

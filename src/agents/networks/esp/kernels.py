@@ -27,11 +27,20 @@ from agents.players import algorithmic
 from agents.players.algorithmic import AT, SLOT
 from agents.players.vocabulary import groups, habits, offers
 from agents.players.vocabulary.memory import memory_slots
-from agents.players.vocabulary.reading import NO_LOT, asked_lot, legal, price
+from agents.players.vocabulary.reading import (
+    NO_LOT,
+    asked_lot,
+    buildable,
+    liftable,
+    may_buy,
+    may_leave,
+    mortgageable,
+    price,
+    sellable,
+)
 from monopoly_env.actions import (
     A_BUILD,
     A_BUY,
-    A_JAIL,
     A_MORTGAGE,
     A_REPLY,
     A_SELL,
@@ -45,8 +54,6 @@ from monopoly_env.facts.board import (
     GROUP_LOTS,
     GROUP_OF,
     HOUSE_PRICE,
-    NUM_LOTS,
-    NUM_STREETS,
     RENT,
 )
 from monopoly_env.game import Game
@@ -155,7 +162,7 @@ def _buy(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -
 
     A lot that is worth as much as one that blocks is worth the reserve, too.
     """
-    if legal(game, A_BUY + 1, 1) == 0:
+    if not may_buy(game):
         return _parent(game, own, memory)
     lot = asked_lot(game)
     cost, worth = price(game, lot), _worth(game, seat, lot, seen, own, params, memory)
@@ -201,19 +208,14 @@ def _reply(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row)
 @kernel
 def _has_no_question(game: Game, seat: int, memory: Row) -> bool:
     """Whether there is nothing in this window that a network judges: most are so."""
-    if (
-        legal(game, A_JAIL, 2)
-        or legal(game, A_UNMORTGAGE, NUM_LOTS)
-        or legal(game, A_BUILD, NUM_STREETS)
-    ):
-        return False
-    return not algorithmic.may_offer(game, seat, memory)
+    asks = may_leave(game) or liftable(game) or buildable(game)
+    return not asks and not algorithmic.may_offer(game, seat, memory)
 
 
 @kernel
 def _window(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
     """Leave jail, lift a mortgage, build, make an offer: in the parent's order."""
-    if legal(game, A_JAIL, 2) and habits.leaves_early(game, own[AT.lots_left], own[AT.reserve]):
+    if may_leave(game) and habits.leaves_early(game, own[AT.lots_left], own[AT.reserve]):
         return habits.leave_jail(game)
     lot = _lift(game, seat, seen, own, params, memory)
     if lot != NO_LOT:
@@ -234,7 +236,7 @@ def _lift(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) 
 
     NO_LOT if that would leave too little cash.
     """
-    lots, complete = legal(game, A_UNMORTGAGE, NUM_LOTS), groups.complete(int(game.lots[seat]))
+    lots, complete = liftable(game), groups.complete(int(game.lots[seat]))
     best, most, factor = NO_LOT, -1.0, 1.0
     while lots:
         lot = lowest(lots)
@@ -258,7 +260,7 @@ def _build(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row)
 
     The building must leave the reserve.
     """
-    streets = legal(game, A_BUILD, NUM_STREETS)
+    streets = buildable(game)
     best, most = NO_LOT, 0.0
     while streets:
         street = lowest(streets)
@@ -284,10 +286,10 @@ def _raise_cash(game: Game, seat: int, seen: Any, params: Row, memory: Row) -> i
 
     That is the parent's order; within each the networks decide.
     """
-    lots, singles = legal(game, A_MORTGAGE, NUM_LOTS), habits.spare_lots(game, seat)
+    lots, singles = mortgageable(game), habits.spare_lots(game, seat)
     if singles:
         return A_MORTGAGE + _pawn(game, seat, singles, True, seen, params, memory)
-    streets = legal(game, A_SELL, NUM_STREETS)
+    streets = sellable(game)
     if streets:
         return A_SELL + _sell(game, seat, streets, seen, params, memory)
     return A_MORTGAGE + _pawn(game, seat, lots, False, seen, params, memory) if lots else A_TURN
@@ -347,7 +349,7 @@ def _own_numbers(game: Game, seat: int, seen: Any, params: Row, memory: Row) -> 
     kept = _factor(game, seat, CASH, NO_LOT, seen, params, memory, True)
     own[AT.reserve] *= kept
     own[AT.rich] *= kept
-    if game.decision == agenda.JAIL or legal(game, A_JAIL, 2):
+    if game.decision == agenda.JAIL or may_leave(game):
         own[AT.lots_left] /= _factor(game, seat, JAIL, NO_LOT, seen, params, memory, True)
     return own
 

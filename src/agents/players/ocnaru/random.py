@@ -10,7 +10,7 @@ from agents.players.ocnaru.stages import SLOT
 from agents.players.vocabulary import groups, habits, offers, reading
 from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.parameters import Parameters, family, switch
-from agents.players.vocabulary.reading import amount_due, legal, price
+from agents.players.vocabulary.reading import ANSWERS, amount_due, legal, price
 from agents.players.vocabulary.skeleton import decide
 from monopoly_env.actions import A_BUY, A_CHOICE, A_JAIL, A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
 from monopoly_env.engine import agenda, building, liquidation, mortgage, players, randomness, trade
@@ -259,7 +259,7 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     seat, decision = int(game.player), int(game.decision)
     if decision == agenda.JAIL:
         return stages.stay_or_leave(game, _way_out(game, seat))
-    if legal(game, A_CHOICE, 2):  # one of two answers
+    if legal(game, A_CHOICE, ANSWERS):
         answer = A_CHOICE + _coin(game, seat)
         return answer if legal(game, answer, 1) else 2 * A_CHOICE + 1 - answer
     return decide(game, params, memory, _window, _buy, _bid, accepts=_accepts, debt=_debt)

@@ -57,7 +57,7 @@ class _Replies(NamedTuple):
     numbers: NDArray[np.int64]  # (P,) the policy of each seat, or _NOBODY
     laid: Games  # (1,) a buffer
     memory: NDArray[np.float64]  # (64,) a buffer
-    mask: NDArray[np.bool_]  # (205,) a buffer
+    mask: NDArray[np.bool_]  # (NUM_ACTIONS,) a buffer
 
 
 def propose(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from agents.players.vocabulary import groups, reading
 from agents.players.vocabulary.reading import NO_LOT, asked_lot, cheapest, legal, price, unowned
 from monopoly_env import actions
-from monopoly_env.engine import agenda, auction, building, mortgage, players, tax
+from monopoly_env.engine import agenda, auction, building, jail, mortgage, players, tax
+from monopoly_env.engine.legal import nth_legal
 from monopoly_env.engine.sets import each, lowest, size
 from monopoly_env.facts.board import GROUP_LOTS, GROUP_OF, HOUSE_PRICE, RENT
 from monopoly_env.game import Game
@@ -50,8 +51,10 @@ def raise_by(game: Game, step: float, room: float) -> int:
 
 @kernel
 def leave_jail(game: Game) -> int:
-    """Leave by card if there is one, else by the fine; one of the two must be legal."""
-    return actions.A_JAIL + 1 if reading.has_card(game) else actions.A_JAIL
+    """Leave by card if there is one, else by the first legal way; there must be one."""
+    if reading.has_card(game):
+        return actions.A_JAIL + jail.CARD
+    return actions.A_JAIL + lowest(legal(game, actions.A_JAIL, reading.WAYS_OUT))
 
 
 @kernel
@@ -162,12 +165,13 @@ def lesser_tax(game: Game) -> int:
 
 @kernel
 def routine(game: Game) -> int:
-    """Place a scarce building, pay the lower tax, pay a small fine if possible."""
+    """Place a scarce building, pay the lower tax, give the first legal answer."""
     if game.decision == agenda.PLACE:
         return place_piece(game)
     if game.decision == agenda.TAX:
         return lesser_tax(game)
-    return actions.A_CHOICE if legal(game, actions.A_CHOICE, 1) else actions.A_CHOICE + 1
+    answers = legal(game, actions.A_CHOICE, reading.ANSWERS)
+    return actions.A_CHOICE + lowest(answers) if answers else nth_legal(game, 0)
 
 
 @kernel

@@ -14,6 +14,8 @@ from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
 
 NO_LOT: Final = -1
+WAYS_OUT: Final = actions.HEADS["jail"].size  # of jail
+ANSWERS: Final = actions.HEADS["choice"].size
 AVERAGE_THROW: Final = 7
 
 
@@ -60,7 +62,7 @@ def may_buy(game: Game) -> bool:
 @kernel
 def may_leave(game: Game) -> bool:
     """Whether jail may be left now, by the fine or by a card."""
-    return legal(game, actions.A_JAIL, 2) != 0
+    return legal(game, actions.A_JAIL, WAYS_OUT) != 0
 
 
 @kernel
