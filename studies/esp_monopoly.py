@@ -28,7 +28,7 @@ from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.names import resolve
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
-from training.evolution.esp_monopoly import PARENT, TABLES, strangers
+from training.evolution.esp_monopoly import BASE, TABLES, unmet
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp_monopoly.md"
 TEMPLATE: Final = "# Networks that correct a scripted player\n"
@@ -36,7 +36,7 @@ TEMPLATE: Final = "# Networks that correct a scripted player\n"
 
 @dataclass(frozen=True)
 class Options:
-    """Play the shipped players of genetic/esp beside their parent, at tables of four.
+    """Play the shipped players of genetic/esp beside their base policy, at tables of four.
 
     Their rivals change family from game to game.
     """
@@ -63,7 +63,7 @@ class Options:
 
 # By what the page calls them: the tables of the training, and those of families that evolution
 # never met.
-FAMILIES: Final = {"known": TABLES["changing"], "unknown": strangers("changing")}
+FAMILIES: Final = {"known": TABLES["changing"], "unknown": unmet("changing")}
 
 
 def play(players: Sequence[Any], families: str, games: int, options: Options) -> list[Wins]:
@@ -86,7 +86,7 @@ def measure(options: Options) -> list[dict[str, Any]]:
     players = [shipped.POLICIES[f"genetic/esp/{form}"]() for form in FORMS]
     rows = []
     for families in FAMILIES:
-        scores = play([*players, PARENT], families, options.games, options)
+        scores = play([*players, BASE], families, options.games, options)
         rows += [_row("strength", families, score, scores[-1]) for score in scores[:-1]]
         rows += [_row("memory", families, two, one) for one, two in combinations(scores[:-1], 2)]
     rows += [row for player in players for row in _ablations(player, options)]
@@ -171,8 +171,7 @@ def ship(options: Options, console: Console) -> list[dict[str, Any]]:
     """
     players = [_saved(path) for path in options.ship]
     scores = {
-        families: play([*players, PARENT], families, options.games, options)
-        for families in FAMILIES
+        families: play([*players, BASE], families, options.games, options) for families in FAMILIES
     }
     totals = [sum(score.rate for score in both) for both in zip(*scores.values(), strict=True)]
     for form in FORMS:
@@ -185,8 +184,8 @@ def ship(options: Options, console: Console) -> list[dict[str, Any]]:
                 soft_wrap=True,
             )
     return [
-        _row("ship", families, score, parent) | {"player": str(path)}
-        for families, (*those, parent) in scores.items()
+        _row("ship", families, score, base) | {"player": str(path)}
+        for families, (*those, base) in scores.items()
         for path, score in zip(options.ship, those, strict=True)
     ]
 

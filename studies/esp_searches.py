@@ -38,7 +38,7 @@ from studies.evolution.experiment import mean_of
 from studies.pages import Page
 from studies.searches import ALGORITHMS, ComparedOptions, ComparedSearch
 from training.cluster import HERE, Place
-from training.evolution.esp_monopoly import PARENT, EspMonopoly, MonopolySearch
+from training.evolution.esp_monopoly import BASE, EspMonopoly, MonopolySearch
 from training.evolution.run import carry_on
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp_monopoly.md"
@@ -71,9 +71,9 @@ PRESET: Final = ComparedMonopoly()
 
 @dataclass(frozen=True)
 class Options:
-    """Evolve networks of Monopoly players several times, and compare the best with their parent.
+    """Evolve networks of Monopoly players several times.
 
-    It writes what the best of each run wins beside its parent.
+    It writes how much more the best of each run wins than its base policy.
     """
 
     only: Annotated[
@@ -109,7 +109,7 @@ def settings_of(search: str, seed: int, options: Options) -> ComparedMonopoly:
 def carry_out(search: str, seed: int, options: Options, console: Console) -> dict[str, Any]:
     """Carry out a run, or what is missing of it.
 
-    Returns what its best player wins more than the parent, by families.
+    Returns what its best player wins more than the base policy, by families.
 
     Raises:
         MonopolyError: A run in the folder that was begun with other settings, a checkpoint that is
@@ -150,7 +150,7 @@ def section(rows: Sequence[dict[str, Any]]) -> str:
         (
             "search",
             "runs",
-            *(f"wins more than `{PARENT}`: {families} families" for families in FAMILIES),
+            *(f"wins more than `{BASE}`: {families} families" for families in FAMILIES),
         ),
         lines,
     )

@@ -31,7 +31,6 @@ from agents.networks import pente
 from agents.networks.layout import Architecture
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command, Preset
-from monopoly_env.cli.terminal import TextTable
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.files.arrays import write_arrays
 from monopoly_env.intervals import clustered
@@ -49,7 +48,7 @@ from studies.searches import ComparedOptions, ComparedSearch
 from training.cluster import HERE, Place, parts_of
 from training.evolution import esp
 from training.evolution.esp import ESP, Neurons
-from training.evolution.run import execute
+from training.evolution.run import execute, result_table
 from training.run.folder import Run
 from training.run.options import check_ranges, result_settings
 
@@ -190,10 +189,10 @@ class Schrum(ComparedOptions):
             self, {"generations": (0, np.inf), "threads": (1, np.inf), "seed": (0, 1 << 31)}
         )
         self.check_recipe()
-        if self.experiment == "hall" and (self.lesion or not self.challenge):
+        if self.experiment == "hall" and (self.ablation or not self.challenge):
             raise ConfigurationError(
-                "--experiment hall needs networks of one size, so no --lesion, and --challenge 1 or"
-                " more, since the opponents change."
+                "--experiment hall needs networks of one size, so no --ablation, and --challenge 1"
+                " or more, since the opponents change."
             )
         if self.window is not None and (self.network != "feed_forward" or self.captures):
             raise ConfigurationError(
@@ -461,16 +460,16 @@ def show(results: Mapping[str, Any]) -> None:
         " possible"
     )
     caption = f"Fresh games, 95% intervals. A match of all tests pays {pays}."
-    shown = TextTable("against", title=title, caption=caption)
-    for heading in ("games", "wins", "interval", "wins by seat"):
-        shown.add_column(heading, justify="right", no_wrap=True)
-    for row in results["tests"]:
-        interval = f"{100 * row['low']:.1f} to {100 * row['high']:.1f}"
-        seats = " ".join(f"{wins:,}" for wins in row["wins_by_seat"])
-        shown.add_row(
-            row["opponents"], f"{row['games']:,}", f"{row['win_rate']:.1%}", interval, seats
+    rows = [
+        (
+            row["opponents"], f"{row['games']:,}", f"{row['win_rate']:.1%}",
+            f"{100 * row['low']:.1f} to {100 * row['high']:.1f}",
+            " ".join(f"{wins:,}" for wins in row["wins_by_seat"]),
         )
-    Console().print(shown)
+        for row in results["tests"]
+    ]  # fmt: skip
+    heads = ("against", "games", "wins", "interval", "wins by seat")
+    Console().print(result_table(title, heads, rows, caption))
 
 
 PRESETS: Final = {

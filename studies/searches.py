@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from monopoly_env.errors import ConfigurationError, nearest
 from training.evolution import esp
 from training.evolution.cmaes import CMAES
-from training.evolution.esp import Fitness, Generation, Genes, Recipe, Sizes, State
-from training.evolution.neuron_search import NeuronOptions, NeuronSearch
+from training.evolution.esp import EspState, Fitness, Generation, Genes, Recipe, Sizes
+from training.evolution.esp_search import EspOptions, EspSearch
 
 Algorithm: TypeAlias = Literal["esp", "genetic", "cmaes", "random"]
 ALGORITHMS: Final = ("esp", "genetic", "cmaes", "random")
@@ -73,7 +73,7 @@ class Control:
             CMAES(sub_populations * genes, esp.networks_of(recipe), sigma, seed, True),
         )
 
-    def begin(self, sub_populations: int, genes: int) -> State:
+    def begin(self, sub_populations: int, genes: int) -> EspState:
         """The first population: (S, N, G), where network n is neuron n of each.
 
         The middle of `cmaes` and nothing of `random` are one.
@@ -81,10 +81,10 @@ class Control:
         self.recipe.check()
         none = np.zeros((sub_populations, genes))
         if self.algorithm != "genetic":
-            return State(none[:, None], none, none)
-        return State(self._drawn(none, 0), none, none)
+            return EspState(none[:, None], none, none)
+        return EspState(self._drawn(none, 0), none, none)
 
-    def advance(self, state: State, fitness: Fitness) -> Generation:
+    def advance(self, state: EspState, fitness: Fitness) -> Generation:
         """Evaluate a generation and make the next one."""
         if self.optimizer is not None:
             with _quietly():
@@ -157,7 +157,7 @@ def members(networks: Genes, sub_populations: int) -> Genes:
 
 
 @dataclass(frozen=True)
-class ComparedOptions(NeuronOptions):
+class ComparedOptions(EspOptions):
     """Options of a run by ESP or another search."""
 
     algorithm: Algorithm = "esp"
@@ -176,14 +176,14 @@ class ComparedOptions(NeuronOptions):
                 f"Unknown --algorithm {self.algorithm!r}. {nearest(self.algorithm, ALGORITHMS)}"
             )
         super().check_recipe()
-        if self.lesion and self.algorithm != "esp":
+        if self.ablation and self.algorithm != "esp":
             raise ConfigurationError(
-                f"--lesion adds and removes sub-populations, which --algorithm {self.algorithm}"
+                f"--ablation adds and removes sub-populations, which --algorithm {self.algorithm}"
                 " does not have: leave it out."
             )
 
 
-class ComparedSearch(NeuronSearch):
+class ComparedSearch(EspSearch):
     """A run of one of `ALGORITHMS`.
 
     Attributes:
@@ -192,7 +192,7 @@ class ComparedSearch(NeuronSearch):
 
     options: ComparedOptions
 
-    def first(self) -> State:
+    def first(self) -> EspState:
         """The initial population."""
         options = self.options
         self.control = (

@@ -33,7 +33,7 @@ from typing import Final
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command, Preset
 from training.evolution import cmaes, esp_monopoly, populations
-from training.evolution.esp_monopoly import ESP_MONOPOLY
+from training.evolution.esp_monopoly import EspMonopoly
 from training.evolution.generations import FRAYN, MUKHAR2012, MUKHAR2013
 from training.evolution.run import execute
 from training.evolution.steady import PRING
@@ -65,7 +65,7 @@ PRESETS: Final = {
     "esp/monopoly": Preset(
         "small networks that correct `algorithmic`, one for each kind of question, at tables of"
         " Monopoly, by ESP",
-        partial(Command, ESP_MONOPOLY, execute, esp_monopoly.show),
+        partial(Command, EspMonopoly(), execute, esp_monopoly.show),
     ),
 }
 

@@ -56,13 +56,13 @@ def test_presets_are_the_recipes() -> None:
     [
         {},
         dataclasses.asdict(ESP["esp/3.0"]) | {"neurons": 8, "stagnation": 2},
-        {"lesion": 0.5, "stagnation": 1},
+        {"ablation": 0.5, "stagnation": 1},
         {"algorithm": "genetic", "captures": True},
         {"algorithm": "cmaes", "experiment": "colluders", "network": "feed_forward"},
         {"experiment": "hall", "matches": 2},
         {"window": 5, "network": "feed_forward", "size": 9},
     ],
-    ids=["schrum", "esp/3.0", "lesion", "genetic", "cmaes", "hall", "window"],
+    ids=["schrum", "esp/3.0", "ablation", "genetic", "cmaes", "hall", "window"],
 )
 def test_a_run_that_was_stopped_ends_like_one_that_was_not(
     changes: dict[str, Any], tmp_path: Path
@@ -226,11 +226,11 @@ def test_the_command_evolves_and_the_saved_network_plays(
         ({"neurons": 1, "parents": 1.0}, "no room for two children"),
         ({"ends": "left"}, "ends"),
         ({"algorithm": "cma"}, "Unknown --algorithm 'cma'. Did you mean 'cmaes'"),
-        ({"algorithm": "random", "lesion": 0.9}, "which --algorithm random does not have"),
-        ({"lesion": 1.5}, "lesion=1.5 must be a share"),
+        ({"algorithm": "random", "ablation": 0.9}, "which --algorithm random does not have"),
+        ({"ablation": 1.5}, "ablation=1.5 must be a share"),
         ({"seat": 3}, "--seat must be from 1 to 2, not 3"),
         ({"seat": 0}, "--seat must be"),
-        ({"experiment": "hall", "lesion": 0.9}, "networks of one size"),
+        ({"experiment": "hall", "ablation": 0.9}, "networks of one size"),
         ({"experiment": "hall", "challenge": 0}, "since the opponents change"),
         ({"window": 5, "network": "recurrent"}, "--window is of a network that has no memory"),
         ({"window": 4}, "window=4 must be an odd number"),

@@ -14,7 +14,7 @@ from studies.searches import Algorithm, Control
 
 from studies import searches
 from training.evolution import esp
-from training.evolution.esp import Recipe, State
+from training.evolution.esp import EspState, Recipe
 
 RECIPE = Recipe(neurons=10, trials=4, challenge=1)
 
@@ -25,7 +25,7 @@ def hill(rows: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     return np.asarray(-((rows - 1) ** 2).sum(axis=1))
 
 
-def run(algorithm: Algorithm, generations: int, seed: int = 0) -> list[State]:
+def run(algorithm: Algorithm, generations: int, seed: int = 0) -> list[EspState]:
     control = Control.of(algorithm, 3, 2, RECIPE, seed)
     states = [control.begin(3, 2)]
     for _ in range(generations):

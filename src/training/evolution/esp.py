@@ -9,13 +9,12 @@ A network is a neuron of each sub-population; neurons mate only inside theirs.
         print(state.generation, state.best_fitness)
 
 `fitness(rows, seed)` takes (N, S * G) networks, the genes of neuron 0 first, and returns (N,): more
-is better. It may be anything: a game, a control task (`training.evolution.poles`). A game with
-chance plays the games of the seed; hardly ever does a seed come twice.
+is better. A game with chance plays the games of the seed; seeds are practically unique.
 
 A generation draws networks, credits every neuron with the mean fitness of its networks, keeps the
 best network, and breeds. If no better network is found for a while, all neurons are drawn anew
-around the best one (a burst). S sub-populations have N neurons of G genes each. What the published
-programs do in different ways is an option of `Recipe`.
+around the best one (burst mutation); the time between two bursts is a phase. S sub-populations have
+N neurons of G genes each. Differences of the published programs are options of `Recipe`.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _CHOICES: Final = {
     "draws": ("balanced", "random"),
     "mate": ("better", "any"),
     "children": ("replace", "compete"),
-    "vain": ("best", "phase"),
+    "success": ("best", "phase"),
 }
 
 
@@ -71,8 +70,7 @@ class Recipe:
     parents: float = 0.25
     """Share of a sub-population whose neurons are crossed, the best first."""
     mate: Literal["better", "any"] = "better"
-    """Whom a parent is crossed with. better: one of better rank (the best one: any parent); any:
-    any parent."""
+    """Mate of a parent. better: one of better rank (the best one: any parent); any: any parent."""
     children: Literal["replace", "compete"] = "replace"
     """replace: they take the places of the worst half; compete: all are evaluated, then the worst
     go."""
@@ -86,15 +84,15 @@ class Recipe:
     """Scale of the Cauchy distribution of a burst, on every weight."""
     burst_spares: bool = True
     """Whether a burst leaves the best network itself in the population."""
-    lesion: float = 0.0
+    ablation: float = 0.0
     """Share of its fitness that the best network must keep without a hidden unit for that unit to
-    go, when a phase was in vain; if it keeps less whichever goes, a unit is added. 0: units stay.
-    For a fitness that is never negative."""
-    lesion_evaluations: int = 6
+    go, after an unsuccessful phase; if it keeps less whichever goes, a unit is added. 0: units
+    stay. For a fitness that is never negative."""
+    ablation_evaluations: int = 6
     """Evaluations over fresh seeds that judge the best network without a unit."""
-    vain: Literal["best", "phase"] = "best"
-    """When a phase, from one burst to the next, was in vain. best: it found no new best network;
-    phase: it came to no higher a fitness than the phase before it."""
+    success: Literal["best", "phase"] = "best"
+    """What makes a phase successful. best: a new best network; phase: a higher fitness than the
+    phase before it."""
     new_weight: float = 0.0
     """Weight of an added unit's state in all other units, if networks are recurrent; 0: the network
     plays as before."""
@@ -112,7 +110,7 @@ class Recipe:
             ("neurons", 1),
             ("trials", 1),
             ("stagnation", 0),
-            ("lesion_evaluations", 1),
+            ("ablation_evaluations", 1),
             ("challenge", 0),
         ):
             whole_number(name, getattr(self, name), least)
@@ -121,7 +119,7 @@ class Recipe:
                 raise ConfigurationError(
                     f"{name}={getattr(self, name)} must be a number from {low:g} to {high:g}."
                 )
-        for name in ("parents", "mutation_rate", "lesion"):
+        for name in ("parents", "mutation_rate", "ablation"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigurationError(
                     f"{name}={getattr(self, name)} must be a share from 0 to 1."
@@ -146,12 +144,12 @@ def parents_of(recipe: Recipe) -> int:
 
 # Two published programs, and ours with Schrum's setting.
 _PROGRAM: Final = Recipe(
-    draws="random", burst_spares=False, vain="phase", new_weight=1.0, challenge=0
+    draws="random", burst_spares=False, success="phase", new_weight=1.0, challenge=0
 )
 ESP: Final = {
     "schrum": Recipe(),
-    "esp/2.9": replace(_PROGRAM, mate="any", lesion_evaluations=20),
-    "esp/3.0": replace(_PROGRAM, children="compete", lesion_evaluations=1),
+    "esp/2.9": replace(_PROGRAM, mate="any", ablation_evaluations=20),
+    "esp/3.0": replace(_PROGRAM, children="compete", ablation_evaluations=1),
 }
 
 
@@ -212,7 +210,7 @@ def recombine(
     """
     sub_populations, count, genes = parents.shape
     choices = np.arange(count) if mate == "better" else np.full(count, count)
-    choices[:1] = count  # nobody is better than the best
+    choices[:1] = count  # none is better than the best
     mates = np.take_along_axis(
         parents, generator.integers(0, choices, (sub_populations, count))[:, :, None], axis=1
     )
@@ -271,22 +269,13 @@ def burst(
 
 
 def without(network: Genes, unit: int, states: int | None) -> Genes:
-    """An (S, G) network without one of its units, and without what the others see of it.
-
-    Args:
-        network: The network.
-        unit: 0 to S - 1.
-        states: The first of the genes that weigh the states of the units, if it is recurrent.
-    """
+    """An (S, G) network without a unit; `states` is the first gene that weighs states, if any."""
     rest = np.delete(network, unit, axis=0)
     return rest if states is None else np.delete(rest, states + unit, axis=1)
 
 
 def with_one_more(network: Genes, states: int | None, seen: float = 0.0) -> Genes:
-    """An (S, G) network with a unit more.
-
-    All its weights are 0, and the others weigh its state by `seen`.
-    """
+    """An (S, G) network with a unit more: weights of 0, its state is weighed by `seen`."""
     grown = network if states is None else np.insert(network, states + len(network), seen, axis=1)
     return np.concatenate([grown, np.zeros((1, grown.shape[1]))])
 
@@ -294,11 +283,7 @@ def with_one_more(network: Genes, states: int | None, seen: float = 0.0) -> Gene
 def breed(
     ordered: Genes, recipe: Recipe, generator: np.random.Generator, sizes: Sizes = None
 ) -> Genes:
-    """The neurons of the next generation.
-
-    They come from (S, N or more, G) neurons in their order, the best first; `sizes` as in
-    `advance`.
-    """
+    """The next generation of (S, N or more, G) neurons, the best first; `sizes` as in `advance`."""
     half = (
         recipe.neurons - 2 * parents_of(recipe) if recipe.children == "replace" else recipe.neurons
     )
@@ -315,20 +300,20 @@ def breed(
 
 
 @dataclass(frozen=True)
-class State:
-    """Where evolution has come to.
+class EspState:
+    """EspState of the evolution.
 
     Attributes:
         population: (S, N, G) the neurons of the next generation; more than `Recipe.neurons` where
             children compete.
         best: (S, G) the best network so far.
-        phase_best: (S, G) the best network since the last burst.
-        best_fitness: Of the evaluation that found the best.
-        phase_fitness: Of the evaluation that found the best of the phase.
+        phase_best: (S, G) the best network of this phase.
+        best_fitness: Fitness of the best network in the evaluation that found it.
+        phase_fitness: The same of the best network of this phase.
         before_fitness: The same of the phase before it.
         stale: Generations since a better network of this phase was found.
-        bursts: So far.
-        vain: Whether no new best network was found since the last burst.
+        bursts: Bursts so far.
+        new_best: Whether this phase has found a new best network.
         generation: Generations that were evaluated.
         evaluations: Networks that were evaluated, challenges included.
     """
@@ -341,107 +326,92 @@ class State:
     before_fitness: float = _NONE
     stale: int = 0
     bursts: int = 0
-    vain: bool = False
+    new_best: bool = True
     generation: int = 0
     evaluations: int = 0
 
+    def saved(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
+        """Arrays and JSON values of a checkpoint; `restored` reads them."""
+        arrays = {
+            "population": self.population,
+            "best": self.best,
+            "phase_best": self.phase_best,
+            "fitness": np.array([self.best_fitness, self.phase_fitness, self.before_fitness]),
+        }
+        counts = ("stale", "bursts", "new_best", "evaluations")
+        return arrays, {name: int(getattr(self, name)) for name in counts}
 
-def saved(state: State) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
-    """What a checkpoint holds of a state, as arrays and as JSON; `restored` reads it."""
-    fitness = np.array([state.best_fitness, state.phase_fitness, state.before_fitness])
-    arrays = {
-        "population": state.population,
-        "best": state.best,
-        "phase_best": state.phase_best,
-        "fitness": fitness,
-    }
-    counts = {
-        "stale": state.stale,
-        "bursts": state.bursts,
-        "vain": int(state.vain),
-        "evaluations": state.evaluations,
-    }
-    return arrays, counts
+    def restored(
+        self,
+        arrays: Mapping[str, NDArray[Any]],
+        values: Mapping[str, Any],
+        generation: int,
+        recipe: Recipe,
+    ) -> EspState:
+        """The state of a checkpoint of the run that this one began.
 
+        With `ablation` the networks may have other numbers of units by now.
 
-def restored(
-    like: State,
-    arrays: Mapping[str, NDArray[Any]],
-    values: Mapping[str, Any],
-    generation: int,
-    recipe: Recipe,
-) -> State:
-    """The state of a checkpoint.
-
-    Args:
-        like: A state of the same run.
-        arrays: `population`, `best`, `phase_best`, and `fitness`: of the last two, and of the best
-            of the phase before.
-        values: `stale`, `bursts`, `evaluations` and, with `lesion`, `vain`.
-        generation: Generations that were evaluated.
-        recipe: Of the run. With `lesion` the networks may have other numbers of units by now.
-
-    Raises:
-        ValueError: Arrays of other shapes, numbers that are not finite.
-    """
-    population, best, phase_best = arrays["population"], arrays["best"], arrays["phase_best"]
-    shape = best.shape if recipe.lesion and best.ndim == like.best.ndim else like.best.shape
-    sizes = {like.population.shape[1], like.population.shape[1] + _competing(recipe)}
-    if not all(np.isfinite(array).all() for array in (population, best, phase_best)):
-        raise ValueError("neurons with numbers that are not finite")
-    if (
-        population.ndim != 3
-        or population.shape[::2] != shape
-        or best.shape != shape
-        or phase_best.shape != shape
-    ):
-        raise ValueError(
-            f"neurons of the shape {population.shape} and a best network of {best.shape}, not of"
-            f" {shape}"
+        Raises:
+            ValueError: Arrays of other shapes, numbers that are not finite.
+        """
+        population, best, phase_best = arrays["population"], arrays["best"], arrays["phase_best"]
+        changes = recipe.ablation and best.ndim == self.best.ndim
+        shape = best.shape if changes else self.best.shape
+        sizes = {self.population.shape[1], self.population.shape[1] + _competing(recipe)}
+        if not all(np.isfinite(array).all() for array in (population, best, phase_best)):
+            raise ValueError("neurons with numbers that are not finite")
+        if population.ndim != 3 or {population.shape[::2], best.shape, phase_best.shape} != {shape}:
+            raise ValueError(
+                f"neurons of the shape {population.shape} and a best network of {best.shape}, not"
+                f" of {shape}"
+            )
+        if population.shape[1] not in sizes:
+            raise ValueError(
+                f"sub-populations of {population.shape[1]} neurons, not of"
+                f" {' or '.join(map(str, sorted(sizes)))}"
+            )
+        best_fitness, phase_fitness, before_fitness = arrays["fitness"].tolist()
+        return EspState(
+            population,
+            best,
+            phase_best,
+            best_fitness,
+            phase_fitness,
+            before_fitness,
+            stale=int(values["stale"]),
+            bursts=int(values["bursts"]),
+            new_best=bool(values["new_best"]),
+            generation=generation,
+            evaluations=int(values["evaluations"]),
         )
-    if population.shape[1] not in sizes:
-        raise ValueError(
-            f"sub-populations of {population.shape[1]} neurons, not of"
-            f" {' or '.join(map(str, sorted(sizes)))}"
-        )
-    best_fitness, phase_fitness, before_fitness = arrays["fitness"].tolist()
-    counts = {name: int(values[name]) for name in ("stale", "bursts", "evaluations")}
-    vain = bool(values.get("vain", False))
-    fitness = best_fitness, phase_fitness, before_fitness
-    return State(population, best, phase_best, *fitness, vain=vain, generation=generation, **counts)
 
 
 class Generation(NamedTuple):
     """A generation that was evaluated: (T,) fitness of its networks, and which was fittest."""
 
-    state: State
+    state: EspState
     fitness: NDArray[np.float64]
     champion: int
 
 
 def _competing(recipe: Recipe) -> int:
-    """How many children of a sub-population are judged beside their elders."""
+    """Children of a sub-population that are evaluated beside their parents."""
     return 2 * parents_of(recipe) if recipe.children == "compete" else 0
 
 
 def networks_of(recipe: Recipe) -> int:
-    """Networks of a generation.
-
-    Where children compete, the first one and those after bursts have fewer.
-    """
+    """Networks of a generation; where children compete, the first and those after bursts fewer."""
     return recipe.trials * (recipe.neurons + _competing(recipe))
 
 
 def most_evaluations(recipe: Recipe) -> int:
-    """The most evaluations of a generation, without what `lesion` tries.
-
-    A challenge counts as if each had three rivals.
-    """
+    """The most evaluations of a generation without `ablation`; a challenge has three rivals."""
     return networks_of(recipe) + 3 * recipe.challenge
 
 
-def begin(sub_populations: int, genes: int, recipe: Recipe, seed: int) -> State:
-    """The first neurons.
+def begin(sub_populations: int, genes: int, recipe: Recipe, seed: int) -> EspState:
+    """The initial population.
 
     Raises:
         ConfigurationError: A recipe or sizes that are impossible.
@@ -453,11 +423,11 @@ def begin(sub_populations: int, genes: int, recipe: Recipe, seed: int) -> State:
         -recipe.weights, recipe.weights, (sub_populations, recipe.neurons, genes)
     )
     none = np.zeros((sub_populations, genes))
-    return State(drawn, none, none)
+    return EspState(drawn, none, none)
 
 
 def advance(
-    state: State,
+    state: EspState,
     fitness: Fitness,
     recipe: Recipe,
     seed: int,
@@ -471,16 +441,16 @@ def advance(
     All chance depends on the seed and the number of the generation alone.
 
     Args:
-        state: Where evolution has come to.
+        state: State of the evolution.
         fitness: Of networks.
         recipe: How they evolve.
         seed: Of the run.
         states: The first gene that weighs the state of a unit, if networks are recurrent; for
-            `lesion` only.
+            `ablation` only.
         sizes: (S,) how many of its G genes a neuron of each sub-population has, where they have
             unlike numbers of them, as those of several networks do; the others are never read. Not
-            with `lesion`.
-        most_units: Of a network, if there is a limit: `lesion` adds none beyond it.
+            with `ablation`.
+        most_units: Of a network, if there is a limit: `ablation` adds none beyond it.
     """
     generator, population = generator_of(seed, state.generation + 1), state.population
     neurons = population.shape[1]
@@ -490,7 +460,7 @@ def advance(
     ordered = ranked(population, credit(found.fitness, picks, neurons))[:, : recipe.neurons]
     state = found.state
     if recipe.stagnation and state.stale >= recipe.stagnation:
-        if recipe.lesion and _in_vain(state, recipe):
+        if recipe.ablation and not _succeeded(state, recipe):
             state = _resized(state, fitness, recipe, seed, states, most_units)
         state = _begin_phase(state, recipe, generator)
     else:
@@ -498,11 +468,10 @@ def advance(
     return found._replace(state=state)
 
 
-def judge(state: State, networks: Genes, fitness: Fitness, recipe: Recipe, seed: int) -> Generation:
-    """Evaluate the (T, S * G) networks of a generation, and keep the best one.
-
-    The population is left as it is.
-    """
+def judge(
+    state: EspState, networks: Genes, fitness: Fitness, recipe: Recipe, seed: int
+) -> Generation:
+    """Evaluate the (T, S * G) networks of a generation, and keep the best one."""
     found = _evaluated(fitness, networks, _seed(seed, state.generation, 0))
     champion = int(np.argmax(found))
     state = replace(
@@ -531,10 +500,10 @@ def evolve(
     generations: int,
     seed: int = 0,
     states: int | None = None,
-) -> Iterator[State]:
+) -> Iterator[EspState]:
     """Evolve networks; yields the state after every generation.
 
-    With `lesion` the networks that `fitness` is given grow and shrink; `states` is as for
+    With `ablation` the networks that `fitness` is given grow and shrink; `states` is as for
     `advance`.
 
     Raises:
@@ -547,8 +516,8 @@ def evolve(
 
 
 def _believe(
-    state: State, champion: Genes, found: float, fitness: Fitness, recipe: Recipe, seed: int
-) -> State:
+    state: EspState, champion: Genes, found: float, fitness: Fitness, recipe: Recipe, seed: int
+) -> EspState:
     """Take the (S, G) champion of a generation as the best of its phase and run, where better."""
     rates = np.array([found, state.phase_fitness, state.best_fitness])
     there = np.isfinite(rates)
@@ -566,15 +535,12 @@ def _believe(
     if rates[0] > rates[1]:
         state = replace(state, phase_best=champion, phase_fitness=found, stale=0)
     if rates[0] > rates[2]:
-        state = replace(state, best=champion, best_fitness=found, vain=False)
+        state = replace(state, best=champion, best_fitness=found, new_best=True)
     return state
 
 
-def _begin_phase(state: State, recipe: Recipe, generator: np.random.Generator) -> State:
-    """Draw the neurons anew around the best network.
-
-    It may have a unit more or less than before.
-    """
+def _begin_phase(state: EspState, recipe: Recipe, generator: np.random.Generator) -> EspState:
+    """Draw the neurons anew around the best network, which may have another number of units."""
     units = len(state.population)
     around = burst(state.best, recipe.neurons, recipe.burst_size, recipe.burst_spares, generator)
     if len(state.best) > units:  # a new unit begins as all did
@@ -586,50 +552,49 @@ def _begin_phase(state: State, recipe: Recipe, generator: np.random.Generator) -
         before_fitness=state.phase_fitness,
         phase_fitness=_NONE,
         stale=0,
-        vain=True,
+        new_best=False,
         bursts=state.bursts + 1,
     )
     return replace(state, population=around)
 
 
-def _in_vain(state: State, recipe: Recipe) -> bool:
-    """Whether the phase that ends brought nothing; the first one always brings something."""
-    return state.vain if recipe.vain == "best" else state.phase_fitness <= state.before_fitness
+def _succeeded(state: EspState, recipe: Recipe) -> bool:
+    """Whether the phase that ends was successful; the first one always is."""
+    if recipe.success == "best":
+        return state.new_best
+    return state.phase_fitness > state.before_fitness
 
 
 def _resized(
-    state: State,
+    state: EspState,
     fitness: Fitness,
     recipe: Recipe,
     seed: int,
     states: int | None,
     most_units: int | None,
-) -> State:
-    """Change the number of units of the best network, after a phase in vain.
-
-    Take the unit from it that it misses least, or give it one more.
-    """
+) -> EspState:
+    """Take the unit from the best network that it misses least, or give it one more."""
     first = 1 + recipe.challenge
     seeds = [
         _seed(seed, state.generation - 1, number)
-        for number in range(first, first + recipe.lesion_evaluations)
+        for number in range(first, first + recipe.ablation_evaluations)
     ]
-    lesioned = (
+    ablated = (
         [without(state.best, unit, states) for unit in range(len(state.best))]
         if len(state.best) > 1
         else []
     )
     whole, *rates = [
         float(sum(_evaluated(fitness, network.reshape(1, -1), number)[0] for number in seeds))
-        for network in (state.best, *lesioned)
+        for network in (state.best, *ablated)
     ]
-    if rates and max(rates) >= recipe.lesion * whole:
-        best = lesioned[int(np.argmax(rates))]
+    if rates and max(rates) >= recipe.ablation * whole:
+        best = ablated[int(np.argmax(rates))]
     elif len(state.best) != most_units:
         best = with_one_more(state.best, states, recipe.new_weight)
     else:
         best = state.best
-    evaluations = state.evaluations + len(seeds) * (1 + len(lesioned))
+    evaluations = state.evaluations + len(seeds) * (1 + len(ablated))
     return replace(state, best=best, phase_best=best, evaluations=evaluations)
 
 
@@ -644,12 +609,12 @@ def _evaluated(fitness: Fitness, networks: Genes, seed: int) -> NDArray[np.float
 
 
 def generator_of(seed: int, generation: int) -> np.random.Generator:
-    """Of what is drawn for a generation; 0 is that of the first neurons."""
+    """Random generator of one generation; 0 is that of the initial population."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, generation))))
 
 
 def _seed(seed: int, generation: int, number: int) -> int:
-    """Of an evaluation: the generation's own is number 0, challenges follow."""
+    """Seed of an evaluation: the generation's own is number 0, challenges follow."""
     return int(np.random.SeedSequence((seed, generation, number)).generate_state(1)[0])
 
 
@@ -713,7 +678,7 @@ class Neurons:
     def of_length(self, length: int) -> Neurons:
         """The genes of the same network with as many hidden units as rows of that length have.
 
-        `lesion` changes their number.
+        `ablation` changes their number.
 
         Raises:
             ConfigurationError: No number of units makes such rows.

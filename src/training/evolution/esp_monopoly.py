@@ -1,11 +1,9 @@
-"""ESP in Monopoly: the networks of `genetic/esp`, evolved by `training.evolution.esp`.
-
-The networks are those of `agents.networks.esp`.
+"""ESP in Monopoly: the networks of `agents.networks.esp`, evolved.
 
 A player has several networks, one for each kind of question, and every hidden unit of each has a
 sub-population of its own. A trial draws one neuron of each; all of them get what the player wins at
 tables of scripted players, paired by seed with all others of its generation. At the tables
-`changing` the rivals are of another family from game to game.
+`changing` the opponents are of another family from game to game.
 """
 
 from __future__ import annotations
@@ -22,50 +20,50 @@ from rich.console import Console
 
 from agents.arena.evaluation import Wins, against
 from agents.networks.esp import FORMS, QUESTIONS, EspPlayer, architecture, rows
-from monopoly_env.cli.terminal import TextTable
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.policy.protocol import CompiledPolicy
 from training.cluster import HERE, Place
 from training.evolution import esp
 from training.evolution.esp import Neurons
+from training.evolution.esp_search import EspOptions, EspSearch
 from training.evolution.fitness import Matchup, play, split
-from training.evolution.neuron_search import NeuronOptions, NeuronSearch
+from training.evolution.run import result_table
 from training.run.folder import Run
 from training.run.options import check_ranges, result_settings
 
-PARENT: Final = "algorithmic"
+BASE: Final = "algorithmic"
 BEST: Final = "best.safetensors"
 _LIMIT: Final = 120  # turns of each player: friedman and gcp hardly trade, and would drag games on
 _SHARES: Final = {"algorithmic": 0.5, "gcp": 0.25, "friedman": 0.25}
 # families that evolution never meets
-_STRANGERS: Final = ("yasumura", "landlord/balanced", "fp/b/guarded")
+_UNMET: Final = ("yasumura", "landlord/balanced", "fp/b/guarded")
 _FINAL: Final = 1 << 20  # in the seed of the games at the end: no run has so many generations
 
 
 def _alike(name: str, seats: int, weight: float = 1.0) -> Matchup:
-    """A table at which all rivals are of one family."""
+    """A table at which all opponents are of one family."""
     return Matchup((name,) * (seats - 1), "official", _LIMIT, weight)
 
 
 # What evolution plays, and what it is measured by besides.
 TABLES: Final = {
     "changing": tuple(_alike(name, 4, share) for name, share in _SHARES.items()),
-    "fixed": (_alike(PARENT, 4),),
+    "fixed": (_alike(BASE, 4),),
     "two": tuple(_alike(name, 2, share) for name, share in _SHARES.items()),
 }
 
 
-def strangers(tables: str) -> tuple[Matchup, ...]:
+def unmet(tables: str) -> tuple[Matchup, ...]:
     """Tables of the same size with families that evolution never meets."""
     seats = 1 + len(TABLES[tables][0].opponents)
-    return tuple(_alike(name, seats) for name in _STRANGERS)
+    return tuple(_alike(name, seats) for name in _UNMET)
 
 
 # --- settings
 
 
 @dataclass(frozen=True)
-class EspMonopoly(NeuronOptions):
+class EspMonopoly(EspOptions):
     """Evolve the networks of a Monopoly player by ESP: docs/esp.md.
 
     The folder of a run holds config.json, curves (TensorBoard, and curves.csv), checkpoints,
@@ -87,8 +85,8 @@ class EspMonopoly(NeuronOptions):
     hidden: int = 8
     """Hidden units of each network, each with a sub-population."""
     tables: Literal["changing", "fixed", "two"] = "changing"
-    """changing: tables of four whose rivals are of another family from game to game; fixed: three
-    `algorithmic`; two: games of two."""
+    """changing: tables of four whose opponents are of another family from game to game; fixed:
+    three `algorithmic`; two: games of two."""
     candidate_games: int = 16
     """Games of a network in a generation; the same for all of its networks."""
     worth: float = 0.1
@@ -98,9 +96,9 @@ class EspMonopoly(NeuronOptions):
     """Games against each group of families at the end, of seeds that nothing was learned from."""
 
     @cached_property
-    def brood(self) -> Brood:
+    def player_neurons(self) -> PlayerNeurons:
         """The genes of a player."""
-        return Brood(self.networks, self.network, self.hidden)
+        return PlayerNeurons(self.networks, self.network, self.hidden)
 
     def check(self) -> None:
         """Check all that can be checked without playing."""
@@ -126,12 +124,12 @@ class EspMonopoly(NeuronOptions):
         )
         check_ranges(self, {"threads": (1, np.inf), "seed": (0, 1 << 31)})
         self.check_recipe()
-        if self.lesion:
+        if self.ablation:
             raise ConfigurationError(
-                f"--lesion {self.lesion:g}: several networks keep their units, so it must be 0"
+                f"--ablation {self.ablation:g}: several networks keep their units, so it must be 0"
                 " here."
             )
-        _ = self.brood
+        _ = self.player_neurons
         split(TABLES[self.tables], self.candidate_games)
         split(TABLES[self.tables], self.final_games)
 
@@ -140,11 +138,8 @@ class EspMonopoly(NeuronOptions):
         return MonopolySearch(self, place)
 
 
-ESP_MONOPOLY: Final = EspMonopoly()
-
-
-class Brood:
-    """Several networks of one player as the sub-populations of one array.
+class PlayerNeurons:
+    """Sub-populations of all networks of one player, as one array.
 
     Attributes:
         sizes: (S,) the genes of a neuron of each sub-population.
@@ -152,7 +147,7 @@ class Brood:
     """
 
     def __init__(self, networks: Sequence[str], form: str, hidden: int) -> None:
-        """Of the questions that have a network."""
+        """Take the questions that have a network, their form and their hidden units."""
         self.networks = tuple(question for question in QUESTIONS if question in networks)
         parts = {
             question: Neurons(architecture(question, form, hidden), bias=True)
@@ -217,24 +212,23 @@ def paid(score: Wins, worth: float) -> float:
 # --- a run
 
 
-class MonopolySearch(NeuronSearch):
+class MonopolySearch(EspSearch):
     """Players under way."""
 
-    files: ClassVar[dict[str, str]] = NeuronSearch.files | {BEST: "the best player"}
+    files: ClassVar[dict[str, str]] = EspSearch.files | {BEST: "the best player"}
     options: EspMonopoly
 
     def __init__(self, options: EspMonopoly, place: Place = HERE) -> None:
         """Begin before the first generation."""
-        self.brood = options.brood
-        super().__init__(
-            options, (len(self.brood.sizes), self.brood.genes), self.brood.sizes, place
-        )
+        self.player_neurons = options.player_neurons
+        sizes, genes = self.player_neurons.sizes, self.player_neurons.genes
+        super().__init__(options, (len(sizes), genes), sizes, place)
 
     def evaluate(self, players: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
         """(N,) what players are paid for the games of a seed."""
         options = self.options
         scores = play(
-            self.brood.policies(players),
+            self.player_neurons.policies(players),
             TABLES[options.tables],
             options.candidate_games,
             seed,
@@ -259,7 +253,7 @@ class MonopolySearch(NeuronSearch):
         return generations * self.options.candidate_games * esp.most_evaluations(self.options)
 
     def final_games(self, length: int) -> int:
-        """Games of the player and its parent at the end, at tables that it knows and others."""
+        """Games of the player and its base policy at the end, at known tables and others."""
         del length
         return 2 * 2 * self.options.final_games
 
@@ -272,14 +266,16 @@ class MonopolySearch(NeuronSearch):
         self.played(self.games(self.step) - self.games_played)
 
     def finish(self, run: Run) -> dict[str, Any]:
-        """Save the best player and let it play fresh games beside its parent.
+        """Save the best player and let it play fresh games beside its base policy.
 
         Returns what evaluation.json holds.
         """
         options, path = self.options, run.folder / BEST
-        player = self.brood.player(self.stage.best, f"genetic/esp/{options.network}, evolved")
+        player = self.player_neurons.player(
+            self.stage.best, f"genetic/esp/{options.network}, evolved"
+        )
         player.save(path)
-        kinds = (("known", TABLES[options.tables]), ("unknown", strangers(options.tables)))
+        kinds = (("known", TABLES[options.tables]), ("unknown", unmet(options.tables)))
         seed = self.game_seed(_FINAL)
         measured = [
             measure(player, settings, options.final_games, seed, options.threads)
@@ -289,7 +285,7 @@ class MonopolySearch(NeuronSearch):
         return {
             "agent": str(path), "network": options.network, "tables": options.tables,
             "generations": self.step,
-            "evaluations": self.stage.evaluations, "bursts": self.stage.bursts, "parent": PARENT,
+            "evaluations": self.stage.evaluations, "bursts": self.stage.bursts, "base": BASE,
             "measured": measured,
         }  # fmt: skip
 
@@ -301,7 +297,7 @@ def measure(
     seed: int,
     threads: int | None = None,
 ) -> dict[str, Any]:
-    """Let a player and its parent play the same games.
+    """Let a player and its base policy play the same games.
 
     Returns a row of what they won, with the paired difference.
     """
@@ -310,33 +306,32 @@ def measure(
         round(games * share / sum(shares) / setting.orders) * setting.orders
         for share, setting in zip(shares, settings, strict=True)
     ]
-    own, parent = against([player, PARENT], settings, counts, seed, threads, same_seeds=False)
-    less = own.difference(parent)
+    own, base = against([player, BASE], settings, counts, seed, threads, same_seeds=False)
+    less = own.difference(base)
     return {
         "against": ", ".join(map(str, settings)), "games": sum(counts), "win_rate": own.rate,
-        "parent_win_rate": parent.rate,
+        "base_win_rate": base.rate,
         "difference": less.difference, "low": less.low, "high": less.high,
     }  # fmt: skip
 
 
 def show(results: Mapping[str, Any]) -> None:
-    """Print what the best player wins in fresh games, beside its parent."""
+    """Print what the best player wins in fresh games, beside its base policy."""
     found = (
         f"{results['generations']:,} generations, {results['evaluations']:,} evaluations,"
         f" {results['bursts']} bursts"
     )
     caption = (
-        f"Fresh games; differences to {results['parent']} are paired by seed, with 95% intervals."
+        f"Fresh games; differences to {results['base']} are paired by seed, with 95% intervals."
     )
-    shown = TextTable("families", title=f"{results['agent']} after {found}", caption=caption)
-    for heading in ("against", "games", "wins", "parent", "difference", "interval"):
-        shown.add_column(heading, justify="left" if heading == "against" else "right")
-    for row in results["measured"]:
-        interval = f"{100 * row['low']:+.1f} to {100 * row['high']:+.1f}"
-        rates = (
-            f"{row['win_rate']:.1%}",
-            f"{row['parent_win_rate']:.1%}",
-            f"{100 * row['difference']:+.1f}",
+    rows = [
+        (
+            row["families"], row["against"], f"{row['games']:,}", f"{row['win_rate']:.1%}",
+            f"{row['base_win_rate']:.1%}", f"{100 * row['difference']:+.1f}",
+            f"{100 * row['low']:+.1f} to {100 * row['high']:+.1f}",
         )
-        shown.add_row(row["families"], row["against"], f"{row['games']:,}", *rates, interval)
-    Console().print(shown)
+        for row in results["measured"]
+    ]  # fmt: skip
+    heads = ("families", "against", "games", "wins", "base", "difference", "interval")
+    title = f"{results['agent']} after {found}"
+    Console().print(result_table(title, heads, rows, caption, texts=2))

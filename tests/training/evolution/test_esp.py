@@ -208,8 +208,10 @@ def test_a_unit_that_nobody_sees_changes_nothing_and_can_go_again(recurrent: boo
 
 
 @pytest.mark.parametrize("states", [None, 1])
-def test_lesion_takes_units_that_are_not_needed_and_adds_where_all_are(states: int | None) -> None:
-    recipe = Recipe(neurons=8, stagnation=2, lesion=0.9)
+def test_ablation_takes_units_that_are_not_needed_and_adds_where_all_are(
+    states: int | None,
+) -> None:
+    recipe = Recipe(neurons=8, stagnation=2, ablation=0.9)
 
     def sizes(fitness: esp.Fitness) -> list[int]:
         found = esp.evolve(
@@ -225,7 +227,7 @@ def test_lesion_takes_units_that_are_not_needed_and_adds_where_all_are(states: i
 
     assert sizes(lambda rows, seed: np.ones(len(rows))) == [3] * 5 + [2] * 3 + [1] * 3 + [
         2
-    ]  # the first phase is not in vain; one unit has to stay
+    ]  # the first phase is successful; one unit has to stay
     assert sizes(lambda rows, seed: np.full(len(rows), float(rows.shape[1])))[-1] > 3
     limited = esp.begin(3, 4, recipe, 1)
     for _ in range(12):
@@ -244,9 +246,9 @@ def test_lesion_takes_units_that_are_not_needed_and_adds_where_all_are(states: i
             asked.append(rows.size)
         return np.full(len(rows), float(rows.shape[1]))
 
-    judged = dataclasses.replace(recipe, lesion_evaluations=4, challenge=0)
+    judged = dataclasses.replace(recipe, ablation_evaluations=4, challenge=0)
     list(esp.evolve(count, sub_populations=3, genes=4, recipe=judged, generations=6, seed=1))
-    # one phase in vain: the whole network, then without each of its three units
+    # one unsuccessful phase: the whole network, then without each of its three units
     assert asked == [12] * 4 + [8] * 12
     steady = esp.evolve(
         lambda rows, seed: np.ones(len(rows)),
@@ -258,16 +260,21 @@ def test_lesion_takes_units_that_are_not_needed_and_adds_where_all_are(states: i
     assert {len(state.best) for state in steady} == {3}
 
 
-def test_a_phase_is_in_vain_if_it_finds_no_best_or_comes_no_higher_than_the_one_before() -> None:
+def test_a_phase_succeeds_if_it_finds_a_new_best_or_comes_higher_than_the_one_before() -> None:
     """Fitness by generation.
 
     The second phase finds no best network, but comes higher than the first one did at its end.
     """
 
-    def sizes(vain: Literal["best", "phase"], heights: list[float]) -> list[int]:
+    def sizes(success: Literal["best", "phase"], heights: list[float]) -> list[int]:
         generation = iter(heights)
         recipe = Recipe(
-            neurons=8, stagnation=2, lesion=0.5, lesion_evaluations=1, challenge=0, vain=vain
+            neurons=8,
+            stagnation=2,
+            ablation=0.5,
+            ablation_evaluations=1,
+            challenge=0,
+            success=success,
         )
 
         def fitness(rows: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
@@ -403,8 +410,8 @@ def test_genes_are_the_weights_of_a_hidden_unit(recurrent: bool, bias: bool) -> 
         ({"mutation_size": np.inf}, "mutation_size=inf must be a number from 0 to 10"),
         ({"weights": np.nan}, "weights=nan must be a number from 0 to 1000"),
         ({"new_weight": np.inf}, "new_weight=inf must be a number from -1000 to 1000"),
-        ({"lesion_evaluations": 0}, "lesion_evaluations=0 must be a whole number from 1"),
-        ({"vain": "never"}, "Unknown vain='never'"),
+        ({"ablation_evaluations": 0}, "ablation_evaluations=0 must be a whole number from 1"),
+        ({"success": "never"}, "Unknown success='never'"),
         ({"trials": 0}, "trials=0 must be a whole number from 1"),
     ],
 )
@@ -426,12 +433,12 @@ def test_impossible_sizes_are_refused(sizes: tuple[int, int, int], message: str)
 def test_a_state_of_another_run_is_refused() -> None:
     recipe = Recipe(neurons=8, children="compete", challenge=0)
     like = esp.begin(2, 3, recipe, 0)
-    arrays, counts = esp.saved(esp.advance(like, squares, recipe, 0).state)
-    assert esp.restored(like, arrays, counts, 1, recipe).population.shape == (2, 12, 3)
+    arrays, counts = esp.advance(like, squares, recipe, 0).state.saved()
+    assert like.restored(arrays, counts, 1, recipe).population.shape == (2, 12, 3)
     with pytest.raises(ValueError, match="of 12 neurons, not of 8"):
-        esp.restored(like, arrays, counts, 1, dataclasses.replace(recipe, children="replace"))
+        like.restored(arrays, counts, 1, dataclasses.replace(recipe, children="replace"))
     with pytest.raises(ValueError, match="not finite"):
-        esp.restored(like, arrays | {"best": np.full((2, 3), np.nan)}, counts, 1, recipe)
+        like.restored(arrays | {"best": np.full((2, 3), np.nan)}, counts, 1, recipe)
 
 
 def test_other_networks_and_a_fitness_that_is_no_number_are_refused() -> None:

@@ -20,7 +20,7 @@ import agents
 from agents.networks.esp import QUESTIONS, EspPlayer
 from monopoly_env.errors import ConfigurationError
 from training.evolution import esp
-from training.evolution.esp_monopoly import BEST, Brood, EspMonopoly, measure
+from training.evolution.esp_monopoly import BEST, EspMonopoly, PlayerNeurons, measure
 from training.evolution.fitness import Matchup
 from training.evolution.run import execute
 from training.evolve import main
@@ -38,12 +38,12 @@ def quietly() -> Console:
 
 
 def test_a_neuron_has_the_weights_of_its_own_unit() -> None:
-    brood = Brood(("jail", "worth"), "recurrent", 3)
-    assert brood.sizes.tolist() == [37 + 3 + 1 + 1] * 3 + [15 + 3 + 1 + 1] * 3
-    genes = np.zeros((6, brood.genes))
+    neurons = PlayerNeurons(("jail", "worth"), "recurrent", 3)
+    assert neurons.sizes.tolist() == [37 + 3 + 1 + 1] * 3 + [15 + 3 + 1 + 1] * 3
+    genes = np.zeros((6, neurons.genes))
     genes[1, :42] = np.arange(1, 43)  # the second unit of `worth`
     genes[5, 18] = 7.0  # the weight from the third unit of `jail` to its output
-    arrays = brood.player(genes, "neurons").arrays()
+    arrays = neurons.player(genes, "neurons").arrays()
     assert arrays["worth.cell.weight_ih"][1].tolist() == list(range(1, 38))
     assert arrays["worth.cell.weight_hh"][1].tolist() == [38, 39, 40]
     assert arrays["worth.0.weight"][0].tolist() == [0, 41, 0]
@@ -53,10 +53,10 @@ def test_a_neuron_has_the_weights_of_its_own_unit() -> None:
 
 
 def test_players_of_a_generation_play_as_the_saved_ones_do() -> None:
-    brood = Brood(QUESTIONS, "feed_forward", 2)
-    genes = np.random.default_rng(0).normal(size=(3, len(brood.sizes) * brood.genes))
-    for policy, one in zip(brood.policies(genes), genes, strict=True):
-        assert policy.params.tobytes() == brood.player(one, "one").params.tobytes()
+    neurons = PlayerNeurons(QUESTIONS, "feed_forward", 2)
+    genes = np.random.default_rng(0).normal(size=(3, len(neurons.sizes) * neurons.genes))
+    for policy, one in zip(neurons.policies(genes), genes, strict=True):
+        assert policy.params.tobytes() == neurons.player(one, "one").params.tobytes()
 
 
 def test_genes_that_a_neuron_has_not_never_change() -> None:
@@ -77,18 +77,18 @@ def test_genes_that_a_neuron_has_not_never_change() -> None:
 
 
 def test_a_fitness_that_knows_the_best_player_finds_it() -> None:
-    brood = Brood(("cash", "worth"), "feed_forward", 2)
-    used = (np.arange(brood.genes) < brood.sizes[:, None]).ravel()
+    neurons = PlayerNeurons(("cash", "worth"), "feed_forward", 2)
+    used = (np.arange(neurons.genes) < neurons.sizes[:, None]).ravel()
 
     def fitness(players: np.ndarray, seed: int) -> np.ndarray:
         return np.asarray(-np.abs(players[:, used] - 1.0).mean(axis=1))
 
     recipe = esp.Recipe(neurons=20, trials=4, weights=2.0, challenge=0)
-    state = esp.begin(4, brood.genes, recipe, 0)
-    first = esp.advance(state, fitness, recipe, 0, sizes=brood.sizes).state
+    state = esp.begin(4, neurons.genes, recipe, 0)
+    first = esp.advance(state, fitness, recipe, 0, sizes=neurons.sizes).state
     state = first
     for _ in range(80):
-        state = esp.advance(state, fitness, recipe, 0, sizes=brood.sizes).state
+        state = esp.advance(state, fitness, recipe, 0, sizes=neurons.sizes).state
     assert state.best_fitness > 0.5 * first.best_fitness
 
 

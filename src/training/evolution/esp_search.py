@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from training.cluster import HERE, Place
 from training.evolution import esp
-from training.evolution.esp import Fitness, Generation, Recipe, Sizes, State
+from training.evolution.esp import EspState, Fitness, Generation, Recipe, Sizes
 from training.evolution.run import EvolutionOptions, Search
 
 
 @dataclass(frozen=True)
-class NeuronOptions(Recipe, EvolutionOptions):
+class EspOptions(Recipe, EvolutionOptions):
     """Options of a run that evolves neurons."""
 
     def check_recipe(self) -> None:
@@ -27,20 +27,20 @@ class NeuronOptions(Recipe, EvolutionOptions):
         Recipe.check(self)
 
 
-class NeuronSearch(Search):
+class EspSearch(Search):
     """Neurons under way.
 
     Attributes:
         shape: Sub-populations, and genes of a neuron.
         sizes: See `esp.advance`.
-        stage: Where the search has come to.
+        stage: EspState of ESP.
     """
 
-    options: NeuronOptions
+    options: EspOptions
 
     def __init__(
         self,
-        options: NeuronOptions,
+        options: EspOptions,
         shape: tuple[int, int],
         sizes: Sizes = None,
         place: Place = HERE,
@@ -50,7 +50,7 @@ class NeuronSearch(Search):
         self.shape, self.sizes = shape, sizes
         self.stage = self.first()
 
-    def first(self) -> State:
+    def first(self) -> EspState:
         """The initial population."""
         return esp.begin(*self.shape, self.options, self.options.seed)
 
@@ -72,12 +72,12 @@ class NeuronSearch(Search):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a checkpoint holds as arrays."""
-        return esp.saved(self.stage)[0]
+        return self.stage.saved()[0]
 
     def values(self) -> dict[str, Any]:
         """What a checkpoint holds as JSON."""
-        return super().values() | esp.saved(self.stage)[1]
+        return super().values() | self.stage.saved()[1]
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
-        self.stage = esp.restored(self.stage, arrays, values, self.step, self.options)
+        self.stage = self.stage.restored(arrays, values, self.step, self.options)
