@@ -151,7 +151,7 @@ MOST_METHODS = 20
 TOO_LONG = {"Rules.__post_init__", "_record"}
 TOO_LARGE = {"VectorMonopoly", "Evolution", "Population", "ChoiceLearner"}
 NAMED_TWICE = {
-    "Algorithmic", "Batch", "Block", "Drawing", "Match", "Network", "Options", "Random", "Recipe",
+    "Algorithmic", "Batch", "Block", "Match", "Network", "Options", "Random", "Recipe",
     "Results", "Rules", "Table", "Tables",
 }  # fmt: skip
 

@@ -39,13 +39,14 @@ from monopoly_env.errors import (
     whole_number,
 )
 from monopoly_env.kernels.philox import MAX_SEED
+from monopoly_env.render.drawing import INSTALLED_MODES, check_render_mode
 from pente_env import core
 from pente_env.game import Game
 from pente_env.loop import FORFEIT, chosen_point
 from pente_env.matches import PlayerLike, check_table, coerce
 from pente_env.observation import check_encoding, length_of, observe_known
 from pente_env.player import MEMORY, Player
-from pente_env.render import INSTALLED_MODES, check_render_mode, render
+from pente_env.render import render
 from pente_env.rules import Rules
 from pente_env.vector import check_seat
 

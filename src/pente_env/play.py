@@ -27,10 +27,11 @@ from monopoly_env.cli.command import Command
 from monopoly_env.cli.terminal import QuitError
 from monopoly_env.errors import ConfigurationError, IllegalActionError, MonopolyError, nearest
 from monopoly_env.files import sources
+from monopoly_env.render.drawing import check_suffix
 from pente_env import core, matches
 from pente_env.game import Game, Games
 from pente_env.player import MEMORY, Player
-from pente_env.render import SIGNS, board_lines, caption, check_file, draw
+from pente_env.render import SIGNS, draw, to_text
 from pente_env.rules import MAX_SIZE, MIN_SIZE, PRESETS, Rules
 from pente_env.scripted import names
 
@@ -150,7 +151,7 @@ def run(options: Options, console: Console) -> int:
     if options.json:
         raise ConfigurationError("--json shows the result of a match: it needs --games.")
     if options.picture:
-        check_file(options.picture)
+        check_suffix(options.picture)
     rules, players = (
         rules_of(options),
         [None if name == HUMAN else seated(name) for name in options.players],
@@ -213,7 +214,7 @@ def play(
 
 def show(game: Game, console: Console) -> None:
     """Print the board and the caption."""
-    console.print("\n".join(["", *board_lines(game), caption(game), ""]))
+    console.print(f"\n{to_text(game)}\n")
 
 
 def ask(game: Game, console: Console) -> int:

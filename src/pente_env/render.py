@@ -9,23 +9,14 @@ Seats are told apart by colour and by sign, and the last stone is marked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
-from monopoly_env.errors import ConfigurationError, RenderModeError, nearest, shortened
-from monopoly_env.render import raster
+from monopoly_env.render.drawing import Drawing, add, rendered
 from pente_env.core import COLUMNS, ending, is_over, name_of, stones, winner
 from pente_env.game import Game
 
 SIGNS: Final = "XO#"  # one for each seat
-RENDER_MODES: Final = ("ansi", "human", "rgb_array", "svg")
-# Those that can be drawn here: checkers of environments try every mode that is listed.
-INSTALLED_MODES: Final = tuple(
-    mode for mode in RENDER_MODES if mode != "rgb_array" or raster.installed()
-)
-
 _UNIT: Final = 40  # between two lines of the board; all lengths in user units
 _MARGIN: Final = 44
 # Fill and edge of the seats' stones, in colours of Okabe and Ito ("Color universal design", 2008).
@@ -71,58 +62,6 @@ def _outcome(game: Game) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """A picture of a game. Notebooks show it; `str` is the SVG document.
-
-    Attributes:
-        svg: The document, as text.
-    """
-
-    svg: str
-
-    def __str__(self) -> str:
-        return self.svg
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-    def save(self, path: str | Path, width: int = raster.WIDTH) -> None:
-        """Write the picture to a file.
-
-        Args:
-            path: A file that ends in `.svg` or `.png`.
-            width: Pixels of a `.png`.
-
-        Raises:
-            ConfigurationError: The suffix is another, the file cannot be written, the width is out
-                of range, or the libraries for pixels (the extra `pictures`) are not installed.
-        """
-        file = Path(path)
-        check_file(file)
-        data = self.svg.encode() if file.suffix == ".svg" else raster.png(self.svg, width)
-        try:
-            file.write_bytes(data)
-        except OSError as error:
-            raise ConfigurationError(f"Cannot write {str(path)!r}: {error.strerror}.") from error
-
-
-def check_file(file: Path) -> None:
-    """Make sure that a picture can be saved to a file of this name.
-
-    Raises:
-        ConfigurationError: It ends in neither `.svg` nor `.png`, or its folder is not there.
-    """
-    if file.suffix not in (".svg", ".png"):
-        raise ConfigurationError(
-            f"A picture is saved to a .svg or .png file, not to {str(file)!r}."
-        )
-    if not file.parent.is_dir():
-        raise ConfigurationError(
-            f"There is no folder {str(file.parent)!r} for the picture {str(file)!r}."
-        )
-
-
 def draw(game: Game) -> Drawing:
     """Draw a game: the board from above, with the names of its lines and a caption."""
     board = stones(game)
@@ -133,16 +72,16 @@ def draw(game: Game) -> Drawing:
         "font-family": "Helvetica, Arial, sans-serif", "font-size": "13", "text-anchor": "middle",
         "fill": _INK,
     })  # fmt: skip
-    _add(root, "title", f"Pente, move {int(game.moves)}")
-    _add(root, "desc", caption(game))
-    _add(root, "rect", width=width, height=height, fill=_PAPER)
+    add(root, "title", f"Pente, move {int(game.moves)}")
+    add(root, "desc", caption(game))
+    add(root, "rect", width=width, height=height, fill=_PAPER)
     edge = _MARGIN - _UNIT / 2
-    _add(root, "rect", x=edge, y=edge, width=side * _UNIT, height=side * _UNIT, rx=4, fill=_BOARD)
+    add(root, "rect", x=edge, y=edge, width=side * _UNIT, height=side * _UNIT, rx=4, fill=_BOARD)
     _grid(root, side)
     for point, stone in enumerate(board.ravel().tolist()):
         if stone:
             _stone(root, game, point, stone - 1)
-    _add(root, "text", caption(game), x=width / 2, y=height - 10)
+    add(root, "text", caption(game), x=width / 2, y=height - 10)
     return Drawing(ET.tostring(root, encoding="unicode"))
 
 
@@ -150,57 +89,21 @@ def _grid(root: ET.Element, side: int) -> None:
     end = _MARGIN + (side - 1) * _UNIT
     for i in range(side):
         at = _MARGIN + i * _UNIT
-        _add(root, "path", d=f"M{_MARGIN} {at} H{end} M{at} {_MARGIN} V{end}", stroke=_LINE)
-        _add(root, "text", str(side - i), x=_MARGIN / 4, y=at + 5)
-        _add(root, "text", COLUMNS[i], x=at, y=end + 0.9 * _MARGIN)
+        add(root, "path", d=f"M{_MARGIN} {at} H{end} M{at} {_MARGIN} V{end}", stroke=_LINE)
+        add(root, "text", str(side - i), x=_MARGIN / 4, y=at + 5)
+        add(root, "text", COLUMNS[i], x=at, y=end + 0.9 * _MARGIN)
 
 
 def _stone(root: ET.Element, game: Game, point: int, seat: int) -> None:
     side, (fill, edge) = int(game.rules.side), _STONES[seat]
     x, y = _MARGIN + point % side * _UNIT, _MARGIN + point // side * _UNIT
-    group = _add(root, "g", id=f"point-{point}")
-    _add(group, "title", f"{name_of(point, side)}: {SIGNS[seat]}")
-    _add(group, "circle", cx=x, cy=y, r=0.43 * _UNIT, fill=fill, stroke=edge)
+    group = add(root, "g", id=f"point-{point}")
+    add(group, "title", f"{name_of(point, side)}: {SIGNS[seat]}")
+    add(group, "circle", cx=x, cy=y, r=0.43 * _UNIT, fill=fill, stroke=edge)
     if point == game.last:
-        _add(group, "circle", cx=x, cy=y, r=0.2 * _UNIT, fill="none", stroke=_MARK, stroke_width=3)
-
-
-def _add(parent: ET.Element, tag: str, text: str | None = None, **attributes: Any) -> ET.Element:
-    element = ET.SubElement(
-        parent, tag, {name.replace("_", "-"): str(value) for name, value in attributes.items()}
-    )
-    element.text = text
-    return element
-
-
-def check_render_mode(mode: str | None) -> str | None:
-    """Validate a render mode and return it.
-
-    Raises:
-        RenderModeError: There is no such mode, or its libraries are not installed.
-    """
-    if mode is not None and mode not in RENDER_MODES:
-        raise RenderModeError(
-            f"Unknown render_mode {shortened(mode)}. {nearest(shortened(mode), RENDER_MODES)}"
-        )
-    if mode == "rgb_array":
-        try:
-            raster.libraries()
-        except ConfigurationError as error:
-            raise RenderModeError(f"render_mode='rgb_array': {error}") from error
-    return mode
+        add(group, "circle", cx=x, cy=y, r=0.2 * _UNIT, fill="none", stroke=_MARK, stroke_width=3)
 
 
 def render(game: Game, mode: str | None) -> Any:
-    """Render a game.
-
-    `ansi` returns text, `human` prints it, `svg` returns a drawing as text, `rgb_array` its pixels
-    (H, W, 3) uint8.
-    """
-    if mode == "human":
-        print(to_text(game))
-    if mode in (None, "human"):
-        return None
-    if mode == "ansi":
-        return to_text(game)
-    return str(draw(game)) if mode == "svg" else raster.pixels(str(draw(game)))
+    """Render a game (`monopoly_env.render.drawing.rendered`)."""
+    return rendered(mode, lambda: to_text(game), lambda: draw(game))

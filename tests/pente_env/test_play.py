@@ -129,7 +129,6 @@ def test_match(capsys: pytest.CaptureFixture[str]) -> None:
         (["--players", "human", "better", "simple", "random"], "has 2 or 3 players, not 4"),
         (["--players", "random", "--games", "2"], "has 2 or 3 players, not 1"),
         (["--picture", "end.gif"], "'end.gif'"),
-        (["--picture", "no-folder/end.svg"], "no folder 'no-folder'"),
         (["--players", "human", "random", "--games", "10"], "nobody can be human"),
         (["--rules", "chess"], "'chess'"),
         (["--size", "4"], "--size 4"),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
-from gymnasium import spaces
 from numpy.typing import NDArray
-from pettingzoo import AECEnv
 
 from monopoly_env import actions, core, rewards
 from monopoly_env import encoding as encodings
@@ -17,30 +15,25 @@ from monopoly_env.engine import agenda
 from monopoly_env.engine.agenda import FAULTS
 from monopoly_env.engine.step import write_mask
 from monopoly_env.envs.spaces import (
-    INSTALLED_MODES,
     NUM_HEADS,
-    check_render_mode,
     observation_space,
     render,
     write_heads,
 )
 from monopoly_env.envs.stepping import following_seed, replace_illegal, write_observations
+from monopoly_env.envs.turns import TurnEnv
 from monopoly_env.envs.vector import check_count
 from monopoly_env.errors import (
-    ConfigurationError,
     EngineError,
-    GameOverError,
     check_illegal,
-    nearest,
     whole_number,
 )
-from monopoly_env.game import MAX_PLAYERS, Game, Games, empty_games
+from monopoly_env.game import MAX_PLAYERS, Games
 from monopoly_env.kernels import entry
 from monopoly_env.kernels.philox import MAX_SEED
+from monopoly_env.render.drawing import check_render_mode
 from monopoly_env.rewards import Reward, Terms, staying, write_reward
 from monopoly_env.rules import Rules
-
-Observation: TypeAlias = dict[str, NDArray[Any]]
 
 
 @entry()
@@ -63,18 +56,13 @@ def _look(  # noqa: PLR0917 - compiled
     write_heads(mask, heads)
 
 
-class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo ships no types
+class MonopolyAEC(TurnEnv):
     """A PettingZoo environment.
 
     `monopoly_v0` documents observations, actions, rewards and arguments.
     """
 
-    metadata: dict[str, Any] = {  # noqa: RUF012
-        "name": "monopoly_v0",
-        "render_modes": list(INSTALLED_MODES),
-        "is_parallelizable": False,
-        "render_fps": 2,
-    }
+    metadata = TurnEnv.metadata | {"name": "monopoly_v0"}
 
     def __init__(
         self,
@@ -98,51 +86,10 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         self.reward = rewards.resolve(reward)
         self._terms = self.reward.terms
 
-        self.possible_agents = [f"player_{seat}" for seat in range(players)]
-        self.agents: list[str] = []
-        self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in self.possible_agents}
-        self.observation_spaces = {
-            agent: _observation_space(self.encoding.size) for agent in self.possible_agents
-        }
-        self.state_space = observation_space(self.encoding.size)
+        self._seat(players, NUM_ACTIONS, observation_space(self.encoding.size))
         self._seed: int | None = None  # of the game from which the next ones follow
         self._games_begun = 0  # since then
-        self._games: Games = empty_games(0)  # none before the first reset
         self._nobody = np.zeros(NUM_ACTIONS, np.int8)
-
-    def observation_space(self, agent: str) -> Any:
-        """The observation space of an agent: the same object on every call."""
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> Any:
-        """The action space of an agent: the same object on every call."""
-        return self.action_spaces[agent]
-
-    @property
-    def game(self) -> Game:
-        """The record of the game. Changing it changes the game.
-
-        Raises:
-            ConfigurationError: `reset` was never called.
-        """
-        if not len(self._games):
-            raise ConfigurationError("No game has begun: call reset() first.")
-        return self._games[0]
-
-    def last(
-        self, observe: bool = True
-    ) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
-        """Observation, reward, termination, truncation and info of the agent to move.
-
-        As in PettingZoo.
-
-        Raises:
-            GameOverError: All agents are out.
-            ConfigurationError: `reset` was never called.
-        """
-        _ = self.game, self._to_move()
-        return super().last(observe)  # type: ignore[no-any-return]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start a game.
@@ -172,69 +119,32 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         self._alive = (1 << players) - 1
         self._facts = np.array([0, 0, 0, self._alive, 0])
 
-        self.agents = self.possible_agents[:]
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self.terminations = dict.fromkeys(self.agents, False)
-        self.truncations = dict.fromkeys(self.agents, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: _not_asked() for agent in self.agents}
-        self._skip_agent_selection: str | None = None
-        self.agent_selection = self.agents[0]
+        self._begin()
         handle, discount, _ = self._terms
         self._settle((handle, discount, False))  # nothing was earned before the first step
 
-    def step(self, action: int | None) -> None:
-        """Carry out the action of `agent_selection`.
+    def _no_info(self) -> dict[str, Any]:
+        return {"decision": agenda.OVER, "heads": np.zeros(NUM_HEADS, np.int8)}
 
-        None removes an agent that is terminated or truncated.
-
-        Raises:
-            IllegalActionError: The action is not legal (with `illegal="raise"`). The message lists
-                the legal ones; nothing has changed.
-            ConfigurationError: The action is not an integer below NUM_ACTIONS, or is not None for
-                an agent that is out.
-            GameOverError: All agents are out, or `reset` was never called.
-        """
-        agent = self._to_move()
-        if self.terminations[agent] or self.truncations[agent]:
-            if action is not None:
-                raise ConfigurationError(
-                    f"{agent} is out: its action must be None, not {action!r}."
-                )
-            self._was_dead_step(None)
-            return
+    def _act(self, agent: str, action: int | None) -> None:
         number = actions.check(action)
         if not self._mask[number]:
             if self.illegal == "raise":
                 raise core.illegal(self.game, number)
             if self.illegal == "penalize":
+                self._mask.fill(0)
                 self._forfeit(agent)
                 return
             number = self._random_legal(number)
         core.apply(self._games, number)
         self._cumulative_rewards[agent] = 0.0
-        self.infos[agent] = _not_asked()
+        self.infos[agent] = self._no_info()
         self._settle(self._terms)
-
-    def _to_move(self) -> str:
-        if not self.agents:
-            raise GameOverError("No agent is left in the game: call reset().")
-        return str(self.agent_selection)
 
     def _random_legal(self, illegal: int) -> int:
         chosen = np.array([illegal])
         replace_illegal(self._games, chosen, np.zeros(1, np.bool_), True)
         return int(chosen[0])
-
-    def _forfeit(self, agent: str) -> None:
-        """End the game for all: -1 for the agent, 0 for the others."""
-        self._mask.fill(0)
-        for other in self.agents:
-            self.rewards[other] = 0.0
-            self.terminations[other] = True
-            self.infos[other] = _not_asked()
-        self.rewards[agent] = self._cumulative_rewards[agent] = -1.0
-        self._deads_step_first()
 
     def _settle(self, terms: Terms) -> None:
         """Update the environment's attributes from the game after a step."""
@@ -278,39 +188,17 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
                 self._cumulative_rewards[agent] += reward
                 if not self._alive >> seat & 1:
                     self.terminations[agent] = True
-                    self.infos[agent] = _not_asked()
+                    self.infos[agent] = self._no_info()
 
     def _truncate(self) -> None:
         self._mask.fill(0)
         for agent in self.agents:
             self.truncations[agent] = True
-            self.infos[agent] = _not_asked()
+            self.infos[agent] = self._no_info()
         self._deads_step_first()
 
-    def observe(self, agent: str) -> Observation:
-        """The observation of an agent, in new arrays.
-
-        Only the agent to move has legal actions in its mask.
-        """
-        if agent not in self._seat_of:
-            raise ConfigurationError(
-                f"There is no agent {agent!r}. {nearest(agent, self._seat_of)}"
-            )
-        _ = self.game
-        seat = self._seat_of[agent]
-        to_move = seat == self._facts[0]
-        return {
-            "observation": self._see(seat),
-            "action_mask": (self._mask if to_move else self._nobody).copy(),
-        }
-
-    def state(self) -> NDArray[np.float32]:
-        """The table as seat 0 sees it, regardless of who is to move.
-
-        (D,) float32, for a centralized critic.
-        """
-        _ = self.game
-        return self._see(0)
+    def _mask_of(self, seat: int) -> NDArray[np.int8]:
+        return (self._mask if seat == self._facts[0] else self._nobody).copy()
 
     def _see(self, seat: int) -> NDArray[np.float32]:
         out = np.empty(self.encoding.size, np.float32)
@@ -323,20 +211,3 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         Text (`ansi`), a drawing (`svg`) or its pixels (`rgb_array`); `human` prints the text.
         """
         return render(self.game, self.render_mode)
-
-    def close(self) -> None:
-        """Do nothing: no resources are held."""
-
-
-def _observation_space(size: int) -> spaces.Dict:
-    return spaces.Dict(
-        {
-            "observation": observation_space(size),
-            "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
-        }
-    )
-
-
-def _not_asked() -> dict[str, Any]:
-    """The info of an agent that is not to move or is out."""
-    return {"decision": agenda.OVER, "heads": np.zeros(NUM_HEADS, np.int8)}

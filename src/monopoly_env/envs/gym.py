@@ -52,12 +52,10 @@ from monopoly_env.actions import check as check_action
 from monopoly_env.encoding import Encoding
 from monopoly_env.envs.registration import register
 from monopoly_env.envs.spaces import (
-    INSTALLED_MODES,
     NUM_HEADS,
     MaskedDiscrete,
     MaskedMultiDiscrete,
     check_options,
-    check_render_mode,
     observation_space,
     open_heads,
     render,
@@ -73,6 +71,7 @@ from monopoly_env.errors import (
 from monopoly_env.game import Game
 from monopoly_env.kernels.philox import MAX_SEED
 from monopoly_env.policy.names import PolicyLike
+from monopoly_env.render.drawing import INSTALLED_MODES, check_render_mode
 from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
 

@@ -13,16 +13,11 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from monopoly_env.actions import HEAD_OF, HEADS, NUM_ACTIONS
-from monopoly_env.errors import ConfigurationError, RenderModeError, nearest, shortened
+from monopoly_env.errors import ConfigurationError, nearest, shortened
 from monopoly_env.game import Game
 from monopoly_env.kernels import entry, kernel
-from monopoly_env.render import raster
+from monopoly_env.render.drawing import rendered
 
-RENDER_MODES: Final = ("ansi", "human", "rgb_array", "svg")
-# Those that can be drawn here: checkers of environments try every mode that is listed.
-INSTALLED_MODES: Final = tuple(
-    mode for mode in RENDER_MODES if mode != "rgb_array" or raster.installed()
-)
 NUM_HEADS: Final = len(HEADS)
 
 
@@ -171,38 +166,9 @@ def check_options(
     return options or {}
 
 
-def check_render_mode(mode: str | None) -> str | None:
-    """Validate a render mode and return it.
-
-    Raises:
-        RenderModeError: There is no such mode, or its libraries are not installed.
-    """
-    if mode is not None and mode not in RENDER_MODES:
-        raise RenderModeError(f"Unknown render_mode {mode!r}. {nearest(mode, RENDER_MODES)}")
-    if mode == "rgb_array":
-        try:
-            raster.libraries()
-        except ConfigurationError as error:
-            raise RenderModeError(f"render_mode='rgb_array': {error}") from error
-    return mode
-
-
 def render(game: Game, mode: str | None) -> str | NDArray[np.uint8] | None:
-    """Render a game.
-
-    `ansi` returns text, `human` prints it, `svg` returns a drawing as text, `rgb_array` its pixels
-    (H, W, 3) uint8.
-    """
-    if mode is None:
-        return None
-    if mode in ("svg", "rgb_array"):
-        from monopoly_env.render.svg import draw
-
-        svg = str(draw(game))
-        return svg if mode == "svg" else raster.pixels(svg)
+    """Render a game (`rendered`)."""
     from monopoly_env.render.description import to_text
+    from monopoly_env.render.svg import draw
 
-    if mode == "ansi":
-        return to_text(game)
-    print(to_text(game))
-    return None
+    return rendered(mode, lambda: to_text(game), lambda: draw(game))

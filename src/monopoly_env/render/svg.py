@@ -10,19 +10,16 @@ of its kind and a title in words, so that pages, tests and screen readers use th
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 from monopoly_env import actions
 from monopoly_env.core import sound
-from monopoly_env.errors import ConfigurationError
 from monopoly_env.facts import board
-from monopoly_env.files import write_atomically
 from monopoly_env.game import ENDINGS, NOBODY, Game
-from monopoly_env.render import raster, words
+from monopoly_env.render import words
+from monopoly_env.render.drawing import Drawing, add
 from monopoly_env.render.text import PLAYERS
 
 CORNER: Final = 96  # length of a corner square; all lengths in user units
@@ -64,45 +61,6 @@ _SYMBOLS: Final = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """A picture of a game. Notebooks show it; `str` is the SVG document.
-
-    Attributes:
-        svg: The document, as text.
-    """
-
-    svg: str
-
-    def __str__(self) -> str:
-        return self.svg
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-    def save(self, path: str | Path, width: int = raster.WIDTH) -> None:
-        """Write the picture to a file; it is there whole or not at all.
-
-        Args:
-            path: A file that ends in `.svg` or `.png`.
-            width: Pixels of a `.png`.
-
-        Raises:
-            ConfigurationError: The suffix is another, the file can't be written, the width is out
-                of range, or the libraries for pixels (the extra `pictures`) are not installed.
-        """
-        match Path(path).suffix:
-            case ".svg":
-                data = self.svg.encode()
-            case ".png":
-                data = raster.png(self.svg, width)
-            case _:
-                raise ConfigurationError(
-                    f"A picture is saved to a .svg or .png file, not to {str(path)!r}."
-                )
-        write_atomically(Path(path), data)
-
-
 def draw(game: Game) -> Drawing:
     """Draw a game.
 
@@ -131,21 +89,21 @@ def element(game: Game) -> ET.Element:
         "xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {SIZE} {SIZE}", "role": "img",
         "font-family": "Helvetica, Arial, sans-serif",
     })  # fmt: skip
-    _add(root, "title", f"Monopoly, turn {game.turns}")
-    _add(
+    add(root, "title", f"Monopoly, turn {game.turns}")
+    add(
         root,
         "desc",
         "; ".join([*(_player_in_words(game, seat) for seat in range(game.num_players)), question]),
     )
-    hatching = _add(
-        _add(root, "defs"),
+    hatching = add(
+        add(root, "defs"),
         "pattern",
         id="mortgaged",
         width=6,
         height=6,
         patternUnits="userSpaceOnUse",
     )
-    _add(hatching, "path", d="M0 6 L6 0", stroke=_LINE, stroke_width=1)
+    add(hatching, "path", d="M0 6 L6 0", stroke=_LINE, stroke_width=1)
     _rectangle(root, 0, 0, SIZE, SIZE, _PAPER)
     for square in range(board.NUM_SQUARES):
         _square(root, game, square)
@@ -185,9 +143,9 @@ def _square(root: ET.Element, game: Game, square: int) -> None:
     edition = int(game.rules.board)
     lot, kind = int(board.SQUARE_LOT[edition, square]), int(board.SQUARE_KIND[edition, square])
     left, top, width, height = _frame(square)
-    group = _add(root, "g", id=f"square-{square}", role="img", transform=f"translate({left} {top})")
+    group = add(root, "g", id=f"square-{square}", role="img", transform=f"translate({left} {top})")
     group.set("class", board.KINDS[kind])
-    _add(group, "title", _square_in_words(game, square))
+    add(group, "title", _square_in_words(game, square))
     _rectangle(group, 0, 0, width, height, "none", stroke=_LINE)
     band = _BAND if kind == board.STREET else 0
     if band:
@@ -275,8 +233,8 @@ def _tokens(group: ET.Element, game: Game, square: int, width: int, height: int)
 
 
 def _token(parent: ET.Element, seat: int, x: float, y: float, radius: float) -> None:
-    token = _add(parent, "g", id=f"token-{PLAYERS[seat]}")
-    _add(
+    token = add(parent, "g", id=f"token-{PLAYERS[seat]}")
+    add(
         token,
         "circle",
         cx=x,
@@ -303,8 +261,8 @@ def _token(parent: ET.Element, seat: int, x: float, y: float, radius: float) -> 
 
 def _middle(root: ET.Element, game: Game, asked: str) -> None:
     """Turn, dice, a row for each player, the bank, and what is asked."""
-    middle = _add(root, "g", id="middle", transform=f"translate({CORNER + 28} {CORNER + 24})")
-    turn = _add(middle, "g", id="turn")
+    middle = add(root, "g", id="middle", transform=f"translate({CORNER + 28} {CORNER + 24})")
+    turn = add(middle, "g", id="turn")
     _text(turn, f"Turn {game.turns}", 0, 20, 20, weight="bold")
     _text(turn, f"player {PLAYERS[game.turn]}", 0, 38, 12, _FAINT)
     for number in range(2):
@@ -315,14 +273,14 @@ def _middle(root: ET.Element, game: Game, asked: str) -> None:
     below = 60 + 40 * int(game.num_players) + 10
     parking = f", ${game.pot:,} on Free Parking" if game.pot else ""
     _text(
-        _add(middle, "g", id="bank"),
+        add(middle, "g", id="bank"),
         f"Bank: {game.houses} houses, {game.hotels} hotels{parking}",
         0,
         below,
         11,
         _FAINT,
     )
-    question = _add(middle, "g", id="question")
+    question = add(middle, "g", id="question")
     for number, line in enumerate(textwrap.wrap(asked, 72)):
         _text(question, line, 0, below + 22 + 16 * number, 12)
 
@@ -338,18 +296,18 @@ def _die(parent: ET.Element, eyes: int, left: int, top: int) -> None:
     at[5] = [*at[4], (mid, mid)]
     at[6] = [*at[4], (low, mid), (high, mid)]
     for x, y in at.get(eyes, []):
-        _add(parent, "circle", cx=left + x, cy=top + y, r=3, fill=_INK)
+        add(parent, "circle", cx=left + x, cy=top + y, r=3, fill=_INK)
 
 
 def _player(parent: ET.Element, game: Game, seat: int, top: int) -> None:
     """Token, cash, and where it is."""
-    row = _add(
+    row = add(
         parent, "g", id=f"player-{PLAYERS[seat]}", role="img", transform=f"translate(0 {top})"
     )
-    _add(row, "title", _player_in_words(game, seat))
+    add(row, "title", _player_in_words(game, seat))
     if seat == game.player and game.decision:
         _rectangle(row, -10, -2, 504, 36, "#efece1", rx=6)
-    _add(row, "circle", cx=10, cy=16, r=10, fill=PLAYER_COLOURS[seat])
+    add(row, "circle", cx=10, cy=16, r=10, fill=PLAYER_COLOURS[seat])
     _text(row, PLAYERS[seat], 10, 21, 13, "#ffffff", anchor="middle", weight="bold")
     if game.place[seat] and game.decision:
         _text(row, f"bankrupt, place {game.place[seat]}", 30, 20, 12, _FAINT)
@@ -363,7 +321,7 @@ def _lots(parent: ET.Element, game: Game, seat: int, top: int) -> None:
 
     Filled if owned, framed if mortgaged.
     """
-    row = _add(parent, "g", id=f"lots-{PLAYERS[seat]}", transform=f"translate(0 {top})")
+    row = add(parent, "g", id=f"lots-{PLAYERS[seat]}", transform=f"translate(0 {top})")
     if game.place[seat] and game.decision:
         return
     for lot in range(board.NUM_LOTS):
@@ -455,22 +413,10 @@ def _question(game: Game) -> str:
 # --- elements
 
 
-def _add(parent: ET.Element, tag: str, text: str | None = None, /, **attributes: Any) -> ET.Element:
-    element = ET.SubElement(
-        parent, tag, {name.replace("_", "-"): _number(value) for name, value in attributes.items()}
-    )
-    element.text = text
-    return element
-
-
-def _number(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
 def _rectangle(
     parent: ET.Element, x: float, y: float, width: float, height: float, fill: str, **more: Any
 ) -> None:
-    _add(parent, "rect", x=x, y=y, width=width, height=height, fill=fill, **more)
+    add(parent, "rect", x=x, y=y, width=width, height=height, fill=fill, **more)
 
 
 def _text(
@@ -484,7 +430,7 @@ def _text(
     anchor: str = "start",
     weight: str = "normal",
 ) -> None:
-    _add(
+    add(
         parent,
         "text",
         text,
