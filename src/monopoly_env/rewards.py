@@ -22,7 +22,7 @@ and for every discount the optimal policy stays the same.
 Worth is cash plus the printed prices of all lots plus the purchase prices of all buildings (rule
 51).
 
-`register` adds a reward of your own, which every interface and trainer then knows by its name:
+`register` adds a reward of your own, which every environment then knows by its name:
 
 ```python
 def reward(game, left, discount, memory, out):  # compiled on first use; out is (P,), all zeros
@@ -157,7 +157,7 @@ def names() -> tuple[str, ...]:
 
 
 def register(name: str, kernel: Kernel, each_step: bool = False) -> None:
-    """Add a reward, which every interface and trainer then knows by its name.
+    """Add a reward, which every environment then knows by its name.
 
     Args:
         name: Letters, digits and `_`. A name registered earlier is replaced; a built-in name is

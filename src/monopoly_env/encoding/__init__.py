@@ -11,7 +11,7 @@ names = encoding.names("standard", num_players=2)
 row = encoding.observe(game)  # float32, as seen by the player to decide
 ```
 
-`register` adds an encoding of your own. Every interface, trainer and saved policy then knows its
+`register` adds an encoding of your own. Every environment, data set and saved policy then knows its
 name:
 
 ```python
@@ -152,7 +152,7 @@ def registered() -> tuple[str, ...]:
 def register(
     name: str, features: Features, kernel: Kernel, num_players: Sequence[int] = _EVERY_SIZE
 ) -> None:
-    """Add an encoding, which every interface, trainer and saved policy then knows by its name.
+    """Add an encoding, which every environment, data set and saved policy then knows by its name.
 
     Args:
         name: Letters, digits, `_`, `-`, `+` and `/`. A name registered earlier is replaced; a
@@ -273,10 +273,10 @@ def _try_out(encoding: Encoding, num_players: int) -> None:
     """
     room = np.full(encoding.size + 2 * _GUARD, _MARK)
     row = room[_GUARD:-_GUARD]
-    game = core.new_game(num_players)
+    (game,) = core.new_games([0], num_players)
     try:
         for seat in range(num_players):
-            encoding.write(game, seat, row)
+            encoding.kernel(game, seat, row)
     except IndexError as error:
         raise _too_long(encoding, num_players) from error
     if (room[:_GUARD] != _MARK).any() or (room[-_GUARD:] != _MARK).any():

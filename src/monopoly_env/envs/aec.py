@@ -7,13 +7,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env import actions, core, rewards
-from monopoly_env import encoding as encodings
+from monopoly_env import actions, core
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.encoding import Encoding
 from monopoly_env.engine import agenda
 from monopoly_env.engine.agenda import FAULTS
 from monopoly_env.engine.step import write_mask
+from monopoly_env.envs.options import check_table
 from monopoly_env.envs.spaces import (
     NUM_HEADS,
     observation_space,
@@ -22,10 +22,8 @@ from monopoly_env.envs.spaces import (
 )
 from monopoly_env.envs.stepping import following_seed, replace_illegal, write_observations
 from monopoly_env.envs.turns import TurnEnv
-from monopoly_env.envs.vector import check_count
 from monopoly_env.errors import (
     EngineError,
-    check_illegal,
     whole_number,
 )
 from monopoly_env.game import MAX_PLAYERS, Games
@@ -77,13 +75,9 @@ class MonopolyAEC(TurnEnv):
     ) -> None:
         """Set up a table; `reset` starts the game. The arguments are those of `monopoly_v0.env`."""
         super().__init__()
-        players = core.check_players(num_players)
-        self.rules = Rules.coerce(rules)
-        self.turn_limit = check_count("turn_limit", turn_limit)
+        setup = check_table(num_players, rules, encoding, reward, turn_limit, illegal)
+        players, self.rules, self.encoding, self.reward, self.turn_limit, self.illegal = setup
         self.render_mode = check_render_mode(render_mode)
-        self.illegal = check_illegal(illegal)
-        self.encoding = encodings.fitting(encoding, players)
-        self.reward = rewards.resolve(reward)
         self._terms = self.reward.terms
 
         self._seat(players, NUM_ACTIONS, observation_space(self.encoding.size))

@@ -50,6 +50,7 @@ from numpy.typing import ArrayLike, NDArray
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.actions import check as check_action
 from monopoly_env.encoding import Encoding
+from monopoly_env.envs.options import check_count
 from monopoly_env.envs.registration import register
 from monopoly_env.envs.spaces import (
     NUM_HEADS,
@@ -60,7 +61,7 @@ from monopoly_env.envs.spaces import (
     open_heads,
     render,
 )
-from monopoly_env.envs.vector import VectorMonopoly, check_count
+from monopoly_env.envs.vector import VectorMonopoly
 from monopoly_env.errors import (
     ConfigurationError,
     GameOverError,

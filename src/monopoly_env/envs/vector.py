@@ -27,36 +27,30 @@ own. Fork while no other thread steps a vector or compiles, as for any library w
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from monopoly_env import core, rewards
-from monopoly_env import encoding as encodings
 from monopoly_env.actions import NUM_ACTIONS
-from monopoly_env.core import check_players, enough_memory
+from monopoly_env.core import enough_memory
 from monopoly_env.encoding import Encoding
+from monopoly_env.envs.options import (
+    check_autoreset,
+    check_count,
+    check_opponents,
+    check_seat,
+    check_table,
+    check_threads,
+)
+from monopoly_env.envs.running import RunningGames
 from monopoly_env.envs.stepping import (
     BEGIN,
-    FAILED,
-    FINISHED,
-    GO_ON,
-    LEARNER,
-    MANY_GAMES,
-    NEVER_ASKED,
     READY,
-    STATE,
-    WAITS,
     Settings,
-    Tables,
     Views,
-    advance,
     first_illegal,
     replace_illegal,
     write_observations,
@@ -67,15 +61,11 @@ from monopoly_env.errors import (
     GameOverError,
     MonopolyError,
     array_of,
-    check_illegal,
-    whole_number,
 )
-from monopoly_env.game import NOBODY, Games, empty_games
+from monopoly_env.game import Games, empty_games
 from monopoly_env.kernels.philox import split_seeds
-from monopoly_env.kernels.threads import Threads
-from monopoly_env.policy.loop import NO_LIMIT, Players, answers, check, refusal
-from monopoly_env.policy.names import PolicyLike, resolve_all
-from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy
+from monopoly_env.policy.loop import NO_LIMIT, refusal
+from monopoly_env.policy.names import PolicyLike
 from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
 
@@ -123,6 +113,36 @@ class Batch:
     finished: NDArray[np.int64]
     final_observation: NDArray[np.float32]
     final_games: Games
+
+    @classmethod
+    def empty(cls, count: int, players: int, size: int, self_play: bool) -> Batch:
+        """A batch before the first step.
+
+        Args:
+            count: B.
+            players: P.
+            size: D.
+            self_play: Whether all seats observe the end of a game.
+        """
+        return cls(
+            observation=np.zeros((count, size), np.float32),
+            action_mask=np.zeros((count, NUM_ACTIONS), np.bool_),
+            player=np.zeros(count, np.int16),
+            decision=np.zeros(count, np.int16),
+            reward=np.zeros((count, players), np.float32),
+            terminated=np.zeros(count, np.bool_),
+            truncated=np.zeros(count, np.bool_),
+            actor=np.zeros(count, np.int16),
+            out=np.zeros((count, players), np.bool_),
+            finished=np.zeros(0, np.int64),
+            final_observation=np.zeros((0, players, size) if self_play else (0, size), np.float32),
+            final_games=empty_games(0),
+        )
+
+    @property
+    def views(self) -> Views:
+        """The arrays that the kernels write."""
+        return Views(*(getattr(self, name) for name in Views._fields))
 
 
 class VectorMonopoly:
@@ -186,74 +206,36 @@ class VectorMonopoly:
             ConfigurationError: A wrong number, name or combination.
             RulesError: Unknown rules.
         """
-        self.opponents: tuple[Policy, ...] = _resolve(opponents)
+        self.opponents = check_opponents(opponents)
         if num_players is None:
             num_players = len(self.opponents) + 1 if self.opponents else DEFAULT_PLAYERS
-        self.num_players = check_players(num_players)
+        setup = check_table(num_players, rules, encoding, reward, turn_limit, illegal)
+        self.num_players, self.rules, self.encoding, self.reward = setup[:4]
+        self.turn_limit, self.illegal = setup[4:]
         if self.opponents and len(self.opponents) != self.num_players - 1:
             raise ConfigurationError(
                 f"{len(self.opponents)} opponents make a table of {len(self.opponents) + 1}, not"
                 f" num_players={num_players}."
             )
         self.num_games = check_count("num_games", num_games)
-        self.threads = check_count("threads", _cores() if threads is None else threads)
-        self.turn_limit = check_count("turn_limit", turn_limit)
-        self.rules = Rules.coerce(rules)
-        self.encoding = encodings.fitting(encoding, self.num_players)
-        self.reward = rewards.resolve(reward)
-        self._seat = _check_seat(seat, self.num_players)
-        self.autoreset = _check_autoreset(autoreset)
-        self.illegal = check_illegal(illegal)
+        self.threads = check_threads(threads)
+        self.autoreset = check_autoreset(autoreset)
+        self._seat = check_seat(seat, self.num_players)
         self._max_steps = NO_LIMIT if max_steps is None else check_count("max_steps", max_steps)
         self._seed(seed)
         with enough_memory(f"num_games={self.num_games}"):
-            self._build()
-
-    def _build(self) -> None:
-        """Allocate the arrays."""
-        count, players = self.num_games, self.num_players
-        kept = count if self.opponents else 0
-        # Compiled opponents come first: these numbers are those of the players in the compiled
-        # loop.
-        numbered = sorted(
-            set(self.opponents),
-            key=lambda policy: (
-                not isinstance(policy, CompiledPolicy),
-                self.opponents.index(policy),
-            ),
-        )
-        self._numbered = numbered
-        self._players = self._compiled_opponents()
-        template = empty_games(1)
-        template["rules"] = self.rules.to_record()
-        self._tables = Tables(
-            games=empty_games(count),
-            ended=empty_games(count),
-            template=template,
-            states=np.zeros(count, STATE),
-            order=np.array([numbered.index(policy) for policy in self.opponents], np.int16),
-            memory=np.zeros((kept, players, MEMORY)),
-        )
-        self._views = Views(
-            observation=np.zeros((count, self.encoding.size), np.float32),
-            action_mask=np.zeros((count, NUM_ACTIONS), np.bool_),
-            player=np.zeros(count, np.int16),
-            decision=np.zeros(count, np.int16),
-            reward=np.zeros((count, players), np.float32),
-            terminated=np.zeros(count, np.bool_),
-            truncated=np.zeros(count, np.bool_),
-            out=np.zeros((count, players), np.bool_),
-        )
-        none, actor = np.zeros(0, np.int64), np.zeros(count, np.int16)
-        self.batch = Batch(
-            **self._views._asdict(),
-            actor=actor,
-            finished=none,
-            final_observation=self._last_observation(none, actor),
-            final_games=empty_games(0),
-        )
-        self._all = np.arange(count)
-        self._threads = Threads(self.threads, "monopoly")
+            self.batch = Batch.empty(
+                self.num_games, self.num_players, self.encoding.size, not self.opponents
+            )
+            self._table = RunningGames(
+                self.num_games,
+                self.num_players,
+                self.rules,
+                self.opponents,
+                self.threads,
+                self.batch.views,
+            )
+        self._all = np.arange(self.num_games)
         self._running = False
 
     @property
@@ -263,7 +245,7 @@ class VectorMonopoly:
         The batch trusts its records. After edits by hand, settle each (`core.settle`), or check all
         (`core.check_sound`).
         """
-        return self._tables.games
+        return self._table.tables.games
 
     @property
     def seeds(self) -> NDArray[np.uint64]:
@@ -290,8 +272,8 @@ class VectorMonopoly:
         """
         if seed is not None:
             self._seed(seed)
-        self._tables.states["generation"] = 0
-        self._tables.states["own_seed"] = 0
+        self._table.tables.states["generation"] = 0
+        self._table.tables.states["own_seed"] = 0
         return self.begin()
 
     def begin(
@@ -313,10 +295,10 @@ class VectorMonopoly:
             ConfigurationError: Rows or seeds of a wrong shape or dtype, a seed out of range, or
                 rules under which no player ever has a decision.
         """
-        rows = self._all if games is None else self._check_rows(games)
+        rows = self._all if games is None else _rows_of(games, self.num_games, self._running)
         if seeds is not None:
             self._give_seeds(rows, seeds)
-        self._tables.states["waiting"] = READY
+        self._table.tables.states["waiting"] = READY
         for array in (
             self.batch.reward,
             self.batch.terminated,
@@ -345,7 +327,7 @@ class VectorMonopoly:
                 called.
             GameOverError: A game has ended and autoreset is off.
         """
-        chosen = self._check_actions(actions)
+        chosen = self._chosen(actions)
         batch = self.batch
         batch.actor[:] = batch.player
         for array in (batch.reward, batch.terminated, batch.truncated, batch.out):
@@ -404,7 +386,7 @@ class VectorMonopoly:
                 name: state[name].view(array.dtype).reshape(array.shape)
                 for name, array in own.items()
             }
-            self._check_state(given)
+            self._table.check(given)
         except (MonopolyError, LookupError, TypeError, ValueError, AttributeError) as error:
             raise FormatError(f"This is no state of {self!r}: {error}") from error
         for name, array in own.items():
@@ -412,38 +394,13 @@ class VectorMonopoly:
         self._collect()
         self._running = True
 
-    def _check_state(self, given: Mapping[str, NDArray[Any]]) -> None:
-        """Raise unless kernels, which check nothing, may go on from these arrays."""
-        ended = given["terminated"] | given["truncated"]
-        for games in (given["games"], given["ended"][ended]):
-            core.check_sound(games)
-            if np.any(games["num_players"] != self.num_players):
-                raise FormatError(
-                    f"games of {sorted(set(games['num_players'].tolist()))} players, not of"
-                    f" {self.num_players}"
-                )
-        for name in ("template", "order"):
-            if not np.array_equal(given[name], getattr(self._tables, name)):
-                raise FormatError(f"other rules or opponents: {name!r} differs")
-        states, last = given["states"], self.num_players - 1
-        limits = {
-            "seats": (states["seats"], LEARNER, len(self._numbered) - 1 if self.opponents else 0),
-            "learner": (states["learner"], NOBODY, last),
-            "waiting": (states["waiting"], READY, len(self._numbered) - 1),
-            "player": (given["player"], 0, last),
-            "actor": (given["actor"], 0, last),
-        }
-        for name, (numbers, low, high) in limits.items():
-            if np.any((numbers < low) | (numbers > high)):
-                raise FormatError(f"{name!r} must be from {low} to {high}")
-
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        tables: dict[str, NDArray[Any]] = self._tables._asdict()
+        tables: dict[str, NDArray[Any]] = self._table.tables._asdict()
         return tables | {name: getattr(self.batch, name) for name in (*Views._fields, "actor")}
 
     def close(self) -> None:
         """Stop the threads. They are started again when needed."""
-        self._threads.close()
+        self._table.threads.close()
 
     def __len__(self) -> int:
         return self.num_games
@@ -457,19 +414,12 @@ class VectorMonopoly:
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything except machine code."""
-        return self.__dict__ | {"_players": None, "_views": None, "_settings": None}
+        return self.__dict__ | {"_settings": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._players = self._compiled_opponents()
         self._seed(self.seed)
-        # The kernels must write to the arrays of the batch.
-        self._views = Views(*(getattr(self.batch, name) for name in Views._fields))
-
-    def _compiled_opponents(self) -> Players:
-        return Players.of(
-            [policy for policy in self._numbered if isinstance(policy, CompiledPolicy)]
-        )
+        self._table.views = self.batch.views  # the kernels write to the arrays of the batch
 
     def _seed(self, seed: int) -> None:
         low, high = split_seeds([seed])[0]
@@ -486,7 +436,8 @@ class VectorMonopoly:
             max_steps=self._max_steps,
         )
 
-    def _check_actions(self, actions: ArrayLike) -> NDArray[np.int64]:
+    def _chosen(self, actions: ArrayLike) -> NDArray[np.int64]:
+        """The actions to carry out: legal ones, or what `illegal` makes of others, or BEGIN."""
         if not self._running:
             raise ConfigurationError("No games are running: call reset() first.")
         given = array_of(actions)
@@ -502,24 +453,14 @@ class VectorMonopoly:
                     f"Game {self.batch.finished[0]} has ended: call reset() or begin()."
                 )
             ended[self.batch.finished] = True
-        return self._legal(given, ended)
-
-    def _legal(self, given: NDArray[Any], ended: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The actions to carry out.
-
-        What an illegal one does is done to it, and games that have ended begin again.
-        """
         chosen = np.array(given, np.int64)
         wrong = first_illegal(self.games, chosen, ended)
         if wrong >= 0:
             outside = np.flatnonzero(~ended & ((chosen < 0) | (chosen >= NUM_ACTIONS)))
             if self.illegal == "raise" or len(outside):
                 row = int(wrong if self.illegal == "raise" else outside[0])
-                raise refusal(
-                    f"Game {row} of {self.num_games}" if self.num_games > 1 else "",
-                    self.games[row],
-                    given[row],
-                )
+                who = f"Game {row} of {self.num_games}" if self.num_games > 1 else ""
+                raise refusal(who, self.games[row], given[row])
             replace_illegal(self.games, chosen, ended, self.illegal == "random")
         chosen[ended] = BEGIN
         return chosen
@@ -531,151 +472,48 @@ class VectorMonopoly:
                 " None."
             )
         chosen = {row: seed for row in rows.tolist() if (seed := seeds[row]) is not None}
-        words, states = split_seeds(list(chosen.values())), self._tables.states
+        words, states = split_seeds(list(chosen.values())), self._table.tables.states
         for name, value in (("seed", words), ("own_seed", 1), ("generation", 0)):
             states[name][list(chosen)] = value
 
-    def _check_rows(self, games: ArrayLike) -> NDArray[np.int64]:
-        mask = np.asarray(games)
-        if mask.shape != (self.num_games,) or mask.dtype != np.bool_:
-            raise ConfigurationError(
-                f"The games to begin must be bools of shape ({self.num_games},), one a game, not"
-                f" {_shape(mask)}."
-            )
-        if not self._running and not mask.all():
-            raise ConfigurationError("No games are running: call reset() first.")
-        return np.flatnonzero(mask)
-
     def _run(self, todo: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
-        """Carry out actions in some games, and ask the batched opponents until no decision is open.
-
-        Each is asked for all its decisions at once.
-        """
         self._running = False  # until all went well
-        report = self._on_all_cores(todo, actions)
-        while report & (FAILED | WAITS):
-            self._check()
-            todo = np.flatnonzero(self._tables.states["waiting"] != READY)
-            who = self._tables.states["waiting"][todo]
-            for number in np.unique(who):
-                self._ask(self._numbered[number], todo[who == number])
-            report = report & FINISHED | self._on_all_cores(todo, np.full(len(todo), GO_ON))
-        if report & FINISHED or len(self.batch.finished):
-            self._collect()
-        self._running = True
-
-    def _on_all_cores(self, todo: NDArray[np.int64], actions: NDArray[np.int64]) -> int:
-        slices = min(self.threads, -(-len(todo) // _SLICE))
-        if slices == 1:
-            return self._advance(todo, actions)
-        parts = zip(np.array_split(todo, slices), np.array_split(actions, slices), strict=True)
-        return reduce(or_, self._threads.map(self._advance, parts))
-
-    def _advance(self, todo: NDArray[np.int64], actions: NDArray[np.int64]) -> int:
         try:
-            return advance(
-                self._tables,
-                self._views,
-                self._settings,
-                self._players,
-                np.zeros(NUM_ACTIONS, np.bool_),
-                todo,
-                actions,
-            )
+            ended = self._table.run(self._settings, todo, actions)
         except IndexError as error:
-            others = "".join(f", the policy {policy.name!r}" for policy in self._numbered)
+            others = "".join(f", the policy {policy.name!r}" for policy in self._table.numbered)
             which = f"the encoding {self.encoding.name!r}, the reward {self.reward.name!r}{others}"
             raise ConfigurationError(
                 f"A kernel used an index beyond its arrays: that of {which}."
             ) from error
-
-    def _ask(self, policy: Policy, games: NDArray[np.int64]) -> None:
-        """Ask a batched opponent for its actions in these games.
-
-        The next call of the compiled loop carries them out.
-        """
-        records = self.games[games]
-        decisions = Decisions(records)
-        self.games["policy_draws"][games] = records["policy_draws"]  # keys were drawn
-        progress = self._tables.states["progress"]
-        progress["answer"][games] = answers(policy, decisions)
-        progress["answered"][games] = 1
+        if ended or len(self.batch.finished):
+            self._collect()
+        self._running = True
 
     def _collect(self) -> None:
         """Collect the final records and observations of the games that ended."""
-        batch = self.batch
+        batch, ended = self.batch, self._table.tables.ended
         batch.finished = np.flatnonzero(batch.terminated | batch.truncated)
-        batch.final_games = self._tables.ended[batch.finished]
-        batch.final_observation = self._last_observation(batch.finished, batch.actor)
-
-    def _last_observation(
-        self, finished: NDArray[np.int64], actors: NDArray[np.int16]
-    ) -> NDArray[np.float32]:
-        seats = np.tile(np.arange(self.num_players), (len(finished), 1))
+        batch.final_games = ended[batch.finished]
+        seats = np.tile(np.arange(self.num_players), (len(batch.finished), 1))
         if self.opponents:
-            seats = actors[finished, None].astype(np.int64)
+            seats = batch.actor[batch.finished, None].astype(np.int64)
         out = np.empty((*seats.shape, self.encoding.size), np.float32)
-        write_observations(self.encoding.handle, self._tables.ended[finished], seats, out)
-        return out[:, 0] if self.opponents else out
-
-    def _check(self) -> None:
-        """Raise the error of a game that failed in the compiled loop, if any did."""
-        progress = self._tables.states["progress"]
-        if (progress["stop"] == NEVER_ASKED).any():
-            raise ConfigurationError(
-                f"{MANY_GAMES} games in a row ended before the learner was asked for a decision:"
-                " check the rules."
-            )
-        check(
-            self.games,
-            progress,
-            lambda game, seat: self._numbered[self._tables.states["seats"][game, seat]],
-        )
-
-
-def check_count(name: str, value: object) -> int:
-    """A positive number as an int.
-
-    Raises:
-        ConfigurationError: It is not a whole number of 1 or more.
-    """
-    return whole_number(name, value, 1, (1 << 24) - 1)
-
-
-def _check_autoreset(mode: object) -> bool | Literal["next_step"]:
-    if not isinstance(mode, bool) and mode != "next_step":
-        raise ConfigurationError(f"autoreset={mode!r} must be True, False or 'next_step'.")
-    return mode if isinstance(mode, bool) else "next_step"
-
-
-def _check_seat(seat: object, num_players: int) -> int:
-    if seat == "random":
-        return LEARNER
-    if (
-        isinstance(seat, bool)
-        or not isinstance(seat, (int, np.integer))
-        or not 0 <= seat < num_players
-    ):
-        raise ConfigurationError(
-            f"seat={seat!r} must be 'random' or a seat from 0 to {num_players - 1}."
-        )
-    return int(seat)
-
-
-def _resolve(opponents: Sequence[PolicyLike] | None) -> tuple[Policy, ...]:
-    if opponents is None or (not isinstance(opponents, str) and not len(opponents)):
-        return ()
-    if isinstance(opponents, str):
-        raise ConfigurationError(
-            f"opponents={opponents!r} must be a list, one policy a seat: [{opponents!r}] is a table"
-            " of two."
-        )
-    return tuple(resolve_all(opponents))
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        write_observations(self.encoding.handle, batch.final_games, seats, out)
+        batch.final_observation = out[:, 0] if self.opponents else out
 
 
 def _shape(array: NDArray[Any]) -> str:
     return f"{array.dtype} of shape {array.shape}"
+
+
+def _rows_of(games: ArrayLike, count: int, running: bool) -> NDArray[np.int64]:
+    """The numbers of the games that a mask chooses."""
+    mask = np.asarray(games)
+    if mask.shape != (count,) or mask.dtype != np.bool_:
+        raise ConfigurationError(
+            f"The games to begin must be bools of shape ({count},), one a game, not {_shape(mask)}."
+        )
+    if not running and not mask.all():
+        raise ConfigurationError("No games are running: call reset() first.")
+    return np.flatnonzero(mask)

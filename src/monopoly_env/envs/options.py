@@ -1,0 +1,119 @@
+"""The options of environments, checked in one place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from monopoly_env import encoding as encodings
+from monopoly_env import rewards
+from monopoly_env.core import check_players
+from monopoly_env.encoding import Encoding
+from monopoly_env.envs.stepping import LEARNER
+from monopoly_env.errors import ConfigurationError, check_illegal, whole_number
+from monopoly_env.policy.names import PolicyLike, resolve_all
+from monopoly_env.policy.protocol import Policy
+from monopoly_env.rewards import Reward
+from monopoly_env.rules import Rules
+
+
+class TableSetup(NamedTuple):
+    """The options of every environment."""
+
+    num_players: int
+    rules: Rules
+    encoding: Encoding
+    reward: Reward
+    turn_limit: int
+    illegal: str
+
+
+def check_table(
+    num_players: int,
+    rules: Rules | str,
+    encoding: str | Encoding,
+    reward: str | Reward,
+    turn_limit: int,
+    illegal: str,
+) -> TableSetup:
+    """Check the options of a table and make its rules, encoding and reward.
+
+    Raises:
+        ConfigurationError: A wrong number or name.
+        RulesError: The rules are unknown.
+    """
+    players = check_players(num_players)
+    return TableSetup(
+        players,
+        Rules.coerce(rules),
+        encodings.fitting(encoding, players),
+        rewards.resolve(reward),
+        check_count("turn_limit", turn_limit),
+        check_illegal(illegal),
+    )
+
+
+def check_count(name: str, value: object) -> int:
+    """A positive number as an int.
+
+    Raises:
+        ConfigurationError: It is not a whole number of 1 or more.
+    """
+    return whole_number(name, value, 1, (1 << 24) - 1)
+
+
+def check_threads(threads: object) -> int:
+    """A number of threads; None is one per core.
+
+    Raises:
+        ConfigurationError: It is not a whole number of 1 or more.
+    """
+    if threads is not None:
+        return check_count("threads", threads)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_autoreset(mode: object) -> bool | Literal["next_step"]:
+    """When the next game begins: True, False or "next_step".
+
+    Raises:
+        ConfigurationError: It is none of these.
+    """
+    if not isinstance(mode, bool) and mode != "next_step":
+        raise ConfigurationError(f"autoreset={mode!r} must be True, False or 'next_step'.")
+    return mode if isinstance(mode, bool) else "next_step"
+
+
+def check_seat(seat: object, num_players: int) -> int:
+    """The learner's seat; "random" is `LEARNER`.
+
+    Raises:
+        ConfigurationError: There is no such seat.
+    """
+    if seat == "random":
+        return LEARNER
+    whole = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
+    if not whole or not 0 <= seat < num_players:  # type: ignore[operator]  # a whole number
+        raise ConfigurationError(
+            f"seat={seat!r} must be 'random' or a seat from 0 to {num_players - 1}."
+        )
+    return int(seat)  # type: ignore[call-overload, no-any-return]
+
+
+def check_opponents(opponents: Sequence[PolicyLike] | None) -> tuple[Policy, ...]:
+    """The policies of a list; none for None.
+
+    Raises:
+        ConfigurationError: It is no list, or names an unknown policy.
+    """
+    if opponents is None or (not isinstance(opponents, str) and not len(opponents)):
+        return ()
+    if isinstance(opponents, str):
+        raise ConfigurationError(
+            f"opponents={opponents!r} must be a list, one policy a seat: [{opponents!r}] is a table"
+            " of two."
+        )
+    return tuple(resolve_all(opponents))
