@@ -50,7 +50,7 @@ from training.run.options import (
 )
 from training.run.session import Session
 
-_BLOCK: Final = 32  # games that a shard grows by
+_BATCH: Final = 32  # games that a shard grows by
 _MEGABYTE: Final = 1_000_000
 _FREE: Final = (*FREE, "threads")  # options that do not change the data
 _RANGES: Final = {
@@ -166,8 +166,8 @@ def execute(options: ExpertOptions, console: Console) -> dict[str, Any]:
         writer = datasets.Writer(options.out, _about(options, tables), encoding, options.format)
         began, before = clock(), writer.total("experiences")
         session.report.begin(options.games, writer.total("games"), "games")
-        blocks = _blocks(options, tables, writer.total("games"), session.report.advance)
-        parts = datasets.gather(blocks, options.shard_size * _MEGABYTE)
+        batches = _batches(options, tables, writer.total("games"), session.report.advance)
+        parts = datasets.gather(batches, options.shard_size * _MEGABYTE)
         for shard in datasets.encode(
             parts, options.format, writer.about, options.threads or os.cpu_count() or 1
         ):
@@ -185,21 +185,21 @@ def execute(options: ExpertOptions, console: Console) -> dict[str, Any]:
     }
 
 
-def _blocks(
+def _batches(
     options: ExpertOptions,
     tables: Sequence[Sequence[Policy]],
     first: int,
     advance: Callable[[int, str], None],
 ) -> Iterator[tuple[Experiences, int]]:
-    """The experiences of one block after another, and the number of its games."""
+    """The experiences of one batch after another, and the number of its games."""
     played, experienced, began = first, 0, clock()
-    blocks = stream(
+    batches = stream(
         tables, options.games, rules=options.rules, encoding=options.encoding,
         heads=options.heads or None,
-        seed=options.seed, threads=options.threads, block=_BLOCK, first=first,
+        seed=options.seed, threads=options.threads, batch=_BATCH, first=first,
     )  # fmt: skip
-    for experiences in blocks:
-        games = min(_BLOCK, options.games - played)
+    for experiences in batches:
+        games = min(_BATCH, options.games - played)
         played += games
         yield experiences, games
         experienced += experiences.size

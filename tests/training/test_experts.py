@@ -176,9 +176,9 @@ def test_the_card_reads_the_data(
 
 def test_shards_are_cut_by_size_between_games() -> None:
     def block(games: int, rows: int) -> tuple[Experiences, int]:
-        return Experiences.empty(rows, 100), games
+        return Experiences.empty(rows, features=100), games
 
-    row = sum(column.nbytes for column in Experiences.empty(1, 100))
+    row = sum(column.nbytes for column in Experiences.empty(1, features=100))
     blocks = [block(2, 10), block(2, 5), block(2, 6), block(2, 0), block(2, 30), block(1, 1)]
     found = [(shard.size, games) for shard, games in gather(blocks, 15 * row)]
     assert found == [(15, 4), (6, 4), (30, 2), (1, 1)]

@@ -1,15 +1,19 @@
 """The game loop, on which everything is built that plays whole games in compiled code.
 
-    while True:
-        action = next_action(game, players, seats, memory, mask, progress, turn_limit)
-        if action < 0:
-            break
-        ...                     # what this loop is for: record, count, copy
-        apply(game, action)
+    running = borrowed(running)
+    for i in range(len(running.games)):
+        while True:
+            action = next_of(running, i)
+            if action < 0:
+                break
+            ...                 # what this loop is for: record, count, copy
+            apply(running.games[i], action)
 
-`next_action` asks the player to move and checks its action; the caller carries the action out. So
-the rules by which a game stops are the same everywhere, and a loop pays only for the work that it
-adds.
+`next_of` asks the player to move and checks its action; the caller carries the action out. So the
+rules by which a game stops are the same everywhere, and a loop pays only for the work that it adds.
+
+In Python, `Running.begin` begins the games, and `Running.check` raises what went wrong.
+`monopoly_env.kernels.threads.in_order` plays parts of a batch on threads.
 """
 
 from __future__ import annotations
@@ -36,7 +40,15 @@ from monopoly_env.errors import (
 )
 from monopoly_env.game import BY_CAP, GAME, MAX_PLAYERS, Game, Games
 from monopoly_env.kernels import entry, inlined, kernel
-from monopoly_env.policy.protocol import CompiledPolicy, Decisions, Policy, call, call_watch
+from monopoly_env.policy.protocol import (
+    MEMORY,
+    CompiledPolicy,
+    Decisions,
+    Policy,
+    call,
+    call_watch,
+)
+from monopoly_env.rules import Rules
 
 # decisions in one turn after which the game is stopped: the policy never ends its turn
 PATIENCE: Final = 10_000
@@ -130,6 +142,74 @@ def _handles(policies: Sequence[CompiledPolicy]) -> Any:
         ]
     watchers = [policy.watcher.handle if policy.watcher else 0 for policy in policies]
     return np.array([*(policy.kernel.handle for policy in policies), *watchers], np.int64)
+
+
+class Running(NamedTuple):
+    """B games of one table size that are being played, as a loop reads them.
+
+    Attributes:
+        games: (B,) records.
+        memory: (B, P, 64) float64, the memory of each seat.
+        seats: (B, P) int64, the number of the player in each seat, or OUTSIDE.
+        progress: (B,) PROGRESS.
+        players: The compiled policies.
+        mask: (NUM_ACTIONS,) bool, a buffer.
+        turn_limit: Turns of all players together after which the score decides a game.
+    """
+
+    games: Games
+    memory: NDArray[np.float64]
+    seats: NDArray[np.int64]
+    progress: NDArray[Any]
+    players: Players
+    mask: NDArray[np.bool_]
+    turn_limit: int
+
+    @classmethod
+    def begin(
+        cls, players: Players, seats: NDArray[np.integer[Any]], numbers: NDArray[np.integer[Any]],
+        *, seed: int, rules: Rules, turn_limit: int,
+    ) -> Running:  # fmt: skip
+        """Begin games.
+
+        Args:
+            players: The compiled policies.
+            seats: (B, P), the number of the player in each seat, or OUTSIDE.
+            numbers: (B,) the low halves of the seeds.
+            seed: The high half.
+            rules: The rules of all games.
+            turn_limit: Turns of each player after which the score decides a game.
+        """
+        count, num_players = seats.shape
+        seeds = (np.uint64(seed) << np.uint64(32)) + numbers.astype(np.uint64)
+        return cls(
+            core.new_games(seeds, num_players, rules), np.zeros((count, num_players, MEMORY)),
+            seats.astype(np.int64), np.zeros(count, PROGRESS), players,
+            np.zeros(NUM_ACTIONS, np.bool_), turn_limit * num_players,
+        )  # fmt: skip
+
+    def check(self, policies: Sequence[Policy]) -> None:
+        """Raise the error of the first game that failed, as the function `check` does."""
+        check(self.games, self.progress, lambda game, seat: policies[self.seats[game, seat]])
+
+    def shares(self) -> NDArray[np.float64]:
+        """(B, P), each seat's share of the win in games that have ended."""
+        won = self.games["place"][:, : self.seats.shape[1]] == 1
+        return np.asarray(won / won.sum(axis=1, keepdims=True))
+
+
+@inlined
+def next_of(running: Any, i: int) -> int:
+    """The next action of a running game, as `next_action` returns it."""
+    return next_action(
+        running.games[i],
+        running.players,
+        running.seats[i],
+        running.memory[i],
+        running.mask,
+        running.progress[i],
+        running.turn_limit,
+    )
 
 
 @inlined

@@ -1,17 +1,13 @@
-"""Games of compiled policies, with what each choice was: the experience of a learned agent.
+"""Choices in whole games of compiled policies: the experience of agents of `agents.learned`.
 
-The agent is one of `agents.learned`.
-
-Any policy is recorded in the agent's own terms, so that the same data serve for watching experts
-and for learning from own games: the picks that compose an offer become parts and a price. What
-can't be told in these terms, such as a part of lots of three groups, is left out.
+Any policy is recorded in the agent's own terms, so that the same data serve for imitation and for
+self-play: the picks that compose an offer become parts and a price. What can't be told in these
+terms, such as a part of lots of three groups, is left out.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -24,28 +20,40 @@ from agents.learned.answers import note_offer
 from agents.learned.architectures import NETWORK_OF
 from agents.learned.menus import NO_PACKAGE, OfferMenus, clear, find_place, new_menus
 from agents.learned.prices import nearest
-from monopoly_env.actions import A_BID, A_REPLY, NUM_ACTIONS, RAISES
+from monopoly_env.actions import A_BID, A_REPLY, RAISES
 from monopoly_env.engine import agenda, trade
 from monopoly_env.engine.step import apply
-from monopoly_env.game import Game, Games, empty_games
+from monopoly_env.game import Game
 from monopoly_env.kernels import borrowed, entry, kernel
-from monopoly_env.policy.loop import OUTSIDE, PROGRESS, Players, check, next_action
+from monopoly_env.kernels.threads import in_order
+from monopoly_env.policy.loop import OUTSIDE, Players, Running, next_of
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 from monopoly_env.rules import Rules
-from training.experience.recording import begin_games, write_halves
+from training.experience.recording import write_halves
+from training.experience.rows import Rows
 
-# games that a thread plays at a time; who cuts a block of games cuts it here, or the choices differ
+# games that a thread plays at a time; a batch that is cut elsewhere has other choices
 SLICE: Final = 8
 PACKED: Final = -(-NUM_CHOICES // 8)  # bytes of a packed mask
 TURN_LIMIT: Final = 1000  # turns of each player after which the score decides
 
 # choices recorded before they are copied; those of an offer that is being made then are left out
-_ROWS: Final = 2048
+ROOM: Final = 2048
 _LAST_BID: Final = A_BID + len(RAISES)
 _COUNTER: Final = A_REPLY + trade.COUNTER
 
 
-class Choices(NamedTuple):
+class _Columns(NamedTuple):
+    observation: NDArray[Any]
+    open: NDArray[Any]
+    choice: NDArray[Any]
+    network: NDArray[Any]
+    player: NDArray[Any]
+    game: NDArray[Any]
+    outcome: NDArray[Any]
+
+
+class Choices(Rows, _Columns):
     """N choices of whole games, in the order of games and then of time.
 
     Attributes:
@@ -58,50 +66,17 @@ class Choices(NamedTuple):
         outcome: (N,) float32, the player's share of the win in the end.
     """
 
-    observation: NDArray[Any]
-    open: NDArray[Any]
-    choice: NDArray[Any]
-    network: NDArray[Any]
-    player: NDArray[Any]
-    game: NDArray[Any]
-    outcome: NDArray[Any]
-
-    @classmethod
-    def empty(cls, count: int, features: int, packed: int = PACKED) -> Choices:
-        """Room for so many, not yet filled."""
-        return cls(
-            np.empty((count, features), np.float16), np.empty((count, packed), np.uint8),
-            np.empty(count, np.int16),
-            np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int32),
-            np.empty(count, np.float32),
-        )  # fmt: skip
-
-    @classmethod
-    def joined(cls, parts: Sequence[Choices]) -> Choices:
-        """Several sets, one after the other."""
-        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-    def take(self, rows: Any) -> Choices:
-        """Some of the rows."""
-        return Choices(*(column[rows] for column in self))
-
-    @property
-    def size(self) -> int:
-        """N; `len` counts the columns."""
-        return len(self.choice)
+    TYPES = (
+        (np.float16, "features"), (np.uint8, "packed"), (np.int16,), (np.int8,), (np.int8,),
+        (np.int32,), (np.float32,),
+    )  # fmt: skip
 
 
 def play_games(
-    policies: Sequence[CompiledPolicy],
-    seats: NDArray[np.int64],
-    recorded: NDArray[np.bool_],
-    *,
-    rules: Rules,
-    seed: int = 0,
-    first: int = 0,
-    threads: int | None = None,
-    turn_limit: int = TURN_LIMIT,
-) -> Choices:
+    policies: Sequence[CompiledPolicy], seats: NDArray[np.int64], recorded: NDArray[np.bool_], *,
+    rules: Rules, seed: int = 0,
+    first: int = 0, threads: int | None = None, turn_limit: int = TURN_LIMIT,
+) -> Choices:  # fmt: skip
     """Play games and record the choices of some of the policies.
 
     Args:
@@ -120,111 +95,110 @@ def play_games(
     Raises:
         IllegalActionError: A policy chose an illegal action, or never ended its turn.
     """
-    players, features = Players.of(policies), compact.length(seats.shape[1])
-    played_here = np.array(
-        [policy.kernel is play and policy.params[PLAYERS] == seats.shape[1] for policy in policies],
+    num_players = seats.shape[1]
+    features = compact.length(num_players)
+    acts_here = np.array(
+        [policy.kernel is play and policy.params[PLAYERS] == num_players for policy in policies],
         np.bool_,
     )
-    empty = empty_games(1)
-    empty["rules"] = rules.to_record()
 
-    def play_slice(start: int) -> list[Choices]:
-        seated = seats[start : start + SLICE]
-        count = len(seated)
-        games, progress = empty_games(count), np.zeros(count, PROGRESS)
-        begin_games(games, empty, seats.shape[1], seed, first + start)
-        memory, answers = np.zeros((2, count, seats.shape[1], MEMORY))
-        pending = np.full((count, seats.shape[1], 2), NO_CHOICE)
-        buffers = (
-            np.zeros(NUM_ACTIONS, np.bool_), np.zeros(NUM_CHOICES, np.bool_),
-            np.zeros(features, np.float32),
+    def record(running: Running) -> list[Choices]:
+        shape = running.seats.shape
+        recorder = Recorder(
+            recorded, acts_here, np.zeros((*shape, MEMORY)), np.full((*shape, 2), NO_CHOICE),
+            np.zeros(NUM_CHOICES, np.bool_), np.zeros(features, np.float32),
             np.zeros(NUM_CHOICES, np.float32),
         )  # fmt: skip
-        parts: list[Choices] = []
-        full = True
-        while full:
-            rows = Choices.empty(_ROWS, features)
-            written = _record(
-                games, memory, answers, seated, progress, pending, players,
-                turn_limit * seats.shape[1], recorded, played_here, *buffers,
-                rows._replace(observation=rows.observation.view(np.uint16)),
-            )  # fmt: skip
-            full = written == _ROWS
-            known = np.flatnonzero(rows.choice[:written] != NO_CHOICE)
-            parts.append(rows.take(known))
-        check(games, progress, lambda game, seat: policies[seated[game, seat]])
-        won = games["place"][:, : seats.shape[1]] == 1
-        shares = (won / won.sum(axis=1, keepdims=True)).astype(np.float32)
+        parts = Choices.written(
+            lambda rows: _record(running, recorder, rows), ROOM, features=features, packed=PACKED
+        )
+        return [part.take(np.flatnonzero(part.choice != NO_CHOICE)) for part in parts]
+
+    return recorded_choices(
+        record, policies, seats,
+        rules=rules, seed=seed, first=first, threads=threads, turn_limit=turn_limit,
+    )  # fmt: skip
+
+
+def recorded_choices(
+    record: Callable[[Running], list[Choices]], policies: Sequence[CompiledPolicy],
+    seats: NDArray[np.int64], *, rules: Rules, seed: int, first: int, threads: int | None,
+    turn_limit: int,
+) -> Choices:  # fmt: skip
+    """Play games on threads, SLICE at a time, and join what is recorded of them.
+
+    `record` plays games to their end and returns their choices, without the outcome. The other
+    arguments are those of `play_games`.
+    """
+    players = Players.of(policies)
+
+    def played(start: int) -> list[Choices]:
+        seated = seats[start : start + SLICE]
+        running = Running.begin(
+            players, seated, first + start + np.arange(len(seated)),
+            seed=seed, rules=rules, turn_limit=turn_limit,
+        )  # fmt: skip
+        parts = record(running)
+        running.check(policies)
+        shares = running.shares().astype(np.float32)
         return [
             part._replace(outcome=shares[part.game, part.player], game=part.game + np.int32(start))
             for part in parts
         ]
 
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1, "games") as pool:
-        return Choices.joined(
-            [part for parts in pool.map(play_slice, range(0, len(seats), SLICE)) for part in parts]
-        )
+    slices = in_order(played, range(0, len(seats), SLICE), threads, "games")
+    return Choices.joined([part for parts in slices for part in parts])
+
+
+class Recorder(NamedTuple):
+    """What is recorded of running games, and buffers.
+
+    Attributes:
+        wanted: (K,) bool, the policies whose choices are recorded.
+        acts_here: (K,) bool, the policies that are networks: what was worked out and seen for the
+            record also makes their choices, so that for the loop they are outside it.
+        answers: (B, P, 64) float64, the memory that other policies would have as networks.
+        pending: (B, P, 2) int64, the rows of the package and the price that each player offers,
+            which are not known yet; NO_CHOICE: none.
+        open: (NUM_CHOICES,) bool, a buffer.
+        seen: (D,) float32, a buffer.
+        outputs: (NUM_CHOICES,) float32, a buffer.
+    """
+
+    wanted: NDArray[np.bool_]
+    acts_here: NDArray[np.bool_]
+    answers: NDArray[np.float64]
+    pending: NDArray[np.int64]
+    open: NDArray[np.bool_]
+    seen: NDArray[np.float32]
+    outputs: NDArray[np.float32]
 
 
 @entry()
-def _record(
-    games: Games, memory: NDArray[np.float64], answers: NDArray[np.float64],
-    seats: NDArray[np.int64], progress: NDArray[Any],
-    pending: NDArray[np.int64], players: Players, turn_limit: int, recorded: NDArray[np.bool_],
-    played_here: NDArray[np.bool_],
-    mask: NDArray[np.bool_], open_: NDArray[np.bool_], seen: NDArray[np.float32],
-    outputs: NDArray[np.float32], rows: Choices,
-) -> int:  # fmt: skip
+def _record(running: Running, recorder: Recorder, rows: Choices) -> int:
     """Play games, one after the other, until all have ended or the rows are full.
 
     Returns the number of rows written.
-
-    `played_here` (K,) tells which policies are networks: their choices that are recorded are also
-    made here, by what was worked out and seen for the record. For the loop they are then policies
-    outside it. What others would remember if they were networks is in `answers`. `pending` (B, P,
-    2) has the rows of the package and the price that each player offers, which are not known yet;
-    NO_CHOICE: none.
     """
-    memory, seats, players, mask, rows = (
-        borrowed(memory),
-        borrowed(seats),
-        borrowed(players),
-        borrowed(mask),
-        borrowed(rows),
-    )
-    answers = borrowed(answers)
+    running, recorder, rows = borrowed(running), borrowed(recorder), borrowed(rows)
+    answers, pending, seen = recorder.answers, recorder.pending, recorder.seen
     pending[:] = NO_CHOICE
     menus, count = new_menus(), 0
-    for i in range(len(games)):
-        game, asked = games[i], seats[i].copy()
+    for i in range(len(running.games)):
+        game = running.games[i]
         clear(menus)
         while count < len(rows.choice):
             seat, found = int(game.player), NO_CHOICE
-            number = seats[i, seat]
-            if game.decision != agenda.OVER and recorded[number] and is_asked(game):
-                found = look(
-                    game,
-                    menus,
-                    (memory if played_here[number] else answers)[i, seat],
-                    open_,
-                    seen,
-                )
-            asked[seat] = number
-            if found >= 0 and played_here[number]:
-                choice = choose(
-                    game,
-                    players.params[number][: players.lengths[number]],
-                    found,
-                    open_,
-                    seen,
-                    outputs,
-                )
-                progress[i].answer, progress[i].answered = (
-                    first_action(game, choice, menus, memory[i, seat]),
-                    1,
-                )
-                asked[seat] = OUTSIDE
-            action = next_action(game, players, asked, memory[i], mask, progress[i], turn_limit)
+            number = running.seats[i, seat]
+            if game.decision != agenda.OVER and recorder.wanted[number] and is_asked(game):
+                memory = (running.memory if recorder.acts_here[number] else answers)[i, seat]
+                found = look(game, menus, memory, recorder.open, seen)
+            if found >= 0 and recorder.acts_here[number]:
+                running.progress[i].answer = _choose(game, running, recorder, found, menus, i)
+                running.progress[i].answered = 1
+                running.seats[i, seat] = OUTSIDE
+            action = next_of(running, i)
+            running.seats[i, seat] = number
             if action < 0:
                 break
             if game.decision == agenda.REPLY or (
@@ -233,13 +207,23 @@ def _record(
                 # an offer begins or is answered; the player's last one was perhaps given up
                 pending[i, seat] = NO_CHOICE
             if found > 1:
-                _note(game, i, seat, action, open_, seen, pending[i, seat], rows, count)
+                _note(game, i, seat, action, recorder.open, seen, pending[i, seat], rows, count)
                 count += 1
             apply(game, action)
             if game.decision == agenda.REPLY:
                 maker = int(game.offer_from)
                 _resolve(game, menus, pending[i, maker], answers[i, maker], rows)
     return count
+
+
+@kernel
+def _choose(game: Game, running: Any, recorder: Any, found: int, menus: OfferMenus, i: int) -> int:
+    """The action of a network whose observation and open choices were looked at."""
+    seat = int(game.player)
+    players, number = running.players, running.seats[i, seat]
+    params = players.params[number][: players.lengths[number]]
+    choice = choose(game, params, found, recorder.open, recorder.seen, recorder.outputs)
+    return first_action(game, choice, menus, running.memory[i, seat])
 
 
 @kernel

@@ -276,29 +276,28 @@ class Shard(NamedTuple):
 
 
 def gather(
-    blocks: Iterable[tuple[Experiences, int]], limit: int
+    batches: Iterable[tuple[Experiences, int]], limit: int
 ) -> Iterator[tuple[Experiences, int]]:
-    """Join blocks of games into shards.
+    """Join batches of games into shards.
 
     Args:
-        blocks: Experiences and the number of games that they are from.
-        limit: Bytes of a shard in memory; a larger block becomes a shard of its own.
+        batches: Experiences and the number of games that they are from.
+        limit: Bytes of a shard in memory; a larger batch becomes a shard of its own.
 
     Yields:
-        The experiences of a shard and the number of its games. They depend on the blocks alone: a
-            run that continues at the beginning
-        of a shard makes the same shards.
+        The experiences of a shard and the number of its games. They depend on the batches alone: a
+        run that continues at the beginning of a shard makes the same shards.
     """
     parts: list[Experiences] = []
     games = weight = 0
-    for block, count in blocks:
-        bytes_of_block = sum(column.nbytes for column in block)
-        if parts and weight + bytes_of_block > limit:
+    for batch, count in batches:
+        bytes_of_batch = sum(column.nbytes for column in batch)
+        if parts and weight + bytes_of_batch > limit:
             yield Experiences.joined(parts), games
             parts, games, weight = [], 0, 0
-        parts.append(block)
+        parts.append(batch)
         games += count
-        weight += bytes_of_block
+        weight += bytes_of_batch
     if parts:
         yield Experiences.joined(parts), games
 

@@ -1,11 +1,7 @@
-"""The compiled loop of a stream.
-
-It plays games and records what the players observe, do and gain.
-"""
+"""The compiled loop of a stream: what the players observe, do and gain in whole games."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,13 +13,13 @@ from monopoly_env.actions import A_TURN
 from monopoly_env.engine import agenda
 from monopoly_env.engine.players import solvent_seats
 from monopoly_env.engine.sets import size
-from monopoly_env.engine.setup import start
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.game import MAX_PLAYERS, Game, Games
 from monopoly_env.kernels import borrowed, entry, kernel
-from monopoly_env.policy.loop import Players, next_action
+from monopoly_env.policy.loop import Running, next_of
 from monopoly_env.rewards import Terms, write_reward
 from training.experience.masks import PACKED
+from training.experience.rows import Rows
 
 _OWING: Final = np.isin(
     np.arange(agenda.LAST_TASK + 1),
@@ -34,7 +30,19 @@ _REVERSED: Final = np.packbits(
 ).ravel()
 
 
-class Experiences(NamedTuple):
+class _Columns(NamedTuple):
+    observation: NDArray[Any]
+    choices: NDArray[Any]
+    action: NDArray[Any]
+    decision: NDArray[Any]
+    player: NDArray[Any]
+    game: NDArray[Any]
+    outcome: NDArray[Any]
+    worth: NDArray[Any]
+    final_worth: NDArray[Any]
+
+
+class Experiences(Rows, _Columns):
     """N decisions of whole games, in the order of games and then of time.
 
     Attributes:
@@ -56,109 +64,54 @@ class Experiences(NamedTuple):
             solvent one unless the rules let cash fall below zero.
     """
 
-    observation: NDArray[Any]
-    choices: NDArray[Any]
-    action: NDArray[Any]
-    decision: NDArray[Any]
-    player: NDArray[Any]
-    game: NDArray[Any]
-    outcome: NDArray[Any]
-    worth: NDArray[Any]
-    final_worth: NDArray[Any]
-
-    @classmethod
-    def empty(cls, count: int, features: int) -> Experiences:
-        """Arrays for `count` experiences, not yet filled."""
-        return cls(
-            observation=np.empty((count, features), np.float16),
-            choices=np.empty((count, PACKED), np.uint8),
-            action=np.empty(count, np.int16),
-            decision=np.empty(count, np.int8),
-            player=np.empty(count, np.int8),
-            game=np.empty(count, np.int32),
-            outcome=np.empty(count, np.float32),
-            worth=np.empty((count, 2), np.float32),
-            final_worth=np.empty(count, np.float32),
-        )
-
-    @classmethod
-    def joined(cls, parts: Sequence[Experiences]) -> Experiences:
-        """Several sets of experiences, one after the other."""
-        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-    def take(self, rows: Any) -> Experiences:
-        """Some of the rows."""
-        return Experiences(*(column[rows] for column in self))
-
-    @property
-    def size(self) -> int:
-        """N; `len` counts the columns."""
-        return len(self.action)
+    TYPES = (
+        (np.float16, "features"), (np.uint8, PACKED), (np.int16,), (np.int8,), (np.int8,),
+        (np.int32,), (np.float32,), (np.float32, 2), (np.float32,),
+    )  # fmt: skip
 
 
-@entry()
-def begin_games(games: Games, empty: Games, players: int, seed: int, first: int) -> None:
-    """Begin the games `first`, `first + 1`, ...
+class Wanted(NamedTuple):
+    """Which decisions are recorded, and how.
 
-    Their numbers are the low halves of their seeds, `seed` is the high one.
+    Attributes:
+        actions: (7,) int64, the actions that make a decision worth recording, as bits, 32 per word.
+        encoding: `Encoding.handle`.
+        seen: (D,) float32, a buffer for an observation.
     """
-    for i in range(len(games)):
-        games[i] = empty[0]
-        start(games[i], players, first + i, seed)
+
+    actions: NDArray[np.int64]
+    encoding: Any
+    seen: NDArray[np.float32]
 
 
 @entry()
 def record_games(
-    games: Games,
-    memory: NDArray[np.float64],
-    seats: NDArray[np.int64],
-    progress: NDArray[Any],
-    shortfall: NDArray[np.int64],
-    players: Players,
-    mask: NDArray[np.bool_],
-    turn_limit: int,
-    wanted: NDArray[np.int64],
-    encoding: Any,
-    seen: NDArray[np.float32],
-    rows: Experiences,
+    running: Running, shortfall: NDArray[np.int64], wanted: Wanted, rows: Experiences
 ) -> int:
     """Play games, one after the other, until all have ended or the rows are full.
 
     Args:
-        games: (B,) records.
-        memory: (B, P, 64), the memory of each seat.
-        seats: (B, P), the number of the player in each seat.
-        progress: (B,) PROGRESS.
+        running: The games.
         shortfall: (B, P), receives for each bankrupt player its cash less the debt that ruined it
             (dollars, negative).
-        players: The policies.
-        mask: (NUM_ACTIONS,), a buffer.
-        turn_limit: Turns of all players together after which the score decides a game.
-        wanted: (7,), the actions that make a decision worth recording, as bits, 32 per word.
-        encoding: `Encoding.handle`.
-        seen: (D,), a buffer for an observation.
+        wanted: Which decisions are recorded.
         rows: Receives the decisions. Observations are uint16, the bits of float16; `game` is
             counted from 0; columns that are known only at the end of a game are left out.
 
     Returns:
         The number of rows written. If all are full, call it again: the games are not over.
     """
-    memory, seats, shortfall, players = (
-        borrowed(memory),
-        borrowed(seats),
-        borrowed(shortfall),
-        borrowed(players),
-    )
-    mask, seen, rows = borrowed(mask), borrowed(seen), borrowed(rows)
+    running, shortfall = borrowed(running), borrowed(shortfall)
+    wanted, rows = borrowed(wanted), borrowed(rows)
     count = 0
-    for i in range(len(games)):
-        game = games[i]
+    for i in range(len(running.games)):
+        game = running.games[i]
         while count < len(rows.action):
-            action = next_action(game, players, seats[i], memory[i], mask, progress[i], turn_limit)
+            action = next_of(running, i)
             if action < 0:
                 break
-            if _is_wanted(game, wanted):
-                _note(game, i, action, encoding, seen, rows, count)
+            if _is_wanted(game, wanted.actions):
+                _note(game, i, action, wanted, rows, count)
                 count += 1
             step_noting_shortfall(game, action, shortfall[i])
     return count
@@ -173,12 +126,10 @@ def _is_wanted(game: Game, wanted: Any) -> bool:
 
 
 @kernel
-def _note(
-    game: Game, number: int, action: int, encoding: Any, seen: Any, rows: Experiences, at: int
-) -> None:  # fmt: skip
+def _note(game: Game, number: int, action: int, wanted: Any, rows: Any, at: int) -> None:
     """Write a decision down."""
-    seat = int(game.player)
-    encodings.write(encoding, game, seat, seen)
+    seat, seen = int(game.player), wanted.seen
+    encodings.write(wanted.encoding, game, seat, seen)
     write_halves(seen, seen.view(np.int32), rows.observation[at])
     for byte in range(PACKED):
         rows.choices[at, byte] = _REVERSED[(int(game.legal[byte >> 2]) >> (8 * (byte & 3))) & 0xFF]

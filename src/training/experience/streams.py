@@ -6,17 +6,16 @@
     ):
         learn(experiences.observation, experiences.action, experiences.outcome)
 
-Nothing is written to disk. Memory holds at most three blocks of games: the one in use, the next
+Nothing is written to disk. Memory holds at most three batches of games: the one in use, the next
 one, which all threads play in the meantime, and a copy of that one while its parts are joined.
 
 Game g of a stream has the game seed `(seed << 32) + g` and the seats in row g mod L of the (L, P)
-table of `seatings`. So the experiences depend only on the arguments, not on threads or blocks.
+table of `seatings`. So the experiences depend only on the arguments, not on threads or batches.
 """
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
@@ -30,16 +29,16 @@ from monopoly_env import rewards
 from monopoly_env.actions import HEAD_NAMES, HEADS, NUM_ACTIONS
 from monopoly_env.encoding import Encoding
 from monopoly_env.errors import ConfigurationError, nearest, whole_number
-from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS, empty_games
-from monopoly_env.policy.loop import PROGRESS, Players, check
+from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
+from monopoly_env.kernels.threads import number_of, parts_of
+from monopoly_env.policy.loop import Players, Running
 from monopoly_env.policy.names import PolicyLike, compiled, resolve_all
-from monopoly_env.policy.protocol import MEMORY
 from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
-from training.experience.recording import Experiences, begin_games, record_games, write_ends
+from training.experience.recording import Experiences, Wanted, record_games, write_ends
 
 # games played ahead; few enough that memory is reused, which is five times as fast as new memory
-BLOCK: Final = 128
+BATCH: Final = 128
 TURN_LIMIT: Final = 1000
 # a game seed has 64 bits: the upper half is the seed, the lower half the number of the game
 MAX_SEED: Final = (1 << 32) - 1
@@ -59,14 +58,14 @@ def stream(
     heads: Sequence[str] | None = None,
     seed: int = 0,
     threads: int | None = None,
-    block: int = BLOCK,
+    batch: int = BATCH,
     first: int = 0,
     reward: str = "win",
     turn_limit: int = TURN_LIMIT,
 ) -> Iterator[Experiences]:
-    """Play games of compiled policies and yield their decisions, a block of games at a time.
+    """Play games of compiled policies and yield their decisions, a batch of games at a time.
 
-    The next block is played in the background while you work on this one. Closing the iterator
+    The next batch is played in the background while you work on this one. Closing the iterator
     stops that.
 
     Args:
@@ -80,7 +79,7 @@ def stream(
             player then did. None: all decisions; each has two legal actions or more.
         seed: 0 to 2**32 - 1; it decides all dice, cards and draws of policies.
         threads: Number of threads; by default one per core. The experiences do not depend on it.
-        block: Games per yielded set, except in the last one. The sequence of experiences does not
+        batch: Games per yielded set, except in the last one. The sequence of experiences does not
             depend on it.
         first: The number of the game to begin with, to continue a stream.
         reward: What `outcome` holds: a reward that is paid at the end, such as `win`, `rank` or
@@ -88,7 +87,7 @@ def stream(
         turn_limit: Turns of each player after which the score decides a game.
 
     Yields:
-        The experiences of `block` games; they may be empty if `heads` is given.
+        The experiences of `batch` games; they may be empty if `heads` is given.
 
     Raises:
         ConfigurationError: A wrong number, name, head or encoding; no table, tables of different
@@ -97,18 +96,18 @@ def stream(
         IllegalActionError: A policy chose an illegal action or never ended its turn.
     """
     for name, given, low, high in (
-        ("games", games, 1, MAX_GAMES), ("seed", seed, 0, MAX_SEED), ("block", block, 1, 1 << 24),
+        ("games", games, 1, MAX_GAMES), ("seed", seed, 0, MAX_SEED), ("batch", batch, 1, 1 << 24),
         ("first", first, 0, games), ("turn_limit", turn_limit, 1, 1 << 24),
     ):  # fmt: skip
         whole_number(name, given, low, high)
     if threads is not None:
         whole_number("threads", threads, 1, 1024)
     setup = _Setup(tables, Rules.coerce(rules), encoding, heads, seed, reward, turn_limit)
-    starts = iter(range(first, games, block))
-    return _blocks(
+    starts = iter(range(first, games, batch))
+    return _batches(
         setup,
-        (range(start, min(start + block, games)) for start in starts),
-        threads or os.cpu_count() or 1,
+        (range(start, min(start + batch, games)) for start in starts),
+        number_of(threads),
     )
 
 
@@ -132,17 +131,15 @@ def seatings(tables: Sequence[Sequence[PolicyLike]]) -> tuple[tuple[str, ...], N
     return tuple(policy.name for policy in seating.policies), seating.seats
 
 
-def _blocks(setup: _Setup, blocks: Iterator[range], threads: int) -> Iterator[Experiences]:
-    """Yield each block while the next one is played."""
+def _batches(setup: _Setup, batches: Iterator[range], threads: int) -> Iterator[Experiences]:
+    """Yield each batch while the next one is played."""
     pool = ThreadPoolExecutor(threads, "stream")
 
     def begin() -> list[Future[list[Experiences]]]:
-        numbers = next(blocks, range(0))
-        # short, so that no thread waits long for the last one
-        part = max(1, min(_SLICE, -(-len(numbers) // (4 * threads))))
+        numbers = next(batches, range(0))
         return [
-            pool.submit(setup.play, numbers[start : start + part])
-            for start in range(0, len(numbers), part)
+            pool.submit(setup.play, numbers[part.start : part.stop])
+            for part in parts_of(len(numbers), _SLICE, threads)
         ]
 
     try:
@@ -225,35 +222,27 @@ class _Setup:
         self.encoding = encodings.fitting(encoding, self.num_players)
         self.seed = seed
         self.outcome = _outcome(reward)
-        self._empty = empty_games(1)
-        self._empty["rules"] = rules.to_record()
+        self.rules = rules
         self._players = Players.of(seating.policies)
-        self._turn_limit = turn_limit * self.num_players
-        self._wanted = _words(heads)
+        self._turn_limit = turn_limit
+        self._actions = _words(heads)
 
     def play(self, numbers: range) -> list[Experiences]:
-        """Play the games with these consecutive numbers; returns their experiences in parts."""
-        games = empty_games(len(numbers))
-        begin_games(games, self._empty, self.num_players, self.seed, numbers.start)
-        seats = self.seats[np.arange(numbers.start, numbers.stop) % len(self.seats)]
-        memory = np.zeros((len(games), self.num_players, MEMORY))
-        progress, shortfall = (
-            np.zeros(len(games), PROGRESS),
-            np.zeros((len(games), self.num_players), np.int64),
+        """The experiences of the games with these consecutive numbers, in parts."""
+        at = np.arange(numbers.start, numbers.stop)
+        running = Running.begin(
+            self._players, self.seats[at % len(self.seats)], at,
+            seed=self.seed, rules=self.rules, turn_limit=self._turn_limit,
+        )  # fmt: skip
+        shortfall = np.zeros(running.seats.shape, np.int64)
+        features = self.encoding.size
+        wanted = Wanted(self._actions, self.encoding.handle, np.zeros(features, np.float32))
+        parts = Experiences.written(
+            lambda rows: record_games(running, shortfall, wanted, rows), _ROWS, features=features
         )
-        mask, seen = np.zeros(NUM_ACTIONS, np.bool_), np.zeros(self.encoding.size, np.float32)
-        parts: list[Experiences] = []
-        while not parts or parts[-1].size == _ROWS:
-            rows = Experiences.empty(_ROWS, self.encoding.size)
-            count = record_games(
-                games, memory, seats, progress, shortfall, self._players, mask, self._turn_limit,
-                self._wanted, self.encoding.handle, seen,
-                rows._replace(observation=rows.observation.view(np.uint16)),
-            )  # fmt: skip
-            parts.append(rows.take(slice(count)))
-        check(games, progress, lambda game, seat: self.policies[seats[game, seat]])
-        outcome, worth = np.zeros((2, len(games), self.num_players), np.float32)
-        write_ends(self.outcome.terms, games, shortfall, outcome, worth)
+        running.check(self.policies)
+        outcome, worth = np.zeros((2, *running.seats.shape), np.float32)
+        write_ends(self.outcome.terms, running.games, shortfall, outcome, worth)
         return [
             part._replace(
                 outcome=outcome[part.game, part.player],

@@ -1,6 +1,6 @@
 """The choices of the thesis's networks in whole games, as `training.experience.choices` has them.
 
-    # the networks' own games
+    # the networks' self-play
     choices = play_games([player, opponent], seats, recorded, rules=rules)
     # what an expert chose where networks would be asked
     choices = watch_games(expert, range(512), rules, seed=0, threads=2)
@@ -13,28 +13,25 @@ each.
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.networks.ocnaru import CHOICE, EVERY, NAMES, NETWORKS, NOTED, OPEN, WATCHED
-from monopoly_env.actions import A_BUILD, A_MORTGAGE, A_SELL, A_UNMORTGAGE, NUM_ACTIONS
+from monopoly_env.actions import A_BUILD, A_MORTGAGE, A_SELL, A_UNMORTGAGE
 from monopoly_env.encoding import ocnaru
 from monopoly_env.engine.step import apply
 from monopoly_env.facts.board import GROUP_OF, LOT_SQUARE, NUM_LOTS, NUM_STREETS
-from monopoly_env.game import Games, empty_games
 from monopoly_env.kernels import borrowed, entry
-from monopoly_env.policy.loop import PROGRESS, Players, check, next_action
-from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
+from monopoly_env.policy.loop import Running, next_of
+from monopoly_env.policy.protocol import CompiledPolicy
 from monopoly_env.rules import Rules
 from monopoly_env.rules import choices as choices_of_option
 from training.experience import masks
-from training.experience.choices import SLICE, TURN_LIMIT, Choices
-from training.experience.recording import Experiences, begin_games, write_halves
+from training.experience.choices import ROOM, TURN_LIMIT, Choices, recorded_choices
+from training.experience.recording import Experiences, write_halves
 from training.experience.streams import stream
 from training.ocnaru.experts import HEADS, chosen
 
@@ -44,7 +41,6 @@ NUM_CHOICES: Final = int(STARTS[-1])
 CHOICES: Final = [np.arange(first, last) for first, last in itertools.pairwise(STARTS)]
 
 _PACKED: Final = -(-NUM_CHOICES // 8)
-_ROWS: Final = 2048  # choices recorded before they are copied
 _PICKS: Final = {
     "upgrade": (A_BUILD, NUM_STREETS), "downgrade": (A_SELL, NUM_STREETS),
     "mortgage": (A_MORTGAGE, NUM_LOTS), "unmortgage": (A_UNMORTGAGE, NUM_LOTS),
@@ -72,12 +68,12 @@ def watch_games(
         turn_limit: Turns of each player after which the score decides a game.
     """
     tables = [(expert,) * ocnaru.NUM_PLAYERS]
-    blocks = stream(
+    batches = stream(
         tables, games.stop, rules=rules, encoding="ocnaru100", heads=HEADS, seed=seed,
-        threads=threads, block=len(games), first=games.start,
+        threads=threads, batch=len(games), first=games.start,
         turn_limit=turn_limit,
     )  # fmt: skip
-    experiences = next(iter(blocks))
+    experiences = next(iter(batches))
     return Choices.joined([_asked(number, experiences, rules) for number in range(len(NAMES))])
 
 
@@ -118,70 +114,36 @@ def play_games(
 
     Arguments and errors are those of `training.experience.choices.play_games`.
     """
-    players = Players.of(policies)
-    empty = empty_games(1)
-    empty["rules"] = rules.to_record()
-    limit = turn_limit * ocnaru.NUM_PLAYERS
 
-    def play(start: int) -> list[Choices]:
-        seated = seats[start : start + SLICE]
-        count = len(seated)
-        games, progress, memory = (
-            empty_games(count),
-            np.zeros(count, PROGRESS),
-            np.zeros((count, ocnaru.NUM_PLAYERS, MEMORY)),
+    def record(running: Running) -> list[Choices]:
+        running.memory[..., WATCHED] = np.where(recorded[running.seats], EVERY, 0)
+        seen = np.zeros(ocnaru.SIZE, np.float32)
+        return Choices.written(
+            lambda rows: _record(running, seen, rows), ROOM, features=ocnaru.SIZE, packed=_PACKED
         )
-        begin_games(games, empty, ocnaru.NUM_PLAYERS, seed, first + start)
-        memory[..., WATCHED] = np.where(recorded[seated], EVERY, 0)
-        mask, seen = np.zeros(NUM_ACTIONS, np.bool_), np.zeros(ocnaru.SIZE, np.float32)
-        parts: list[Choices] = []
-        full = True
-        while full:
-            rows = Choices.empty(_ROWS, ocnaru.SIZE, _PACKED)
-            halves = rows._replace(observation=rows.observation.view(np.uint16))
-            written = _record(games, memory, seated, progress, players, limit, mask, seen, halves)
-            full = written == _ROWS
-            parts.append(rows.take(slice(written)))
-        check(games, progress, lambda game, seat: policies[seated[game, seat]])
-        won = games["place"][:, : ocnaru.NUM_PLAYERS] == 1
-        shares = (won / won.sum(axis=1, keepdims=True)).astype(np.float32)
-        return [
-            part._replace(outcome=shares[part.game, part.player], game=part.game + np.int32(start))
-            for part in parts
-        ]
 
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1, "games") as pool:
-        return Choices.joined(
-            [part for parts in pool.map(play, range(0, len(seats), SLICE)) for part in parts]
-        )
+    return recorded_choices(
+        record, policies, seats,
+        rules=rules, seed=seed, first=first, threads=threads, turn_limit=turn_limit,
+    )  # fmt: skip
 
 
 @entry()
-def _record(
-    games: Games, memory: NDArray[np.float64], seats: NDArray[np.int64], progress: NDArray[Any],
-    players: Players, turn_limit: int,
-    mask: NDArray[np.bool_], seen: NDArray[np.float32], rows: Choices,
-) -> int:  # fmt: skip
+def _record(running: Running, seen: NDArray[np.float32], rows: Choices) -> int:
     """Play games, one after the other, until all have ended or the rows are full.
 
     Returns the number of rows written.
     """
-    memory, seats, players, mask, rows = (
-        borrowed(memory),
-        borrowed(seats),
-        borrowed(players),
-        borrowed(mask),
-        borrowed(rows),
-    )
+    running, seen, rows = borrowed(running), borrowed(seen), borrowed(rows)
     starts, count = STARTS, 0
-    for i in range(len(games)):
-        game = games[i]
+    for i in range(len(running.games)):
+        game, memory = running.games[i], running.memory[i]
         while count < len(rows.choice):
-            action = next_action(game, players, seats[i], memory[i], mask, progress[i], turn_limit)
+            action = next_of(running, i)
             if action < 0:
                 break
             seat = int(game.player)
-            network, open_ = int(memory[i, seat, NOTED]) - 1, int(memory[i, seat, OPEN])
+            network, open_ = int(memory[seat, NOTED]) - 1, int(memory[seat, OPEN])
             if network >= 0 and open_ & (open_ - 1) != 0:
                 ocnaru.write(game, seat, seen)
                 write_halves(seen, seen.view(np.int32), rows.observation[count])
@@ -189,9 +151,9 @@ def _record(
                 for output in range(starts[network + 1] - starts[network]):
                     at = starts[network] + output
                     rows.open[count, at >> 3] |= ((open_ >> output) & 1) << (7 - (at & 7))
-                rows.choice[count] = starts[network] + int(memory[i, seat, CHOICE])
+                rows.choice[count] = starts[network] + int(memory[seat, CHOICE])
                 rows.network[count], rows.player[count], rows.game[count] = network, seat, i
                 count += 1
-            memory[i, seat, NOTED] = 0
+            memory[seat, NOTED] = 0
             apply(game, action)
     return count

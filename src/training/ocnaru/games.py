@@ -27,15 +27,14 @@ from agents.networks.ocnaru import (
     OcnaruNetworks,
 )
 from agents.players.vocabulary.reading import NO_LOT
-from monopoly_env.actions import NUM_ACTIONS
-from monopoly_env.core import new_games
 from monopoly_env.encoding import ocnaru
 from monopoly_env.engine.step import answer, settle_one
-from monopoly_env.game import BY_CAP, Games
+from monopoly_env.game import BY_CAP
 from monopoly_env.kernels import borrowed, entry
-from monopoly_env.policy.loop import PROGRESS, Players, check, next_action
-from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
+from monopoly_env.policy.loop import Players, Running, next_of
+from monopoly_env.policy.protocol import CompiledPolicy
 from monopoly_env.rules import Rules
+from training.experience.rows import Rows
 from training.experience.streams import TURN_LIMIT
 from training.ocnaru.rewards import (
     NUM_QUANTITIES,
@@ -55,7 +54,17 @@ _UNKNOWN: Final = -1
 _ANSWERS: Final = ("fine", "card")  # networks that act only by their second output
 
 
-class Moves(NamedTuple):
+class _Columns(NamedTuple):
+    observation: NDArray[Any]
+    choice: NDArray[Any]
+    open: NDArray[Any]
+    before: NDArray[Any]
+    after: NDArray[Any]
+    other: NDArray[Any]
+    game: NDArray[Any]
+
+
+class Moves(Rows, _Columns):
     """N decisions of a network in whole games, in the order of games and then of time.
 
     Attributes:
@@ -70,23 +79,10 @@ class Moves(NamedTuple):
         game: (N,) int64, the number of the game.
     """
 
-    observation: NDArray[Any]
-    choice: NDArray[Any]
-    open: NDArray[Any]
-    before: NDArray[Any]
-    after: NDArray[Any]
-    other: NDArray[Any]
-    game: NDArray[Any]
-
-    @classmethod
-    def zeros(cls, count: int) -> Moves:
-        """Zeros for `count` decisions."""
-        return cls(
-            np.zeros((count, ocnaru.SIZE), np.float32), np.zeros(count, np.int64),
-            np.zeros(count, np.int64),
-            np.zeros((count, NUM_QUANTITIES)), np.zeros((count, NUM_QUANTITIES)),
-            np.zeros(count, np.int8), np.zeros(count, np.int64),
-        )  # fmt: skip
+    TYPES = (
+        (np.float32, ocnaru.SIZE), (np.int64,), (np.int64,), (np.float64, NUM_QUANTITIES),
+        (np.float64, NUM_QUANTITIES), (np.int8,), (np.int64,),
+    )  # fmt: skip
 
 
 class Played(NamedTuple):
@@ -191,35 +187,20 @@ class OwnGames:
         numbers: range,
         epsilon: NDArray[np.float64],
     ) -> Played:
-        policies = [networks, *self.opponents]
-        games = new_games(
-            [(self.seed << 32) + number for number in numbers], ocnaru.NUM_PLAYERS, self.rules
-        )
         at = np.arange(numbers.start, numbers.stop)
-        seat = at % ocnaru.NUM_PLAYERS
-        seats = np.empty((len(games), ocnaru.NUM_PLAYERS), np.int64)
-        rows = np.arange(len(games))
-        seats[rows, seat] = 0
+        rows, seat = np.arange(len(at)), at % ocnaru.NUM_PLAYERS
+        seats = np.zeros((len(at), ocnaru.NUM_PLAYERS), np.int64)
         seats[rows, 1 - seat] = 1 + at // ocnaru.NUM_PLAYERS % len(self.opponents)
-        memory = np.zeros((len(games), ocnaru.NUM_PLAYERS, MEMORY))
-        memory[rows, seat, WATCHED] = NAMES.index(head) + 1
-        memory[rows, seat, EPSILON] = epsilon
-        progress, mask = np.zeros(len(games), PROGRESS), np.zeros(NUM_ACTIONS, np.bool_)
-        moves, ends = Moves.zeros(len(games) * _MOST), np.zeros(len(games))
-        count = _play_games(
-            games,
-            memory,
-            seat,
-            seats,
-            progress,
-            players,
-            mask,
-            TURN_LIMIT * ocnaru.NUM_PLAYERS,
-            moves,
-            ends,
+        running = Running.begin(
+            players, seats, at, seed=self.seed, rules=self.rules, turn_limit=TURN_LIMIT
         )
-        check(games, progress, lambda game, player: policies[seats[game, player]])
-        moves = Moves(*(column[:count].copy() for column in moves))
+        games = running.games
+        running.memory[rows, seat, WATCHED] = NAMES.index(head) + 1
+        running.memory[rows, seat, EPSILON] = epsilon
+        moves, ends = Moves.empty(len(at) * _MOST), np.zeros(len(at))
+        count = _record(running, seat, moves, ends)
+        running.check([networks, *self.opponents])
+        moves = moves.take(np.arange(count))
         place = games["place"][rows, seat]
         won = (place == 1) & (games["place"][rows, 1 - seat] != 1)
         bankrupt = (place != 1) & (games["lots"][rows, seat] == 0) & (games["ending"] != BY_CAP)
@@ -228,73 +209,50 @@ class OwnGames:
 
 def joined(parts: Sequence[Played]) -> Played:
     """Consecutive games as one."""
-    moves = Moves(
-        *(np.concatenate(columns) for columns in zip(*(part.moves for part in parts), strict=True))
-    )
-    numbers = range(parts[0].numbers.start, parts[-1].numbers.stop)
     return Played(
-        numbers,
-        moves,
+        range(parts[0].numbers.start, parts[-1].numbers.stop),
+        Moves.joined(part.moves for part in parts),
         *(np.concatenate(columns) for columns in zip(*(part[2:] for part in parts), strict=True)),
     )
 
 
 @entry()
-def _play_games(  # noqa: PLR0913, PLR0917 - compiled
-    games: Games,
-    memory: NDArray[np.float64],
-    own_seats: NDArray[np.int64],
-    seats: NDArray[np.int64],
-    progress: NDArray[Any],
-    players: Players,
-    mask: NDArray[np.bool_],
-    turn_limit: int,
-    moves: Moves,
-    ends: NDArray[np.float64],
+def _record(
+    running: Running, own_seats: NDArray[np.int64], moves: Moves, ends: NDArray[np.float64]
 ) -> int:
     """Play games to their end.
 
     Args:
-        games: (B,) records.
-        memory: (B, 2, 64), the memory of each seat.
+        running: Games of the networks, player 0, and their opponents.
         own_seats: (B,), the seat of the networks.
-        seats: (B, 2), the number of the player in each seat.
-        progress: (B,) PROGRESS.
-        players: The networks and their opponents.
-        mask: (NUM_ACTIONS,), a buffer.
-        turn_limit: Turns of all players together after which the score decides a game.
         moves: Receives the decisions; `game` is counted from 0.
         ends: (B,), receives the worth of the networks at the end of each game (dollars).
 
     Returns:
         The number of decisions.
     """
-    memory, seats, players, mask = (
-        borrowed(memory),
-        borrowed(seats),
-        borrowed(players),
-        borrowed(mask),
-    )
+    running = borrowed(running)
     count = 0
-    for i in range(len(games)):
-        game, seat = games[i], int(own_seats[i])
+    for i in range(len(running.games)):
+        game, seat = running.games[i], int(own_seats[i])
+        memory = running.memory[i, seat]
         turn, unpaid, most = int(game.turns), count, count + _MOST
         while True:
-            action = next_action(game, players, seats[i], memory[i], mask, progress[i], turn_limit)
+            action = next_of(running, i)
             if action < 0:
                 break
-            recorded = game.player == seat and memory[i, seat, NOTED] != 0 and count < most
+            recorded = game.player == seat and memory[NOTED] != 0 and count < most
             if recorded:
-                by_parent = memory[i, seat, PARENTS]
+                by_parent = memory[PARENTS]
                 ocnaru.write(game, seat, moves.observation[count])
                 write_quantities(game, seat, moves.before[count])
-                moves.choice[count] = int(memory[i, seat, CHOICE])
-                moves.open[count] = int(memory[i, seat, OPEN])
+                moves.choice[count] = int(memory[CHOICE])
+                moves.open[count] = int(memory[OPEN])
                 moves.other[count] = (
                     _UNKNOWN if by_parent == NO_LOT else 1 if by_parent != action else 0
                 )
                 moves.game[count] = i
-            memory[i, seat, NOTED] = 0
+            memory[NOTED] = 0
             answer(game, action)
             if recorded:
                 write_quantities(game, seat, moves.after[count])

@@ -248,7 +248,7 @@ def watch_experts(trainer: OcnaruTrainer, session: Session) -> None:
         blocks = stream(
             tables, total, rules=trainer.rules, encoding="ocnaru100", heads=HEADS,
             seed=options.seed, threads=options.threads,
-            block=EXPERT_BLOCK, first=trainer.done,
+            batch=EXPERT_BLOCK, first=trainer.done,
         )  # fmt: skip
         while trainer.done < total:
             with report.clock("engine"):

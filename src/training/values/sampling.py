@@ -17,26 +17,24 @@ threads nor on what was played before.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.values.features import FEATURES, MOST_PLAYERS, write
-from monopoly_env.actions import A_REPLY, H_TRADE, HEAD_OF, NUM_ACTIONS
-from monopoly_env.analyse.values import won
+from monopoly_env.actions import A_REPLY, H_TRADE, HEAD_OF
 from monopoly_env.engine import agenda
 from monopoly_env.engine.step import apply, count_legal, nth_legal
 from monopoly_env.engine.trade import COUNTER
 from monopoly_env.game import GAME, Game, Games, empty_games
 from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.kernels.philox import philox
-from monopoly_env.policy.loop import PROGRESS, Players, check, next_action
-from monopoly_env.policy.protocol import MEMORY
-from training.experience.recording import begin_games, write_halves
+from monopoly_env.kernels.threads import in_order
+from monopoly_env.policy.loop import Players, Running, next_of
+from training.experience.recording import write_halves
+from training.experience.rows import Rows
 from training.values.starts import begin_in_the_middle
 from training.values.tables import BATCH, Mixture, setting_of
 
@@ -57,7 +55,18 @@ _STREAM: Final = 30  # of random numbers; the engine does not use it
 _KEEPS, _REPLACES, _BEGINS_LOOSE, _STAYS_LOOSE, _ACTS_AT_RANDOM, _COUNTS, _BEGINS_DEALT = range(7)
 
 
-class States(NamedTuple):
+class _Columns(NamedTuple):
+    seen: NDArray[np.float16]
+    seats: NDArray[np.int64]
+    when: NDArray[np.int32]
+    rounds: NDArray[np.int32]
+    kept: NDArray[np.int64]
+    share: NDArray[np.float64]
+    players: NDArray[np.int64]
+    games: Games
+
+
+class States(Rows, _Columns):
     """States of B games, K of each at most, in the order of time.
 
     The rows beyond `kept` are not to be used.
@@ -73,33 +82,10 @@ class States(NamedTuple):
         games: (B, K) records, or (B, 0) if they are not kept.
     """
 
-    seen: NDArray[np.float16]
-    seats: NDArray[np.int64]
-    when: NDArray[np.int32]
-    rounds: NDArray[np.int32]
-    kept: NDArray[np.int64]
-    share: NDArray[np.float64]
-    players: NDArray[np.int64]
-    games: Games
-
-    @classmethod
-    def empty(cls, games: int, kept: int, records: bool) -> States:
-        """Arrays for so many games, not yet filled."""
-        return cls(
-            seen=np.zeros((games, kept, FEATURES), np.float16),
-            seats=np.full((games, kept, MOST_PLAYERS), -1, np.int64),
-            when=np.zeros((games, kept), np.int32),
-            rounds=np.zeros((games, kept), np.int32),
-            kept=np.zeros(games, np.int64),
-            share=np.zeros((games, MOST_PLAYERS)),
-            players=np.zeros(games, np.int64),
-            games=np.zeros((games, kept if records else 0), GAME),
-        )
-
-    @classmethod
-    def joined(cls, parts: Iterable[States]) -> States:
-        """Several sets, one after the other."""
-        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    TYPES = (
+        (np.float16, "kept", FEATURES), (np.int64, "kept", MOST_PLAYERS), (np.int32, "kept"),
+        (np.int32, "kept"), (np.int64,), (np.float64, MOST_PLAYERS), (np.int64,), (GAME, "records"),
+    )  # fmt: skip
 
     @property
     def there(self) -> NDArray[np.bool_]:
@@ -146,45 +132,25 @@ def play(
         The states of a batch.
     """
     players = Players.of(mixture.policies)
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1, "values") as pool:
-        waiting: list[Future[States]] = [
-            pool.submit(
-                _play_batch, mixture, players, batch, seed, kept=kept, kind=kind, records=records
-            )
-            for batch in batches
-        ]
-        for number, future in enumerate(waiting):
-            yield future.result()
-            waiting[number] = Future()  # free its memory
 
+    def play_batch(batch: int) -> States:
+        size, rules = setting_of(batch)
+        running = Running.begin(
+            players, mixture.seats(size, BATCH, seed, batch), batch * BATCH + np.arange(BATCH),
+            seed=seed, rules=rules, turn_limit=TURN_LIMIT,
+        )  # fmt: skip
+        kinds = np.full(BATCH, -1 if kind is None else KINDS.index(kind))
+        empty = empty_games(1)
+        empty["rules"] = running.games["rules"][:1]
+        _begin(running.games, empty, kinds)
+        states = States.empty(BATCH, np.zeros, kept=kept, records=kept if records else 0)
+        states.seats[:], states.players[:] = -1, size
+        _play(running, kinds, np.zeros(FEATURES, np.float32), states.bits())
+        running.check(mixture.policies)
+        states.share[:, :size] = running.shares()
+        return states.in_time()
 
-def _play_batch(
-    mixture: Mixture,
-    players: Players,
-    batch: int,
-    seed: int,
-    *,
-    kept: int,
-    kind: str | None,
-    records: bool,
-) -> States:
-    """Play a batch of games."""
-    count, rules = setting_of(batch)
-    seats = mixture.seats(count, BATCH, seed, batch)
-    games, empty, states = empty_games(BATCH), empty_games(1), States.empty(BATCH, kept, records)
-    empty["rules"] = rules.to_record()
-    begin_games(games, empty, count, seed, batch * BATCH)
-    kinds = np.full(BATCH, -1 if kind is None else KINDS.index(kind))
-    _begin(games, empty, kinds)
-    progress = np.zeros(BATCH, PROGRESS)
-    states.players[:] = count
-    _play(
-        games, kinds, seats, progress, np.zeros((count, MEMORY)), players,
-        np.zeros(NUM_ACTIONS, np.bool_), TURN_LIMIT * count,
-        np.zeros(FEATURES, np.float32), states._replace(seen=states.seen.view(np.uint16)),
-    )  # fmt: skip
-    check(games, progress, lambda game, seat: mixture.policies[seats[game, seat]])
-    return states.in_time()
+    return in_order(play_batch, batches, threads, "values")
 
 
 @entry()
@@ -204,36 +170,20 @@ def _begin(games: Games, empty: Games, kinds: NDArray[np.int64]) -> None:
 
 
 @entry()
-def _play(  # noqa: PLR0913, PLR0917 - compiled
-    games: Games, kinds: NDArray[np.int64], seats: NDArray[np.int64], progress: NDArray[Any],
-    memory: NDArray[np.float64], players: Players,
-    mask: NDArray[np.bool_], turn_limit: int, seen: NDArray[np.float32], states: Any,
-) -> None:  # fmt: skip
+def _play(
+    running: Running, kinds: NDArray[np.int64], seen: NDArray[np.float32], states: States
+) -> None:
     """Play games to their end, and keep states of them.
 
     Args:
-        games: (B,) games that have begun.
+        running: Games that have begun.
         kinds: (B,) places in KINDS.
-        seats: (B, P) the number of the policy in each seat.
-        progress: (B,) PROGRESS.
-        memory: (P, 64) a buffer.
-        players: The policies.
-        mask: (NUM_ACTIONS,) a buffer.
-        turn_limit: Turns of all players together after which the score decides a game.
         seen: (FEATURES,) a buffer.
-        states: `States`; the features are the bits of float16.
+        states: Written; the features are the bits of float16.
     """
-    seats, memory, players, mask, seen = (
-        borrowed(seats),
-        borrowed(memory),
-        borrowed(players),
-        borrowed(mask),
-        borrowed(seen),
-    )
-    states = borrowed(states)
-    for i in range(len(games)):
-        game = games[i]
-        memory[:] = 0.0
+    running, seen, states = borrowed(running), borrowed(seen), borrowed(states)
+    for i in range(len(running.games)):
+        game = running.games[i]
         candidates, decision = 0, 0
         # round
         until = (
@@ -241,7 +191,7 @@ def _play(  # noqa: PLR0913, PLR0917 - compiled
         )
         last = int(game.rounds) + _DEALT_ROUNDS if kinds[i] == _DEALT_KIND else TURN_LIMIT
         while True:
-            action = next_action(game, players, seats[i], memory, mask, progress[i], turn_limit)
+            action = next_of(running, i)
             if action < 0:
                 break
             if game.rounds < until:
@@ -254,8 +204,6 @@ def _play(  # noqa: PLR0913, PLR0917 - compiled
             apply(game, action)
             decision += 1
         states.kept[i] = min(candidates, states.when.shape[1])
-        if game.decision == agenda.OVER:
-            won(game, states.share[i, : game.num_players])
 
 
 @kernel

@@ -1,6 +1,6 @@
 """Streams of experiences.
 
-Against the same games in plain Python, and the same whatever the threads and blocks.
+Against the same games in plain Python, and the same whatever the threads and batches.
 """
 
 from __future__ import annotations
@@ -227,13 +227,13 @@ def test_a_bankrupt_by_a_card_is_worth_his_cash_less_all_that_it_asks(
     ("tables", "encoding"),
     [(PAIRS, "ocnaru100"), ([("fp/a", *["fp/b"] * 4), ("fp/b",) * 5], "standard")],
 )
-def test_threads_and_blocks_change_nothing(tables: Any, encoding: str) -> None:
+def test_threads_and_batches_change_nothing(tables: Any, encoding: str) -> None:
     options = {"rules": "ocnaru", "encoding": encoding, "seed": 9, "turn_limit": 10}
     whole = everything(tables, 40, threads=1, **options)
-    assert_same(everything(tables, 40, threads=4, block=7, **options), whole)
+    assert_same(everything(tables, 40, threads=4, batch=7, **options), whole)
     first, second = (
-        everything(tables, 21, threads=3, block=3, **options),
-        everything(tables, 40, threads=1, first=21, block=50, **options),
+        everything(tables, 21, threads=3, batch=3, **options),
+        everything(tables, 40, threads=1, first=21, batch=50, **options),
     )
     assert_same(Experiences.joined([first, second]), whole)
     other = everything(tables, 40, **(options | {"seed": 8}))
@@ -272,16 +272,16 @@ def test_plain_python_streams_the_same() -> None:
     )
 
 
-def test_blocks_are_whole_games_in_their_order() -> None:
-    blocks = list(
-        stream(PAIRS, 11, rules="ocnaru", encoding="ocnaru100", heads=("jail",), block=4, threads=3)
+def test_batches_are_whole_games_in_their_order() -> None:
+    batches = list(
+        stream(PAIRS, 11, rules="ocnaru", encoding="ocnaru100", heads=("jail",), batch=4, threads=3)
     )
-    assert [sorted(set(block.game.tolist())) for block in blocks] == [
+    assert [sorted(set(batch.game.tolist())) for batch in batches] == [
         [0, 1, 2, 3],
         [4, 5, 6, 7],
         [8, 9, 10],
     ]
-    game = np.concatenate([block.game for block in blocks])
+    game = np.concatenate([batch.game for batch in batches])
     assert (np.diff(game) >= 0).all()
 
 
@@ -344,12 +344,12 @@ def at_work() -> list[str]:
 
 
 def test_leaving_early_stops_the_threads() -> None:
-    blocks = stream(PAIRS, 10_000, rules="ocnaru", encoding="ocnaru100", block=16, threads=2)
-    assert next(blocks).game.max() == 15
+    batches = stream(PAIRS, 10_000, rules="ocnaru", encoding="ocnaru100", batch=16, threads=2)
+    assert next(batches).game.max() == 15
     assert at_work()
-    blocks.close()  # type: ignore[attr-defined]
+    batches.close()  # type: ignore[attr-defined]
     assert not at_work()
-    for _ in stream(PAIRS, 10_000, rules="ocnaru", encoding="ocnaru100", block=16, threads=2):
+    for _ in stream(PAIRS, 10_000, rules="ocnaru", encoding="ocnaru100", batch=16, threads=2):
         break
     assert not at_work()
 
@@ -371,7 +371,7 @@ def test_a_policy_that_breaks_the_rules_is_named() -> None:
         with pytest.raises(
             IllegalActionError, match=rf"Policy 'cheat' in the game of seed \d+: .*{reason}"
         ):
-            everything([(policy, "random")], 40, rules=rules, encoding="ocnaru100", block=4)
+            everything([(policy, "random")], 40, rules=rules, encoding="ocnaru100", batch=4)
         assert not at_work()
     with pytest.raises(IllegalActionError, match=NEVER_ENDS):
         everything([(restless(), "random")], 2, rules=rules, encoding="ocnaru100")
@@ -409,7 +409,7 @@ def test_a_mask_is_written_for_those_that_read_it() -> None:
         ),
         (PAIRS, {"games": 0}, "games=0 must be a whole number from 1"),
         (PAIRS, {"seed": -1}, "seed=-1 must be a whole number from 0"),
-        (PAIRS, {"block": 0}, "block=0 must be a whole number from 1"),
+        (PAIRS, {"batch": 0}, "batch=0 must be a whole number from 1"),
         (PAIRS, {"first": 11}, "first=11 must be a whole number from 0 to 10"),
         (PAIRS, {"threads": 0}, "threads=0 must be a whole number from 1"),
         (PAIRS, {"turn_limit": 2.5}, "turn_limit=2.5 must be a whole number"),

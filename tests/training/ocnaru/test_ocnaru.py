@@ -561,7 +561,7 @@ def watched(games: int) -> Experiences:
                 encoding="ocnaru100",
                 heads=experts.HEADS,
                 seed=1,
-                block=64,
+                batch=64,
             )
         )
     )
