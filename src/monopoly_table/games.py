@@ -288,7 +288,7 @@ class LiveGame:
         return None
 
     def undo(self) -> None:
-        """Take back the last decision of a person, and draw anew what nobody can know.
+        """Take back the last decision of a person, and draw hidden cards and dice anew.
 
         Raises:
             RefusedError: There is none, or sealed bids have been opened since.

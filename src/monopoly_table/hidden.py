@@ -112,7 +112,7 @@ def view_for(view: dict[str, Any], game: Game, names: Names, rights: Rights) -> 
     if bidding and int(game.player) not in rights.seats:
         subject = words.subject(seen(game), names)
         view = view | {"question": view["question"] | {"subject": subject}, "actions": []}
-    if view["stalled"] and (bidding or not rights.host):  # the error may tell what the policy knew
+    if view["stalled"] and (bidding or not rights.host):  # its error may be a leak
         error = "The policy failed: the host gives the seat to another player."
         view = view | {"stalled": view["stalled"] | {"error": error}}
     return view

@@ -41,7 +41,7 @@ class _Shape(BaseModel):
 
 
 class RulesChoice(_Shape):
-    """A preset and what differs from it."""
+    """A preset and the options that differ from it."""
 
     preset: Word = "official"
     options: Annotated[dict[Word, str | bool | int | float], Field(max_length=80)] = {}
@@ -371,7 +371,7 @@ def sentence(errors: Any) -> str:
 
 
 class Refusal(TypedDict):
-    """A refused request, and what to do."""
+    """A refused request, with a remedy."""
 
     error: str
 

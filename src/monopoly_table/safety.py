@@ -58,7 +58,7 @@ HEADERS: Final = {
 
 
 class RefusedError(ConfigurationError):
-    """A refused request: a sentence that says what to do.
+    """A refused request, as a sentence with a remedy.
 
     Attributes:
         status: The status of HTTP.
@@ -260,7 +260,7 @@ class Connection(H11Protocol):
 
 
 class Rights(NamedTuple):
-    """What the holder of a token may do in a game.
+    """The rights of a token in a game.
 
     Attributes:
         host: Whether it is the host.
@@ -277,7 +277,7 @@ def same(token: str, secret: str | None) -> bool:
 
 
 def rights(token: str, host: str, about: dict[str, Any]) -> Rights:
-    """What a token allows in a game.
+    """The rights of a token in a game.
 
     Args:
         token: The token that the client sent.

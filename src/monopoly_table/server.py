@@ -172,7 +172,7 @@ class Server:
         return row
 
     def open(self, game: str, token: str) -> tuple[Stored, Rights]:
-        """A stored game, and what a token allows in it.
+        """A stored game, and the rights of a token in it.
 
         Raises:
             RefusedError: There is no such game, or the token is of another one.

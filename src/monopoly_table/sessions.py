@@ -1,4 +1,4 @@
-"""Sessions: the games in memory with their clients, who act one after another and see the same."""
+"""Sessions: games in memory and their clients, which act one after another and see the same."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class GameSession:
             await self._announce(self.game.row.version)
         return token
 
-    # --- messages
+    # --- messages of clients
 
     async def handle(self, client: Client, message: Any) -> None:
         """Carry out a client's message and answer it, or tell why not."""
@@ -197,7 +197,7 @@ class GameSession:
                 await self._announce(version, steps)
         return any(step.sentences for step in steps)
 
-    # --- what clients see
+    # --- messages to clients
 
     async def state(self, rights: Rights) -> dict[str, Any]:
         """The whole state for a client that asks once."""

@@ -148,7 +148,7 @@ async def play(socket: WebSocket, server: Server, game: str) -> None:
 
 
 async def _read(socket: WebSocket, session: GameSession, client: Client) -> None:
-    """Handle what a client sends, in order."""
+    """Handle the messages of a client, in order."""
     async for message in incoming(socket, messages.GAME_MESSAGE):
         if isinstance(message, messages.Misshapen):
             version = session.game.row.version

@@ -260,12 +260,12 @@ class Storage:
         with self._writing() as database:
             database.execute("DELETE FROM games WHERE id = ?", (game,))
 
-    # --- what happens in a game
+    # --- decisions
 
     def save(
         self, game: Stored, steps: Sequence[Step] = (), before: Snapshot | None = None
     ) -> None:
-        """Keep what has changed in a game.
+        """Keep the changes of a game.
 
         Args:
             game: The game as it is now.

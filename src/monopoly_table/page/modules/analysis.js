@@ -1,6 +1,6 @@
-/** Who will win, and which action is best: refined as long as one looks. */
+/** Chances of winning and the best action of a position, refined while they are shown. */
 import { html, useState } from "./ui.js";
-import { useAnalysis } from "./analysing.js";
+import { useAnalysis } from "./jobs.js";
 import { Who } from "./players.js";
 import { capital, percent, points } from "./words.js";
 
@@ -57,7 +57,7 @@ export function Shares({ shares, players }) {
 }
 
 /**
- * The best action with its share, then the others with what they are behind it: over the same playouts, as an action that was
+ * The best action with its share, then the others with their distance from it: over the same playouts, as an action that was
  * dropped early may have had the luckier ones.
  * @param {{candidates: import("./protocol.js").Candidate[], chosen?: number|null, choose?: (action: number) => void}} props
  */

@@ -1,4 +1,4 @@
-/** One square in full: name, prices, rents, owner, and what can be done with it. */
+/** One square in full: name, prices, rents, owner, and possible actions. */
 import { html } from "./ui.js";
 import { Who } from "./players.js";
 import { built, money } from "./words.js";

@@ -59,7 +59,7 @@ export function Editor({ about, game, frame }) {
   </main>`;
 }
 
-/** What is not on the board: rules, turn, and a row for each player. @param {any} props */
+/** The parts of a position that are not on the board: rules, turn, and a row for each player. @param {any} props */
 function Form({ position, setPosition, about, view }) {
   const set = (/** @type {any} */ change) => setPosition({ ...position, ...change });
   const setPlayer = (/** @type {number} */ seat, /** @type {any} */ change) =>

@@ -40,14 +40,14 @@ function Table({ game, about, state, socket }) {
   const mine = view.you.includes(view.question?.seat ?? -1);
   useTitle(view, mine);
   useFocusKept(view.version);
-  useLayoutEffect(() => { // at once: a key pressed after the paint opens what stays open
+  useLayoutEffect(() => { // at once: a key pressed after the paint opens a thing that stays open
     setError("");
     setDesk(false);
     if (!view.actions.some((action) => action.kind === verb)) setVerb(null);
   }, [view.version, view.digest]);
   useLayoutEffect(() => setError(state.error ?? ""), [state.error]);
 
-  /** Send what was chosen; a second click on the same position does nothing. @param {any} message */
+  /** Send a choice; a second click on the same position does nothing. @param {any} message */
   const act = async (message) => {
     const position = `${view.version} ${view.digest}`;
     if (answered.current === position) return;
@@ -133,7 +133,7 @@ function Table({ game, about, state, socket }) {
   </main>`;
 }
 
-/** What a click on each square does while a verb is chosen, or why it does nothing. @param {import("./protocol.js").View} view @param {string} verb */
+/** The effect of a click on each square while a verb is chosen, or the reason why it has none. @param {import("./protocol.js").View} view @param {string} verb */
 function marks(view, verb) {
   const found = /** @type {Map<number, string>} */ (new Map());
   for (const refusal of view.refusals) if (refusal.kind === verb && refusal.square !== null) found.set(refusal.square, `Not: ${refusal.text}`);
@@ -171,7 +171,7 @@ function Stalled({ view, about, send }) {
   </section>`;
 }
 
-/** Seats that somebody who watches may take. @param {any} props */
+/** Free seats, for those who watch. @param {any} props */
 function FreeSeats({ view, game }) {
   const [name, setName] = useState("");
   const [error, setError] = useState("");

@@ -19,14 +19,14 @@ const wanted = () => {
 export function useKeys(keys) {
   const latest = useRef(keys);
   latest.current = keys;
-  useLayoutEffect(() => { // with the first paint: a key pressed at what is seen must not be lost
+  useLayoutEffect(() => { // with the first paint: no key pressed after it is lost
     const pressed = (/** @type {KeyboardEvent} */ event) => {
       const into = /** @type {HTMLElement} */ (event.target);
       if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
       const typing = into.closest?.("input:not([type=checkbox]):not([type=range]), select, textarea");
       if (typing && event.key !== "Escape") return;
       if (event.key.startsWith("Arrow") && into.closest?.("input, [role=tablist], .log")) return;
-      if (event.key === " " && into.closest?.("button, a, summary, [role=button]")) return; // Space presses what has the focus
+      if (event.key === " " && into.closest?.("button, a, summary, [role=button]")) return; // Space presses the focused control
       if (event.key.length === 1 && !wanted()) return;
       const does = latest.current[event.key];
       if (!does) return;

@@ -1,4 +1,4 @@
-/** What happened, sentence by sentence. Screen readers hear what is added. */
+/** The log of a game, sentence by sentence. Screen readers hear additions. */
 import { html, useEffect, useRef } from "./ui.js";
 
 const TURN = /^Turn \d+: /; // the sentence that begins a turn

@@ -1,4 +1,4 @@
-/** The page: what the fragment of the address says is shown. */
+/** The page: shows the part that the fragment of the address names. */
 import { html, render, useEffect, useState } from "./ui.js";
 import { Editor } from "./editor.js";
 import { Game } from "./game.js";

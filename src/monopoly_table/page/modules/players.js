@@ -1,4 +1,4 @@
-/** The players: who is on turn, what each has. */
+/** The players and their possessions; the one on turn is marked. */
 import { html } from "./ui.js";
 import { CARDS, money } from "./words.js";
 

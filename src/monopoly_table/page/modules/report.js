@@ -1,6 +1,6 @@
 /** A whole game judged: the curve, accuracy, the worst mistakes, luck and skill. */
 import { html, useState } from "./ui.js";
-import { useAnalysis } from "./analysing.js";
+import { useAnalysis } from "./jobs.js";
 import { Curve } from "./curve.js";
 import { Who } from "./players.js";
 import { capital, points } from "./words.js";

@@ -1,4 +1,4 @@
-/** Who sits where: a row for each seat, to begin a game with. */
+/** The seats of a new game, a row for each. */
 import { html } from "./ui.js";
 import { Badge } from "./players.js";
 

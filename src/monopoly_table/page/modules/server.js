@@ -1,9 +1,9 @@
-/** Talking to the server: HTTP, the socket of a game and the socket of analyses (docs/protocol.md). */
+/** The connection to the server: HTTP, the socket of a game and the socket of analyses (docs/protocol.md). */
 
 /** A refusal of the server; its message is a sentence for people. */
 export class Refused extends Error {}
 
-/** Where the page is and who is asking: both stand in the fragment of the address, which no browser sends anywhere. */
+/** The parts of the fragment of the address: the shown page and the token. No browser sends it anywhere. */
 export function place() {
   return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 }
@@ -54,7 +54,7 @@ const WAITS = [0.3, 0.6, 1, 2, 4, 8]; // seconds before each further attempt to 
 const FINAL = [4401, 4404]; // closed for good: a wrong token, no such game
 
 /**
- * The socket of one game. It comes back by itself, and says what it has seen, so that nothing is missed.
+ * The socket of one game. It reconnects by itself and tells the last version that it has seen, so that nothing is missed.
  */
 export class GameSocket {
   /**

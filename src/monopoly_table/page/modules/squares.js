@@ -45,7 +45,7 @@ function glide(root, before) {
 
 /**
  * @param {{svg: string, marked?: Map<number, string>, chosen?: number|null, pick: (square: number) => void, label?: string}} props
- *   marked: what a click on a square would do, by square.
+ *   marked: the effect of a click on a square, by square.
  */
 export function Squares({ svg, marked = new Map(), chosen = null, pick, label = "The board" }) {
   const root = useRef(/** @type {any} */ (null));
@@ -71,7 +71,7 @@ export function Squares({ svg, marked = new Map(), chosen = null, pick, label = 
       const name = group.querySelector("title")?.textContent.split("\n")[0] ?? "";
       group.setAttribute("role", "button");
       group.setAttribute("tabindex", square === here.current ? "0" : "-1");
-      const title = group.querySelector("title"); // what names a square to a screen reader, and its tooltip
+      const title = group.querySelector("title"); // its name to a screen reader, and its tooltip
       if (title) title.textContent = does ? `${name}\n${does}` : name;
       group.classList.toggle("can", Boolean(does && !does.startsWith("Not: ")));
       group.classList.toggle("chosen", square === chosen);

@@ -59,7 +59,7 @@ function NewGame({ about }) {
   </form>`;
 }
 
-/** Every option of the rules; what differs from the preset is sent. @param {any} props */
+/** Every option of the rules; those that differ from the preset are sent. @param {any} props */
 function Options({ about, preset, options, setOptions }) {
   const base = about.rules.presets[preset];
   const set = (/** @type {any} */ option, /** @type {any} */ value) => {

@@ -1,4 +1,4 @@
-/** The trade desk: pick what each side gives, see what both become, offer. */
+/** The trade desk: pick the goods of both sides, preview the exchange, offer it. */
 import { html, useEffect, useState } from "./ui.js";
 import { Worth } from "./worth.js";
 import { Badge, Who } from "./players.js";
@@ -7,7 +7,7 @@ import { CARDS, money, plain } from "./words.js";
 /** @returns {import("./protocol.js").Goods} */
 const nothing = () => ({ lots: [], cards: [], dollars: 0 });
 
-/** Cash goes one way: the difference of what both sides typed. @param {{give: any, ask: any}} sides */
+/** Cash goes one way: the difference of both typed sums. @param {{give: any, ask: any}} sides */
 function net({ give, ask }) {
   const dollars = give.dollars - ask.dollars;
   return { give: { ...give, dollars: Math.max(0, dollars) }, ask: { ...ask, dollars: Math.max(0, -dollars) } };
@@ -21,7 +21,7 @@ export function Desk({ view, about, send, offer, close }) {
   const seat = view.question?.seat ?? view.you[0];
   const counter = view.question?.decision === "reply" && view.offer;
   const [to, setTo] = useState(counter ? view.offer?.from ?? view.may_offer[0] : view.may_offer[0]);
-  // A counter-offer begins at what was offered, seen from the other side.
+  // A counter-offer begins at the offer, seen from the other side.
   const [give, setGive] = useState(counter ? view.offer?.ask ?? nothing() : nothing());
   const [ask, setAsk] = useState(counter ? view.offer?.give ?? nothing() : nothing());
   const [seen, setSeen] = useState(/** @type {any} */ (null));
@@ -89,7 +89,7 @@ export function Desk({ view, about, send, offer, close }) {
   </section>`;
 }
 
-/** What one side puts on the desk. @param {any} props */
+/** The goods of one side. @param {any} props */
 function Side({ title, side, player, goods, set, view, about }) {
   const flip = (/** @type {"lots"|"cards"} */ field, /** @type {any} */ item) =>
     set({ ...goods, [field]: goods[field].includes(item) ? goods[field].filter((/** @type {any} */ each) => each !== item) : [...goods[field], item] });
@@ -111,7 +111,7 @@ function Side({ title, side, player, goods, set, view, about }) {
   </fieldset>`;
 }
 
-/** What the two sides become. @param {any} props */
+/** Both sides after the exchange. @param {any} props */
 function Preview({ seen, view }) {
   return html`<ul class="preview">${seen.sides.map((/** @type {any} */ side) => html`<li>
     <${Who} player=${view.players[side.seat]} />: ${money(side.cash)} in cash, rent of all lots ${money(side.rent_before)} → <strong>${money(side.rent_after)}</strong>

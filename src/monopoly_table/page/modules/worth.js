@@ -1,6 +1,6 @@
-/** What an offer would do to everybody's chances. */
+/** The change of everybody's chances by an offer. */
 import { html } from "./ui.js";
-import { useAnalysis } from "./analysing.js";
+import { useAnalysis } from "./jobs.js";
 import { Who } from "./players.js";
 import { percent, points } from "./words.js";
 
