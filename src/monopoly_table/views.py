@@ -100,9 +100,8 @@ def default_names(game: Game) -> list[str]:
 
 def winners(game: Game) -> list[int]:
     """The seats that have won; empty before the end."""
-    return [
-        seat for seat in range(game.num_players) if core.is_over(game) and game.place[seat] == 1
-    ]
+    over = core.is_over(game)
+    return [seat for seat in range(game.num_players) if over and game.place[seat] == 1]
 
 
 def allows(game: Game, action: int) -> bool:
@@ -158,16 +157,17 @@ def _where(game: Game, seat: int) -> str:
 
 
 def _lots(game: Game) -> list[dict[str, Any]]:
-    owed = prices.rents(game)
+    edition, owed, owners = int(game.rules.board), prices.rents(game), _owners(game)
+    mortgaged, levels = int(game.mortgaged), game.level.tolist()
     return [
         {
             "lot": lot,
-            "name": words.lot_name(game, lot),
-            "square": square_of(game, lot),
+            "name": board.LOT_NAME[edition][lot],
+            "square": int(board.LOT_SQUARE[edition, lot]),
             "group": int(board.GROUP_OF[lot]),
-            "owner": _owner(game, lot),
-            "level": int(game.level[lot]) if lot < board.NUM_STREETS else 0,
-            "mortgaged": _has(game.mortgaged, lot),
+            "owner": owners[lot],
+            "level": levels[lot] if lot < board.NUM_STREETS else 0,
+            "mortgaged": _has(mortgaged, lot),
             "rent": owed[lot],
         }
         for lot in range(board.NUM_LOTS)
@@ -343,10 +343,10 @@ def _purchase(game: Game) -> Iterator[tuple[str, int, str]]:
 def _lot_actions(game: Game, names: Names) -> Iterator[tuple[str, int, str]]:
     """Actions on the lots of the player to move, and on those of the others."""
     seat, costs = int(game.player), prices.costs(game)
-    for lot in range(board.NUM_LOTS):
-        owner, is_street = _owner(game, lot), lot < board.NUM_STREETS
+    for lot, owner in enumerate(_owners(game)):
         if owner is None:
             continue
+        is_street = lot < board.NUM_STREETS
         if owner != seat:
             if is_street and game.decision == agenda.WINDOW:
                 yield "build", lot, f" belongs to {names[owner]}."
@@ -414,9 +414,13 @@ def _no_lifting(game: Game, cost: int) -> str:
     return f"it costs ${cost:,}, and you have ${game.cash[game.player]:,}."
 
 
-def _owner(game: Game, lot: int) -> int | None:
-    """The seat that owns a lot; None for the bank."""
-    return next((seat for seat in range(game.num_players) if _has(game.lots[seat], lot)), None)
+def _owners(game: Game) -> list[int | None]:
+    """The owner of each lot; None for the bank."""
+    owners: list[int | None] = [None] * board.NUM_LOTS
+    for seat in range(game.num_players):
+        for lot in board.lots_of(game.lots[seat]):
+            owners[lot] = seat
+    return owners
 
 
 def _group(lot: int) -> list[int]:
