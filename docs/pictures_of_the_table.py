@@ -52,17 +52,8 @@ def main() -> None:
 
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as data:
-        command = [
-            sys.executable,
-            "-u",
-            "-m",
-            "monopoly_table",
-            "--no-browser",
-            "--port",
-            "0",
-            "--data",
-            data,
-        ]
+        options = ["--no-browser", "--port", "0", "--data", data]
+        command = [sys.executable, "-u", "-m", "monopoly_table", *options]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:
                 assert server.stdout is not None

@@ -60,7 +60,7 @@ def report(
         policies: The policies that play on.
     """
     choices = _choices(games, chosen, policies)
-    versions = _versions(len(choices), playouts)
+    versions = playouts_by_version(len(choices), playouts)
     tally, done = _Tally(games, chosen, choices, playouts), 0
     if len(choices) > _SOON // (2 * _FEWEST):  # too many for a first version: a sample of them
         sample = _Tally(games, chosen, choices[:: -(-2 * _FEWEST * len(choices) // _SOON)], _FEWEST)
@@ -122,7 +122,7 @@ def _parts(decisions: int, playouts: int) -> Iterator[slice]:
     return (slice(start, min(start + size, decisions)) for start in range(0, decisions, size))
 
 
-def _versions(decisions: int, playouts: int) -> list[int]:
+def playouts_by_version(decisions: int, playouts: int) -> list[int]:
     """The playouts of each decision in each version."""
     counts = [min(playouts, max(_FEWEST, _SOON // (2 * decisions)))]
     while counts[-1] < playouts:
@@ -204,13 +204,14 @@ def _judge(
     return judged | about(policies), suspects
 
 
-def _accuracy(loss: float) -> float:
+def accuracy(loss: float) -> float:
+    """The accuracy of a choice that lost this share of the win: `FORMULA`."""
     score = 103.1668100711649 * np.exp(-0.04354415386753951 * 100 * loss) - 3.166924740191411
     return float(np.clip(score, 0, 100))
 
 
 def _player(course: History, seat: int, name: str, loss: NDArray[np.float64]) -> Message:
-    scores = [_accuracy(float(lost)) for lost in loss]
+    scores = [accuracy(float(lost)) for lost in loss]
     own = float(course.own[course.player == seat].sum())
     return {
         "seat": seat, "name": name, "decisions": len(scores),

@@ -121,7 +121,11 @@ class Snapshot:
 
 
 class Storage:
-    """The database. Its methods may be called from any thread."""
+    """The database. Its methods may be called from any thread.
+
+    Attributes:
+        database: The connection.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Open the database of a folder; both are made if they do not exist.
@@ -138,7 +142,7 @@ class Storage:
             folder.mkdir(parents=True, exist_ok=True)
             self._owner.acquire()
             self.path.touch(mode=0o600)  # it holds tokens
-            self._database = sqlite3.connect(
+            self.database = sqlite3.connect(
                 self.path, check_same_thread=False, isolation_level=None
             )
         except Timeout as error:
@@ -161,21 +165,21 @@ class Storage:
             ) from error
 
     def _prepare(self) -> None:
-        self._database.executescript(
+        self.database.executescript(
             "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
             " PRAGMA foreign_keys=ON; PRAGMA busy_timeout=5000;"
         )
-        version = self._database.execute("PRAGMA user_version").fetchone()[0]
+        version = self.database.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, _VERSION):
             raise sqlite3.DatabaseError(f"it is of version {version}, expected {_VERSION}")
-        self._database.executescript(_SCHEMA)
-        self._database.execute(f"PRAGMA user_version={_VERSION}")
+        self.database.executescript(_SCHEMA)
+        self.database.execute(f"PRAGMA user_version={_VERSION}")
         os.chmod(self.path, 0o600)  # noqa: PTH101 - a file that was there before
 
     def close(self) -> None:
         """Close the database."""
         with self._lock:
-            self._database.close()
+            self.database.close()
             self._owner.release()
 
     @contextmanager
@@ -187,15 +191,15 @@ class Storage:
         """
         with self._lock:
             try:
-                self._database.execute("BEGIN IMMEDIATE")
-                yield self._database
-                self._database.execute("COMMIT")
+                self.database.execute("BEGIN IMMEDIATE")
+                yield self.database
+                self.database.execute("COMMIT")
             except sqlite3.Error as error:
                 told = f"The game can't be kept ({error}): nothing was done. Is the disk full?"
                 raise RefusedError(told, BUSY) from error
             finally:
-                if self._database.in_transaction:
-                    self._database.rollback()
+                if self.database.in_transaction:
+                    self.database.rollback()
 
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows of a query.
@@ -205,7 +209,7 @@ class Storage:
         """
         with self._lock:
             try:
-                return self._database.execute(query, values).fetchall()
+                return self.database.execute(query, values).fetchall()
             except sqlite3.Error as error:
                 raise RefusedError(f"The file of games can't be read ({error}).", BUSY) from error
 

@@ -105,9 +105,9 @@ def test_shares_over_the_socket_are_the_ones_worked_out_by_hand(client: TestClie
 
 
 def test_accuracy_is_the_published_formula() -> None:
-    assert reports._accuracy(0) == pytest.approx(100, abs=0.01)
-    assert reports._accuracy(0.1) == pytest.approx(103.1668 * np.exp(-0.4354) - 3.1669, abs=0.01)
-    assert reports._accuracy(1) == 0
+    assert reports.accuracy(0) == pytest.approx(100, abs=0.01)
+    assert reports.accuracy(0.1) == pytest.approx(103.1668 * np.exp(-0.4354) - 3.1669, abs=0.01)
+    assert reports.accuracy(1) == 0
 
 
 def test_positions_offers_and_refusals_over_the_socket(client: TestClient) -> None:
@@ -240,6 +240,6 @@ def test_a_report_is_there_soon_and_gets_better(client: TestClient) -> None:
 
 
 def test_versions_of_a_report_grow() -> None:
-    assert reports._versions(450, 60) == [4, 12, 36, 60]
-    assert reports._versions(20, 60) == [60]
-    assert reports._versions(5000, 4) == [4]
+    assert reports.playouts_by_version(450, 60) == [4, 12, 36, 60]
+    assert reports.playouts_by_version(20, 60) == [60]
+    assert reports.playouts_by_version(5000, 4) == [4]

@@ -68,14 +68,7 @@ def test_any_request_is_answered_as_described(
 ) -> None:
     game = begin(client, "person", "guest")["game"]
 
-    @settings(
-        max_examples=CASES,
-        derandomize=True,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=HealthCheck,
-    )
+    @BOUNDED
     @given(operation.as_strategy(generation_mode=kind))
     def ask(case: Any) -> None:
         check(client, case)

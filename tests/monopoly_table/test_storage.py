@@ -24,7 +24,7 @@ def made(folder: Path) -> TestClient:
 def test_on_a_full_disk_nothing_is_done(tmp_path: Path) -> None:
     with made(tmp_path) as client:
         game = begin(client, "person", "person")
-        database: Any = client.app.state.server.storage._database
+        database: Any = client.app.state.server.storage.database
         with ann(client, game) as player:
             before = player.view
             pages = database.execute("PRAGMA page_count").fetchone()[0]
