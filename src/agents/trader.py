@@ -79,30 +79,29 @@ class Trader(CompiledPolicy):
     """A bargainer whose offers a value of states chooses."""
 
     def __init__(
-        self, parent: str = "expert/bargaining", value: str = "best", name: str = KIND
+        self, base: str = "expert/bargaining", value: str = "best", name: str = KIND
     ) -> None:
         """Make one.
 
         Args:
-            parent: The bargainer that decides all else.
+            base: The bargainer that decides all else.
             value: The network of values that chooses offers, at tables of 2 to 4.
             name: What tables call it.
 
         Raises:
             ConfigurationError: One of them is unknown.
         """
-        if parent not in bargainer.POLICIES:
+        if base not in bargainer.POLICIES:
             raise ConfigurationError(
-                f"parent={shortened(parent)} must be a bargainer."
-                f" {nearest(parent, bargainer.POLICIES)}"
+                f"base={shortened(base)} must be a bargainer. {nearest(base, bargainer.POLICIES)}"
             )
         weights = make(value).params
         padded = np.concatenate([weights, np.zeros(len(weights) % 2, np.float32)])
-        self._options = {"parent": parent, "value": value}
+        self._options = {"base": base, "value": value}
         super().__init__(
             name,
             _play,
-            np.concatenate([bargainer.POLICIES[parent]().params, padded.view(np.float64)]),
+            np.concatenate([bargainer.POLICIES[base]().params, padded.view(np.float64)]),
             kind=KIND,
             reads_mask=False,
         )

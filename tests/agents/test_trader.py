@@ -96,7 +96,7 @@ def test_it_offers_what_raises_its_share_most_by_the_value() -> None:
     assert 5 < offered < len(games)
 
 
-def test_where_it_does_not_look_it_is_its_parent() -> None:
+def test_where_it_does_not_look_it_is_its_base_policy() -> None:
     for rules, players in ((Rules(max_turns=40, trade="one_for_one"), 4), (Rules(max_turns=40), 5)):
         games = [
             [
@@ -126,16 +126,16 @@ def test_it_may_spend_all_its_cash_on_a_package() -> None:
 
 
 def test_it_is_saved_by_the_names_of_its_parts(tmp_path: Path) -> None:
-    made = agents.make("trader", parent="expert/bargaining/ocnaru")
+    made = agents.make("trader", base="expert/bargaining/ocnaru")
     made.save(tmp_path / "mine.safetensors")
     loaded = agents.load(tmp_path / "mine.safetensors")
-    assert loaded.options() == {"parent": "expert/bargaining/ocnaru", "value": "best"}
+    assert loaded.options() == {"base": "expert/bargaining/ocnaru", "value": "best"}
     assert (loaded.params == made.params).all()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"parent": "expert"}, "must be a bargainer"), ({"value": "bets"}, "best")],
+    [({"base": "expert"}, "must be a bargainer"), ({"value": "bets"}, "best")],
 )
 def test_wrong_parts_are_told(options: dict[str, str], message: str) -> None:
     with pytest.raises(me.ConfigurationError, match=message):

@@ -1,9 +1,7 @@
-"""The choices of a learned agent.
+"""The action space of a learned agent: its choices.
 
-They are the actions of the game, except that an offer takes three choices at most.
-
-The game composes an offer pick by pick. Here it is: to whom (an action of the game), which package
-(`menu`), and at which price (`prices`). The picks follow from that.
+They are the actions of the game, except that an offer takes three choices at most: the partner (an
+action of the game), the package (`menus`) and the price (`prices`). The picks of the game follow.
 
     below PACKAGE the actions of the game; picks and counter-offers are never open
     PACKAGE on    the package
@@ -37,7 +35,7 @@ from monopoly_env.kernels import kernel
 PACKAGE: Final = NUM_ACTIONS
 PRICE: Final = PACKAGE + NUM_PACKAGES
 NUM_CHOICES: Final = PRICE + NUM_PRICES
-# Choices that are much alike
+# [choice] -> a similar one, for choices that are rarely made
 SIMILAR: Final = {PRICE + price: PRICE + other for price, other in prices.SIMILAR.items()}
 NO_CHOICE: Final = -1
 
@@ -47,7 +45,7 @@ _COUNTER: Final = A_REPLY + trade.COUNTER
 
 
 def describe(choice: int) -> str:
-    """A choice in words; those below PACKAGE are told by `monopoly_env.actions.describe`."""
+    """A package or a price in words; `monopoly_env.actions.describe` has the actions."""
     return prices.describe(choice - PRICE) if choice >= PRICE else f"package {choice - PACKAGE + 1}"
 
 

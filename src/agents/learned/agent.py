@@ -234,8 +234,8 @@ class LearnedAgent(NetworkPolicy):
         Args:
             num_players: 2 to 4.
             hidden: Units of the hidden layers.
-            temperature: See above.
-            training_temperature: See above.
+            temperature: As above.
+            training_temperature: As above.
             rules: The options in which the rules of training differ from the official ones; kept
                 for the reader.
             features: The digest of features and choices in a saved file; it is compared with this

@@ -1,10 +1,8 @@
-"""What a player remembers of its partners: what they took and what they refused, at which prices.
+"""The memory of a learned agent: the offers that its partners took and refused, and the prices.
 
-The record of a game does not tell what was offered rounds ago, and players differ: one goes by
-printed prices, another one by the prospects of both. `expert` finds out which by the answers to its
-offers; networks see these answers, added up for each partner.
-
-An offer is noted when its price is named, and its answer the next time that its maker is asked.
+Players differ: one goes by printed prices, another one by the prospects of both, and the record of
+a game does not tell what was offered rounds ago. Networks see sums of the answers of each partner.
+An offer is noted when its price is named, its answer the next time that its maker decides.
 """
 
 from __future__ import annotations
@@ -23,26 +21,18 @@ from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import MEMORY, Row
 
-MOST_PLAYERS: Final = 4  # whose answers fit into memory
+MOST_PLAYERS: Final = 4  # more do not fit into memory
 
 ANSWERS: Final = (
     Block("took", ("",), "growing", "offers of the observing player; a = 2"),
     Block("refused", ("", "in a row"), "growing", "such offers; a = 4"),
-    Block(
-        "took below the limit",
-        ("",),
-        "growing",
-        "such for less than `expert` would take there; a = 2",
-    ),
-    Block(
-        "refused at the limit",
-        ("of expert", "of a bargainer"),
-        "growing",
-        "such that `expert`, or `expert/bargaining`, takes; a = 2",
-    ),
+    Block("took below the limit", ("",), "growing",
+          "such for less than `expert` would take there; a = 2"),
+    Block("refused at the limit", ("of expert", "of a bargainer"), "growing",
+          "such that `expert`, or `expert/bargaining`, takes; a = 2"),
     Block("least taken", ("",), "rise", "dollars beyond the printed prices; a = 300"),
     Block("most refused", ("",), "rise", "the same"),
-)
+)  # fmt: skip
 
 # The offer that is not yet answered: its partner + 1, its goods, the dollars beyond the printed
 # prices, and whether it reaches the limits of `expert` and of `expert/bargaining`. Then, of each
@@ -82,7 +72,7 @@ def note_offer(game: Game, cash: int, limits: Any, memory: Row) -> None:
 
 @kernel
 def note_answer(game: Game, seat: int, memory: Row) -> None:
-    """Note what became of the last offer of a seat that is asked again, if not noted yet."""
+    """Note the answer to the last offer of a seat that decides again, if not noted yet."""
     partner = int(memory[SLOT.partner]) - 1
     if partner < 0 or agenda.ASK <= game.decision <= agenda.CASH:
         return
@@ -109,7 +99,7 @@ def note_answer(game: Game, seat: int, memory: Row) -> None:
 
 @kernel
 def write_answers(partner: int, memory: Row, row: Any) -> None:
-    """Write what is remembered of a partner: the features of `ANSWERS`, in their order."""
+    """Write the features of `ANSWERS` of a partner, in their order."""
     row[0] = _growing(memory[SLOT.took + partner], 2.0)
     row[1] = _growing(memory[SLOT.refused + partner], 4.0)
     row[2] = _growing(memory[SLOT.in_a_row + partner], 4.0)

@@ -1,13 +1,11 @@
-"""The networks of a learned agent: which decisions each answers, and what its outputs mean.
+"""The networks of a learned agent: the decisions that each answers, and the meaning of its outputs.
 
-There is a network for each kind of decision, since what matters in an auction is not what matters
-in jail. Each output stands for a choice. What it says, an advantage or a log-probability, is up to
-the learner: the agent takes the highest.
+There is a network for each kind of decision. Each output stands for a choice, and is an advantage
+or a log-probability, by the learner; the agent takes the highest.
 
-One more network values states: the chance to win of the player who decides, whatever the decision.
-It is one for all, so that values before and after a choice are of the same measure; learners need
-it, playing does not. Every other network has an output for the same chance, too, which nothing
-reads: to learn it teaches the hidden layers what matters in a state.
+One more network values states: the chance to win of the deciding player. It is the same for all
+decisions, so that values before and after a choice compare; only learners need it. Every other
+network has an output for that chance, too: an auxiliary target that shapes its hidden layers.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""The Gymnasium environment in the terms of a learned agent.
+"""The Gymnasium environment with the action space of a learned agent.
 
-An offer takes a few choices, and what is forced is played without asking.
+An offer takes a few choices, and forced actions are played without asking.
 
     env = ChoiceEnv(MonopolyEnv(["expert"], rules="ocnaru", encoding="compact"))
     model = MaskablePPO("MlpPolicy", env)
 
-Most decisions of a game only compose offers, pick by pick, or leave one action. Any trainer that
-knows masks learns from the rest. In the encoding `compact` the learner also sees how its partners
-answered its offers, as learned agents do.
+Most decisions of a game only compose offers, pick by pick, or leave one action. Any trainer with
+masks learns from the rest. In the encoding `compact` the learner also sees its partners' answers.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _ASKED: Final = -1  # something is to be chosen
 
 
 class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.float32], np.int64]):
-    """One learner against policies, asked only where there is something to choose.
+    """One learner against policies, asked only where it has a choice.
 
     Actions are the `NUM_CHOICES` choices of `agents.learned.action_space`. Rewards of what is
     played without asking are added up. `action_masks()` and `info["action_mask"]` (int8) mark the

@@ -1,17 +1,14 @@
-"""The encoding `compact`: what a learned agent sees; easier to learn from than `standard`.
+"""The encoding `compact`, the observation of learned agents, for tables of 2 to 4.
 
-It leaves out what seldom matters (the cards still to come, packed tasks, refused offers) and adds
-what a player works out: the rent to expect from the next throw, what a player could raise, what the
-half-made or received offer would complete. Goods are told from the side of the player who sees
-them: what it gets and what it gives. What partners answered before (`agents.learned.answers`) is in
-the memory of a player, not in the record of a game: who encodes a record alone sees no answers.
-
-Once `agents.learned` is imported, every interface knows it by its name.
+It is easier to learn from than `standard`: it leaves out the cards still to come, packed tasks and
+refused offers, and adds expected rents, the cash that a player could raise, and the groups that an
+offer would complete. Goods are described from the observing player's side: it gets, it gives. Its
+partners' answers (`agents.learned.answers`) are in its memory, not in the record of a game, so an
+encoded record has none. Every interface knows the name once `agents.learned` is imported.
 
 The features in `SHARED` occur once, those in `EACH` once per player, the observing player first,
-then the others in turn order. At last come those in `OFFER`, while an offer is answered, in
-`PRICES`, while a price is chosen, and in `PACKAGES`, while a package is. It serves tables of 2 to
-4.
+then the others in turn order. At last come `OFFER`, while an offer is answered, `PRICES`, while a
+price is chosen, and `PACKAGES`, while a package is.
 """
 
 from __future__ import annotations
@@ -47,7 +44,7 @@ from monopoly_env.encoding.table import (
     MONEY,
     STREETS,
     Block,
-    offsets,
+    places,
     seat_names,
     total,
 )
@@ -87,57 +84,36 @@ _GAINS: Final = (
 SHARED: Final = (
     Block("decision", DECISION_NAMES, "one-hot", "the open decision"),
     Block("window", _WINDOWS, "one-hot", "which window of the turn is open"),
-    Block(
-        "at stake",
-        (*LOTS, "a house", "a hotel"),
-        "one-hot",
-        "the lot for sale, under auction or taken over; or the scarce building",
-    ),
+    Block("at stake", (*LOTS, "a house", "a hotel"), "one-hot",
+          "the lot for sale, under auction or taken over; or the scarce building"),
     Block("price", ("",), "count", "printed price of the lot at stake / 400"),
     Block("amount due", MONEY, "dollars", "the debt, or the fine on the card"),
     Block("standing bid", MONEY, "dollars", "the highest bid in the auction"),
     Block("own maximum", MONEY, "dollars", "own sealed bid so far"),
-    Block(
-        "failed throw",
-        ("sum", "must leave"),
-        "count",
-        "at the decision `jail`: the failed throw / 12; 1 if it was the last",
-    ),
+    Block("failed throw", ("sum", "must leave"), "count",
+          "at the decision `jail`: the failed throw / 12; 1 if it was the last"),
     Block("gets", GOODS, "flag", "by the offer being made or received"),
     Block("gives", GOODS, "flag", "by that offer"),
     Block("gets cash", MONEY, "dollars", "by that offer; negative if it pays"),
-    Block(
-        "completes",
-        COLOURS,
-        "flag",
-        "groups that the observing player would complete by that offer, or by the lot at stake",
-    ),
-    Block(
-        "lets complete",
-        COLOURS,
-        "flag",
-        "groups that the partner would complete by that offer, or any other by the lot at stake",
-    ),
+    Block("completes", COLOURS, "flag",
+          "groups that the observing player would complete by that offer, or by the lot at stake"),
+    Block("lets complete", COLOURS, "flag",
+          "groups that the partner would complete by that offer, or any other by the lot at stake"),
     *(Block(name, GROUPS, "balance", doc) for name, doc in _GAINS),
     Block("mortgaged", LOTS, "flag", "whoever owns the lot"),
     Block("buildings", STREETS, "count", "houses / 5; a hotel counts 5"),
     Block("in the bank", ("houses", "hotels"), "count", "divided by the supply under the rules"),
     Block("unowned", ("",), "share", "lots of the bank / 28"),
     Block("turns", ("",), "growing", "n = turns begun, a = 200"),
-    Block(
-        "caps",
-        ("turns", "rounds"),
-        "share",
-        "turns begun and rounds completed / the cap of the rules; 0 without a cap",
-    ),
+    Block("caps", ("turns", "rounds"), "share",
+          "turns begun and rounds completed / the cap of the rules; 0 without a cap"),
     Block("doubles", ("",), "count", "thrown in a row this turn / 3"),
-)
+)  # fmt: skip
 
 EACH: Final = (
     Block("cash", (*MONEY, "by 500"), "dollars", "in hand; the third is dollars / 500, at most 1"),
-    Block(
-        "could raise", ("saturating",), "dollars", "cash, half of all buildings, mortgage values"
-    ),
+    Block("could raise", ("saturating",), "dollars",
+          "cash, half of all buildings, mortgage values"),
     Block("worth", ("",), "share", "of the total worth of all players"),
     Block("in the game", ("",), "flag", "not bankrupt and not absent"),
     Block("on turn", ("",), "flag", ""),
@@ -153,96 +129,51 @@ EACH: Final = (
     Block("owns", LOTS, "flag", ""),
     Block("share of group", GROUPS, "share", "owned lots of the group / its size"),
     Block("may be built", COLOURS, "flag", "owns the whole group, with no lot mortgaged"),
-    Block(
-        "strength",
-        ("",),
-        "growing",
-        "dollars, as `expert` counts worth; while an offer is being made. a = 3000",
-    ),
-    Block(
-        "hits",
-        GROUPS,
-        "growing",
-        "expected landings on the group in the next turn, x: x / (x + 0.5)",
-    ),
+    Block("strength", ("",), "growing",
+          "dollars, as `expert` counts worth; while an offer is being made. a = 3000"),
+    Block("hits", GROUPS, "growing",
+          "expected landings on the group in the next turn, x: x / (x + 0.5)"),
     Block("rent to pay", ("",), "growing", "expected in the next turn, a = 200"),
     Block("rent to come", ("",), "growing", "expected from the next turns of all others, a = 200"),
-    Block(
-        "income", ("",), "growing", "expected from a turn of an opponent, in the long run, a = 100"
-    ),
-    Block(
-        "promises",
-        ("at the limit", "at list prices"),
-        "growing",
-        "the best package that can be offered to the player; a = 0.2",
-    ),
-    Block(
-        "raises the win",
-        ("",),
-        "growing",
-        "by how much such a package does so, by the value of states; a = 0.02",
-    ),
+    Block("income", ("",), "growing",
+          "expected from a turn of an opponent, in the long run, a = 100"),
+    Block("promises", ("at the limit", "at list prices"), "growing",
+          "the best package that can be offered to the player; a = 0.2"),
+    Block("raises the win", ("",), "growing",
+          "by how much such a package does so, by the value of states; a = 0.02"),
     *ANSWERS,
-)
+)  # fmt: skip
 
 _SIDES: Final = ("own", "the partner's")
 OFFER: Final = (
-    Block(
-        "offer raises the win",
-        _SIDES,
-        "rise",
-        "by how much the received offer does so, by the value of states; a = 0.02",
-    ),
-)
+    Block("offer raises the win", _SIDES, "rise",
+          "by how much the received offer does so, by the value of states; a = 0.02"),
+)  # fmt: skip
 
 _LEVELS: Final = tuple(str(1 + level) for level in range(NUM_PRICES))
 PRICES: Final = (
-    Block(
-        "price",
-        _LEVELS,
-        "balance",
-        "dollars that the observing player pays at each price of `agents.learned.prices`",
-    ),
-    Block(
-        "price raises the own win",
-        _LEVELS,
-        "rise",
-        "by how much the offer does so at that price, by the value of states; a = 0.02",
-    ),
+    Block("price", _LEVELS, "balance",
+          "dollars that the observing player pays at each price of `agents.learned.prices`"),
+    Block("price raises the own win", _LEVELS, "rise",
+          "by how much the offer does so at that price, by the value of states; a = 0.02"),
     Block("price raises the partner's win", _LEVELS, "rise", "the same; a = 0.02"),
-)
+)  # fmt: skip
 
 _PLACES: Final = tuple(str(1 + place) for place in range(NUM_PACKAGES))
 PACKAGES: Final = (
-    Block(
-        "package promises",
-        _PLACES,
-        "growing",
-        "rise of the own share of all strength, see `agents.learned.menus`; a = 0.2",
-    ),
+    Block("package promises", _PLACES, "growing",
+          "rise of the own share of all strength, see `agents.learned.menus`; a = 0.2"),
     Block("package costs", _PLACES, "balance", "dollars paid at that"),
-    Block(
-        "package gains",
-        _PLACES,
-        "balance",
-        "what the observing player gains in strength, without money",
-    ),
+    Block("package gains", _PLACES, "balance",
+          "what the observing player gains in strength, without money"),
     Block("package gives", _PLACES, "balance", "what the partner gains"),
     Block("package completes", _PLACES, "flag", "a group for the observing player"),
     Block("package lets complete", _PLACES, "flag", "a group for the partner"),
-    Block(
-        "package wins",
-        _PLACES[-NUM_VALUED:],
-        "growing",
-        "rise of the own share of the win, by the value of states; a = 0.02",
-    ),
-    Block(
-        "package as a bargain",
-        _PLACES,
-        "rise",
-        "the same where `expert/bargaining` just accepts it, of all packages; a = 0.02",
-    ),
-)
+    Block("package wins", _PLACES[-NUM_VALUED:], "growing",
+          "rise of the own share of the win, by the value of states; a = 0.02"),
+    Block("package as a bargain", _PLACES, "rise",
+          "the same where `expert/bargaining` just accepts it, of all packages; a = 0.02"),
+)  # fmt: skip
 
 SHARED_SIZE: Final = total(SHARED)
 EACH_SIZE: Final = total(EACH)
@@ -250,36 +181,8 @@ OFFER_SIZE: Final = total(OFFER)
 PRICES_SIZE: Final = total(PRICES)
 PACKAGES_SIZE: Final = total(PACKAGES)
 
-_S: Final = offsets(SHARED)
-_E: Final = offsets(EACH)
-_DECISION, _WINDOW, _STAKE, _PRICE, _DUE = (
-    _S[name] for name in ("decision", "window", "at stake", "price", "amount due")
-)
-_BID, _MAXIMUM, _FAILED = (_S[name] for name in ("standing bid", "own maximum", "failed throw"))
-_GETS, _GIVES, _GETS_CASH, _COMPLETES, _LETS = (
-    _S[name] for name in ("gets", "gives", "gets cash", "completes", "lets complete")
-)
-_GETTING, _GIVING = _S["gain by"], _S["partner's gain by"]
-_MORTGAGED, _BUILDINGS, _BANK, _UNOWNED = (
-    _S[name] for name in ("mortgaged", "buildings", "in the bank", "unowned")
-)
-_TURNS, _CAPS, _DOUBLES = (_S[name] for name in ("turns", "caps", "doubles"))
-_CASH, _RAISABLE, _WORTH, _IN_GAME, _ON_TURN = (
-    _E[name] for name in ("cash", "could raise", "worth", "in the game", "on turn")
-)
-_LEADS, _BIDS, _MAKER, _RECEIVER = (
-    _E[name] for name in ("leads", "bids", "makes the offer", "gets the offer")
-)
-_CREDITOR, _JAIL, _JAIL_THROWS, _CARDS = (
-    _E[name] for name in ("is creditor", "in jail", "failed throws", "jail cards")
-)
-_OFFERS, _OWNS, _GROUP, _MAY_BUILD = (
-    _E[name] for name in ("offers made", "owns", "share of group", "may be built")
-)
-_PROMISES, _RAISES, _ANSWERS = _E["promises"], _E["raises the win"], _E[ANSWERS[0].name]
-_STRENGTH, _HITS, _TO_PAY, _TO_COME, _INCOME = (
-    _E[name] for name in ("strength", "hits", "rent to pay", "rent to come", "income")
-)
+_S: Final = places({block.name: block.size for block in SHARED})
+_E: Final = places({block.name: block.size for block in EACH})
 
 # [edition, square or IN_JAIL, group]: expected landings in the next turn.
 _NEXT_GROUP: Final = np.stack(
@@ -325,15 +228,14 @@ encodings.register(NAME, names, _compact, range(MIN_PLAYERS, MOST_PLAYERS + 1))
 
 @kernel
 def write(game: Game, seat: int, menus: OfferMenus, memory: Row, row: Any) -> None:
-    """Fill a row with what a seat sees.
+    """Fill a row with the observation of a seat.
 
     Args:
         game: A game of 2 to 4 players that is not over.
         seat: The observing player.
         menus: What it may offer, worked out for this decision.
-        memory: What it remembers.
-        row: (length,) float32, of this table or of a larger one: players who are not there are
-            zeros.
+        memory: Its memory.
+        row: (length,) float32, of this table or of a larger one: absent players are zeros.
     """
     players, board = int(game.num_players), int(game.rules.board)
     front = len(row) - OFFER_SIZE - PRICES_SIZE - PACKAGES_SIZE
@@ -370,15 +272,18 @@ def write(game: Game, seat: int, menus: OfferMenus, memory: Row, row: Any) -> No
 
 @kernel
 def write_memory(game: Game, seat: int, memory: Row, row: Any) -> None:
-    """Write what a seat remembers of its partners into a row of the encoding.
-
-    The record of a game does not tell it.
-    """
+    """Write the memory of a seat, its partners' answers, into a row of the encoding."""
     players = int(game.num_players)
     for offset in range(1, players):
         write_answers(
-            (seat + offset) % players, memory, row[SHARED_SIZE + offset * EACH_SIZE + _ANSWERS :]
+            (seat + offset) % players, memory, row[SHARED_SIZE + offset * EACH_SIZE + _E.took :]
         )
+
+
+@kernel
+def _of_player(game: Game, seat: int, player: int) -> int:
+    """Where the features of a player begin, as a seat sees it."""
+    return SHARED_SIZE + (player - seat) % int(game.num_players) * EACH_SIZE
 
 
 @kernel
@@ -399,43 +304,43 @@ def _write_board(game: Game, row: Any) -> None:
     owned = 0
     for player in range(game.num_players):
         owned |= int(game.lots[player])
-    _bits(row, _MORTGAGED, int(game.mortgaged), NUM_LOTS)
+    _bits(row, _S.mortgaged, int(game.mortgaged), NUM_LOTS)
     for lot in range(NUM_STREETS):
-        row[_BUILDINGS + lot] = game.level[lot] * 0.2
-    row[_BANK] = game.houses / max(1, int(rules.houses))
-    row[_BANK + 1] = game.hotels / max(1, int(rules.hotels))
-    row[_UNOWNED] = (NUM_LOTS - size(owned)) / NUM_LOTS
-    row[_TURNS] = game.turns / (game.turns + 200.0)
+        row[_S.buildings + lot] = game.level[lot] * 0.2
+    row[_S.in_the_bank] = game.houses / max(1, int(rules.houses))
+    row[_S.in_the_bank + 1] = game.hotels / max(1, int(rules.hotels))
+    row[_S.unowned] = (NUM_LOTS - size(owned)) / NUM_LOTS
+    row[_S.turns] = game.turns / (game.turns + 200.0)
     if rules.max_turns > 0:
-        row[_CAPS] = min(1.0, game.turns / rules.max_turns)
+        row[_S.caps] = min(1.0, game.turns / rules.max_turns)
     if rules.max_rounds > 0:
-        row[_CAPS + 1] = min(1.0, game.rounds / rules.max_rounds)
-    row[_DOUBLES] = game.streak * (1.0 / 3.0)
+        row[_S.caps + 1] = min(1.0, game.rounds / rules.max_rounds)
+    row[_S.doubles] = game.streak * (1.0 / 3.0)
 
 
 @kernel
 def _write_question(game: Game, seat: int, row: Any) -> None:
     decision, top = int(game.decision), int(game.depth) - 1
     first, second = int(game.agenda[top, 2]), int(game.agenda[top, 3])
-    row[_DECISION + decision] = 1.0
+    row[_S.decision + decision] = 1.0
     stake = -1
     if decision == agenda.WINDOW:
-        row[_WINDOW + first] = 1.0
+        row[_S.window + first] = 1.0
     elif decision == agenda.BUY or decision == agenda.TAKEOVER or decision == agenda.PLACE:
         stake = first
     elif decision == agenda.BID or decision == agenda.SEALED_BID:
         stake = int(game.auction_lot)
-        _dollars(row, _BID, int(game.auction_bid))
-        _dollars(row, _MAXIMUM, int(game.sealed[seat]))
+        _dollars(row, _S.standing_bid, int(game.auction_bid))
+        _dollars(row, _S.own_maximum, int(game.sealed[seat]))
     elif decision == agenda.JAIL:
-        row[_FAILED] = first * (1.0 / 12.0)
-        row[_FAILED + 1] = second
+        row[_S.failed_throw] = first * (1.0 / 12.0)
+        row[_S.failed_throw + 1] = second
     elif decision == agenda.DEBT or decision == agenda.FINE_OR_CHANCE:
-        _dollars(row, _DUE, first)
+        _dollars(row, _S.amount_due, first)
     if stake >= 0:
-        row[_STAKE + stake] = 1.0
+        row[_S.at_stake + stake] = 1.0
         if stake < NUM_LOTS:
-            row[_PRICE] = PRICE[game.rules.board, stake] * (1.0 / 400.0)
+            row[_S.price] = PRICE[game.rules.board, stake] * (1.0 / 400.0)
             _write_completed(game, seat, -1, 1 << stake, 1 << stake, row)
 
 
@@ -448,7 +353,7 @@ def _write_completed(game: Game, seat: int, partner: int, gets: int, gives: int,
     for group in range(RAILROADS):
         members = int(GROUP_LOTS[group])
         if gets & members and (int(game.lots[seat]) | gets) & members == members:
-            row[_COMPLETES + group] = 1.0
+            row[_S.completes + group] = 1.0
         if gives & members:
             for other in range(game.num_players):
                 if (
@@ -456,7 +361,7 @@ def _write_completed(game: Game, seat: int, partner: int, gets: int, gives: int,
                     and (partner < 0 or partner == other)
                     and (int(game.lots[other]) | gives) & members == members
                 ):
-                    row[_LETS + group] = 1.0
+                    row[_S.lets_complete + group] = 1.0
 
 
 @kernel
@@ -466,21 +371,21 @@ def _write_goods(game: Game, seat: int, row: Any) -> None:
     makes = game.offer_from == seat
     gets = int(game.offer_ask) if makes else int(game.offer_give)
     gives = int(game.offer_give) if makes else int(game.offer_ask)
-    _bits(row, _GETS, gets, len(GOODS))
-    _bits(row, _GIVES, gives, len(GOODS))
-    _dollars(row, _GETS_CASH, -int(game.offer_cash) if makes else int(game.offer_cash))
+    _bits(row, _S.gets, gets, len(GOODS))
+    _bits(row, _S.gives, gives, len(GOODS))
+    _dollars(row, _S.gets_cash, -int(game.offer_cash) if makes else int(game.offer_cash))
     partner = int(game.offer_to) if makes else int(game.offer_from)
     _write_completed(game, seat, partner, gets, gives, row)
-    _write_gains(game, partner, seat, gets, row[_GETTING : _GETTING + 2 * NUM_GROUPS])
-    _write_gains(game, seat, partner, gives, row[_GIVING : _GIVING + 2 * NUM_GROUPS])
+    _write_gains(game, partner, seat, gets, row[_S.gain_by :])
+    _write_gains(game, seat, partner, gives, row[_S.partners_gain_by :])
     players, turns = int(game.num_players), turns_left(game, EXPERT)
     for offset in range(players):
         player = (seat + offset) % players
         if game.place[player] == 0:
             strength = present_strength(game, player, turns, EXPERT)
-            row[SHARED_SIZE + offset * EACH_SIZE + _STRENGTH] = strength / (strength + 3000.0)
-    row[SHARED_SIZE + (int(game.offer_from) - seat) % players * EACH_SIZE + _MAKER] = 1.0
-    row[SHARED_SIZE + (int(game.offer_to) - seat) % players * EACH_SIZE + _RECEIVER] = 1.0
+            row[SHARED_SIZE + offset * EACH_SIZE + _E.strength] = strength / (strength + 3000.0)
+    row[_of_player(game, seat, int(game.offer_from)) + _E.makes_the_offer] = 1.0
+    row[_of_player(game, seat, int(game.offer_to)) + _E.gets_the_offer] = 1.0
 
 
 @kernel
@@ -508,9 +413,9 @@ def _write_promises(game: Game, seat: int, menus: OfferMenus, row: Any) -> None:
         partner = (seat + offset) % players
         if menus.maker[partner] == seat:
             table, at = menus.packages[partner], SHARED_SIZE + offset * EACH_SIZE
-            row[at + _PROMISES] = _promise(table[BEST_AT_LIMIT, PROMISE])
-            row[at + _PROMISES + 1] = _promise(table[BEST_AT_LIST, PROMISE])
-            row[at + _RAISES] = _wins(table[BEST_VALUED, WINS])
+            row[at + _E.promises] = _promise(table[BEST_AT_LIMIT, PROMISE])
+            row[at + _E.promises + 1] = _promise(table[BEST_AT_LIST, PROMISE])
+            row[at + _E.raises_the_win] = _wins(table[BEST_VALUED, WINS])
 
 
 @kernel
@@ -543,7 +448,7 @@ def _write_prices(menus: OfferMenus, row: Any) -> None:
 
 @kernel
 def _write_packages(game: Game, seat: int, table: Any, row: Any) -> None:
-    """Write what the packages of an offer are that begins."""
+    """Write the packages of an offer that begins."""
     partner, rises = int(game.offer_to), np.empty(NUM_PACKAGES)
     write_bargains(game, table, NETWORK, rises)
     for place in range(NUM_PACKAGES):
@@ -567,42 +472,39 @@ def _write_packages(game: Game, seat: int, table: Any, row: Any) -> None:
 @kernel
 def _write_player(game: Game, player: int, worth: float, row: Any) -> None:
     cash, lots, jail = int(game.cash[player]), int(game.lots[player]), int(game.jail[player])
-    _dollars(row, _CASH, cash)
-    row[_CASH + 2] = min(1.0, cash * (1.0 / 500.0))
+    _dollars(row, _E.cash, cash)
+    row[_E.cash + 2] = min(1.0, cash * (1.0 / 500.0))
     could = raisable(game, player)
-    row[_RAISABLE] = could / (abs(could) + 1000.0)
-    row[_WORTH] = max(0.0, float(total_worth(game, player))) / max(1.0, worth)
-    row[_IN_GAME] = 1.0
-    row[_ON_TURN] = 1.0 if game.turn == player else 0.0
+    row[_E.could_raise] = could / (abs(could) + 1000.0)
+    row[_E.worth] = max(0.0, float(total_worth(game, player))) / max(1.0, worth)
+    row[_E.in_the_game] = 1.0
+    row[_E.on_turn] = 1.0 if game.turn == player else 0.0
     if game.decision == agenda.BID or game.decision == agenda.SEALED_BID:
-        row[_LEADS] = 1.0 if game.auction_leader == player else 0.0
-        row[_BIDS] = (int(game.auction_bidders) >> player) & 1
+        row[_E.leads] = 1.0 if game.auction_leader == player else 0.0
+        row[_E.bids] = (int(game.auction_bidders) >> player) & 1
     if game.decision == agenda.DEBT:
-        row[_CREDITOR] = 1.0 if game.agenda[int(game.depth) - 1, 3] == player else 0.0
+        row[_E.is_creditor] = 1.0 if game.agenda[int(game.depth) - 1, 3] == player else 0.0
     if jail > 0:
-        row[_JAIL] = 1.0
-        row[_JAIL_THROWS] = (jail - 1) * 0.1
-    row[_CARDS] = size(int(game.jail_cards[player])) * 0.5
-    row[_OFFERS] = game.offers[player] * 0.1
-    _bits(row, _OWNS, lots, NUM_LOTS)
+        row[_E.in_jail] = 1.0
+        row[_E.failed_throws] = (jail - 1) * 0.1
+    row[_E.jail_cards] = size(int(game.jail_cards[player])) * 0.5
+    row[_E.offers_made] = game.offers[player] * 0.1
+    _bits(row, _E.owns, lots, NUM_LOTS)
     for group in range(NUM_GROUPS):
         owned = lots & int(GROUP_LOTS[group])
         if owned != 0:
-            row[_GROUP + group] = size(owned) / GROUP_SIZE[group]
+            row[_E.share_of_group + group] = size(owned) / GROUP_SIZE[group]
             if (
                 group < RAILROADS
                 and owned == GROUP_LOTS[group]
                 and int(game.mortgaged) & owned == 0
             ):
-                row[_MAY_BUILD + group] = 1.0
+                row[_E.may_be_built + group] = 1.0
 
 
 @kernel
 def _write_rents(game: Game, seat: int, board: int, row: Any) -> None:
-    """Write what each player pays and gets at the next throw, and its long-run income.
-
-    The next throw counts by its odds.
-    """
+    """Write the rents that each player expects at the next throw, and its long-run income."""
     players = int(game.num_players)
     for offset in range(players):
         owner = (seat + offset) % players
@@ -616,16 +518,16 @@ def _write_rents(game: Game, seat: int, board: int, row: Any) -> None:
                     if other != owner and game.place[other] == 0:
                         due = NEXT_LOT[board, _stands(game, other), lot] * rent
                         to_come += due
-                        row[SHARED_SIZE + (other - seat) % players * EACH_SIZE + _TO_PAY] += due
+                        row[_of_player(game, seat, other) + _E.rent_to_pay] += due
         at = SHARED_SIZE + offset * EACH_SIZE
-        row[at + _INCOME] = income / (income + 100.0)
-        row[at + _TO_COME] = to_come / (to_come + 200.0)
+        row[at + _E.income] = income / (income + 100.0)
+        row[at + _E.rent_to_come] = to_come / (to_come + 200.0)
         if game.place[owner] == 0:
             for group in range(NUM_GROUPS):
                 hits = _NEXT_GROUP[board, _stands(game, owner), group]
-                row[at + _HITS + group] = hits / (hits + 0.5)
+                row[at + _E.hits + group] = hits / (hits + 0.5)
     for offset in range(players):
-        at = SHARED_SIZE + offset * EACH_SIZE + _TO_PAY
+        at = SHARED_SIZE + offset * EACH_SIZE + _E.rent_to_pay
         row[at] = row[at] / (row[at] + np.float32(200.0))
 
 

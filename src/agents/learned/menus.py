@@ -1,4 +1,4 @@
-"""What a player may offer: the packages of its menu, and the prices of a package.
+"""The offers that a player may make: the packages of its menus, and the prices of a package.
 
 Places for the packages that promise most by `expert`'s sums come first (`packages`), then places
 for those after which a value of states likes the maker's state best (`valued`). A package that
@@ -101,7 +101,7 @@ class OfferMenus(NamedTuple):
 
 @kernel
 def new_menus() -> OfferMenus:
-    """OfferMenus of which nothing is worked out."""
+    """Empty menus."""
     menus = np.empty((MAX_PLAYERS, NUM_PACKAGES, FIELDS))
     prices = np.empty(NUM_PRICES, np.int64)
     rises = np.empty((NUM_PRICES, 2))
@@ -110,22 +110,16 @@ def new_menus() -> OfferMenus:
 
 @kernel
 def clear(menus: OfferMenus) -> None:
-    """No offer begins with the menus of before.
-
-    It is for another game, or a decision that nothing was worked out for.
-    """
+    """Mark all menus as invalid: for another game, or a decision without menus."""
     menus.maker[:] = NOBODY
 
 
 @kernel
 def write_menus(game: Game, seat: int, menus: OfferMenus) -> None:
-    """Work out what a seat may offer.
+    """Write what a seat may offer: to each partner, then to the chosen one, then at each price.
 
-    That is, in a window or a debt, to each partner; then to the one it has chosen; then at which
-    price.
-
-    An offer has the menu of the window in which it began. So use the same menus for decisions
-    that follow each other in one game.
+    An offer has the menu of the window in which it began, so use the same menus for decisions that
+    follow each other in one game.
     """
     if game.decision == agenda.ASK and menus.maker[int(game.offer_to)] != seat:
         write_menu(game, seat, int(game.offer_to), menus.packages[int(game.offer_to)])
@@ -142,7 +136,7 @@ def write_menus(game: Game, seat: int, menus: OfferMenus) -> None:
 
 @kernel
 def menus_of(game: Game, seat: int) -> OfferMenus:
-    """What a seat may offer at a decision that stands alone."""
+    """The menus of a seat at a decision that stands alone."""
     menus = new_menus()
     write_menus(game, seat, menus)
     return menus

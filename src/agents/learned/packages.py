@@ -1,11 +1,10 @@
-"""The packages that promise most by `expert`'s sums: what an offer may be, apart from the money.
+"""The packages that promise most by `expert`'s formulas: the goods of an offer.
 
 A package is a part of the partner's lots for a part of one's own
-(`agents.players.vocabulary.parts`). Two players have up to 3,000 of them, and nearly all make no
-sense. So they are rated: by how much the maker's share of all strength rises, as
-`expert/bargaining` counts strength, at the least price that `expert` would take in the partner's
-place. The places after those are for packages that promise most at list prices, by which simpler
-partners go. What a learned agent chooses among is in `menu`.
+(`agents.players.vocabulary.parts`). Two players have up to 3,000 of them, nearly all of no use. So
+they are rated: by how much the maker's share of all strength rises, as `expert/bargaining` counts
+it, at the least price that `expert` would take in the partner's place. The places after those are
+for packages that promise most at list prices, by which simpler partners decide.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""The prices that an offer may have.
+"""The prices of an offer: premiums over the printed prices, and margins over a partner's limit.
 
-Each is a premium over the printed prices, or a margin over what the partner is likely to want.
-
-Who judges a trade by its prospects, as `expert` does, refuses a dollar below its limit, and no
-network works out that sum to a dollar: at tables of four, prices rounded to the next premium lose a
-fifth of the wins (docs/results/learned.md). So two limits are computed, those of `expert` and of
-`expert/bargaining`, which wants $300 more there in half of all cases, and a margin over one of them
-is a choice like any other. Who goes by printed prices is met by the premiums.
+A partner that judges a trade by its prospects, as `expert` does, refuses a dollar below its limit,
+and no network computes that sum to a dollar: at tables of four, prices rounded to the next premium
+lose a fifth of the wins (docs/results/learned.md). So the limits of `expert` and of
+`expert/bargaining`, which often wants $300 more, are computed, and margins over them are choices.
 """
 
 from __future__ import annotations
@@ -32,8 +29,7 @@ PREMIUMS: Final = (-1200, -800, -600, -400, -300, -200, -100, 0, 100, 200, 300, 
 MARGINS: Final = (-100, -40, 0, 40, 100, 200)
 BARGAINERS_MARGINS: Final = (0, 40, 100)
 NUM_PRICES: Final = len(PREMIUMS) + len(MARGINS) + len(BARGAINERS_MARGINS)
-# The same margins over the limits of both: what is learned of a margin over the one may be tried
-# over the other.
+# [price] -> the same margin over the other limit
 SIMILAR: Final = {
     len(PREMIUMS) + len(MARGINS) + n: len(PREMIUMS) + MARGINS.index(margin)
     for n, margin in enumerate(BARGAINERS_MARGINS)

@@ -51,13 +51,7 @@ POLICIES: Final[dict[str, Callable[..., LearnedAgent]]] = {
 
 def write(agent: LearnedAgent, name: str) -> None:
     """Keep an agent in the library, under the name of a file."""
-    about = {
-        "kind": agent.kind,
-        "name": agent.name,
-        "options": agent.options(),
-        "encoding": agent.encoding(),
-    }
-    files.write(_FOLDER / f"{name}{files.SUFFIX}", about, _narrow(agent.arrays()))
+    files.write(_FOLDER / f"{name}{files.SUFFIX}", agent.header(), _narrow(agent.arrays()))
 
 
 def _narrow(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
@@ -77,13 +71,8 @@ def _narrow(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 def _wide(small: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """The float32 arrays of what `_narrow` returned."""
-    steps = {
-        name.removesuffix(_STEP): array for name, array in small.items() if name.endswith(_STEP)
-    }
-    arrays = {
-        name: array.astype(np.float32) for name, array in small.items() if not name.endswith(_STEP)
-    }
     return {
-        name: array * steps[name][:, None] if name in steps else array
-        for name, array in arrays.items()
+        name: array.astype(np.float32) * (small[name + _STEP][:, None] if array.ndim == 2 else 1)
+        for name, array in small.items()
+        if not name.endswith(_STEP)
     }

@@ -1,18 +1,15 @@
-"""The judgement of a value of states about an exchange.
+"""Exchanges judged by a value of states: the best packages, and the effect of each price.
 
-It says which packages it likes best, and what a price of the open offer makes of it.
+`expert` weighs an exchange by formulas of worth, which know little of the use of cash and of the
+effect of a deal on the others. The network of `agents.values` predicts the winner. So it is asked
+which of the packages that promise most by the formulas leaves the maker with the best state, at the
+least price that `expert` would take in the partner's place.
 
-`expert` weighs an exchange by formulas of worth. They know little of what cash is for and of what a
-deal between two does to the others. The network of `agents.values` has learned who wins. So it is
-asked about those that promise most by the formulas, at any price that can be paid: which of them
-leaves the maker with the best state, at the least price that `expert` would take in the partner's
-place?
-
-That costs a hundred times a package's sums. So it is asked every third round only, in a window of
-the turn, and about the first offer. The packages on the menu of an open offer are valued at the
-limit of `expert/bargaining`, the offer at each price that may be chosen, and when it is answered.
-Where two players are left, what one gains the other loses: what the network sees in an exchange is
-then mostly its error, and it is not asked.
+That costs a hundred times a package's formulas, so it is asked every third round only, in a window
+of the turn, for the first offer. The packages on the menu of an open offer are valued at the limit
+of `expert/bargaining`, the offer at each price that may be chosen, and when it is answered. Where
+two players are left, one gains what the other loses, the network sees mostly its own error, and it
+is not asked.
 """
 
 from __future__ import annotations

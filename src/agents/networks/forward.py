@@ -1,8 +1,7 @@
 """The forward pass of a network, compiled: for one observation inside a kernel, or for a batch.
 
-A kernel calls `forward` (or `step`, where the network has a recurrent cell; or `step_marked`, where
-it knows which inputs are 1 and all others are 0) with the row of `agents.networks.layout`. Python
-calls `evaluate`.
+Kernels call `forward`, `step` (with a recurrent cell) or `step_marked` (inputs of 0 and 1) with the
+row of `agents.networks.layout`. Python calls `evaluate`.
 
 Sums run in one fixed order: the bias first, then what each input adds, from the first input to the
 last. So a decision does not depend on the batch that it is in. Inputs that are zero are skipped:
@@ -79,8 +78,6 @@ def step(row: Any, seen: Any, state: Any, first: int, out: Any) -> None:
 @kernel
 def step_marked(row: Any, marked: Any, state: Any, first: int, out: Any) -> None:
     """As `step`, for an observation that is 1 at some inputs and 0 at all others.
-
-    Nobody has to look for them.
 
     Args:
         row: float32, its weights.
@@ -244,10 +241,7 @@ def _sigmoid(value: Any) -> Any:
 
 @kernel
 def is_whole(row: Any) -> bool:
-    """Whether a row is as long as its header says.
-
-    Kernels read as much as that, and nothing checks it.
-    """
+    """Whether a row is as long as its header says; kernels do not check it."""
     if len(row) <= SIZES:
         return False
     layers, units, cell = int(row[AT_LAYERS]), int(row[AT_UNITS]), int(row[AT_CELL])

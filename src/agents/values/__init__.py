@@ -5,9 +5,8 @@
     me.rollout(game, turns=10, value=value)   # playouts that are cut off after ten rounds
     me.rollout(game, turns=10, value="best")  # the same, by name
 
-`python -m training.values` trains one; docs/results/values.md says how good the shipped one is and
-what it was taught from. It is for tables of 2 to 4. It values a state for play as in the games it
-was taught from.
+`python -m training.values` trains one, for tables of 2 to 4. docs/results/values.md says how good
+the shipped one is, and from which games it was trained: it values a state for play as in those.
 """
 
 from agents.values.saved import load, make, names, save

@@ -20,6 +20,7 @@ import numpy as np
 from agents.players.expert import odds
 from agents.players.vocabulary.reading import AVERAGE_THROW, owned_lots
 from monopoly_env.actions import DECISION_NAMES
+from monopoly_env.encoding.table import places
 from monopoly_env.engine import agenda
 from monopoly_env.engine.liquidation import raisable
 from monopoly_env.engine.players import total_worth
@@ -51,81 +52,57 @@ Blocks: TypeAlias = dict[str, tuple[tuple[str, ...], str]]
 
 SHARED: Final[Blocks] = {
     "decision": (DECISION_NAMES, "one-hot: the open decision"),
-    "window": (
-        ("before a throw", "after the last throw", "out of turn"),
-        "one-hot: which window of the turn is open",
-    ),
+    "window": (("before a throw", "after the last throw", "out of turn"),
+        "one-hot: which window of the turn is open"),
     "to throw": (_ONE, "flag: the player on turn has a throw to come this turn"),
     "doubles": (_ONE, "thrown in a row this turn / 3"),
     "players": (("2", "3", "4"), "one-hot: left in the game"),
     "rounds": (("to 20", "to 100"), "completed"),
-    "cap": (
-        ("far", "near"),
-        "turns left until the cap of the rules / 1,000, at most 1; 1 less those / 60; "
-        "0 without a cap",
-    ),
-    "rules": (
-        ("auctions", "unlimited buildings", "bankruptcy ends the game", "trades"),
-        "flags: options that change the play most",
-    ),
+    "cap": (("far", "near"),
+        "turns left until the cap of the rules / 1,000, at most 1; 1 less those / 60; 0 "
+        "without a cap"),
+    "rules": (("auctions", "unlimited buildings", "bankruptcy ends the game", "trades"),
+        "flags: options that change the play most"),
     "bank": (("houses", "hotels"), "left in the bank / the supply"),
     "unowned": (("all", *GROUPS), "share of lots without an owner"),
-    "at stake": (
-        GROUPS,
-        "one-hot: group of the lot for sale, under auction, won but not yet paid for, "
-        "or taken over",
-    ),
-    "price": (
-        ("printed", "bid", "ratio"),
-        "of the lot at stake / 400; the standing bid / 1,000; "
-        "the bid as a multiple of the price / 4",
-    ),
-}
+    "at stake": (GROUPS,
+        "one-hot: group of the lot for sale, under auction, won but not yet paid for, or "
+        "taken over"),
+    "price": (("printed", "bid", "ratio"),
+        "of the lot at stake / 400; the standing bid / 1,000; the bid as a multiple of the "
+        "price / 4"),
+}  # fmt: skip
 EACH: Final[Blocks] = {
     "in the game": (_ONE, "flag"),
     "decides": (_ONE, "flag"),
     "cash": (("by 200", "by 1000", "by 5000", "to 500"), "dollars, clipped where they are divided"),
-    "raisable": (
-        ("by 1000", "by 5000", "to 1500"),
-        "dollars: cash and all that selling and mortgaging would bring",
-    ),
+    "raisable": (("by 1000", "by 5000", "to 1500"),
+        "dollars: cash and all that selling and mortgaging would bring"),
     "worth": (("share", "to 3000"), "share of everybody's worth; dollars"),
     "jail": (("in", "failed throws", "cards"), "flag; failed throws / 3; cards to leave it / 2"),
-    "income": (
-        ("by 100", "root", "share"),
-        "dollars of rent from a turn of one opponent in the long run; its root / 10; share of all",
-    ),
-    "prospects": (
-        ("by 100", "root", "share"),
-        "income if the player's cash were in houses of its complete groups",
-    ),
-    "next rent": (
-        ("by 200", "of cash", "above cash", "above all"),
-        "dollars expected in its next turn; as a share of its cash; the odds "
-        "of a rent that it can't pay at once, and of one that it can't pay at all",
-    ),
-    "later rent": (
-        ("by 200", "of cash", "above cash", "above all"),
-        "the same for a turn in the long run",
-    ),
+    "income": (("by 100", "root", "share"),
+        "dollars of rent from a turn of one opponent in the long run; its root / 10; share "
+        "of all"),
+    "prospects": (("by 100", "root", "share"),
+        "income if the player's cash were in houses of its complete groups"),
+    "next rent": (("by 200", "of cash", "above cash", "above all"),
+        "dollars expected in its next turn; as a share of its cash; the odds of a rent that "
+        "it can't pay at once, and of one that it can't pay at all"),
+    "later rent": (("by 200", "of cash", "above cash", "above all"),
+        "the same for a turn in the long run"),
     "collects": (_ONE, "dollars that the others' next turns are expected to bring / 200"),
-    "debt": (
-        ("to 300", "of all", "gets"),
-        "dollars of the open debt; as a share of what can be raised; flag: is paid",
-    ),
-    "offer": (
-        ("cash", "lots", "groups"),
-        "what the open offer would bring: dollars / 1,000, list prices / 500, complete groups",
-    ),
-    "bids": (
-        ("in", "leads", "share", "completes"),
-        "flags: has not folded, leads; owned share of the group; flag: lacks only that lot",
-    ),
+    "debt": (("to 300", "of all", "gets"),
+        "dollars of the open debt; as a share of what can be raised; flag: is paid"),
+    "offer": (("cash", "lots", "groups"),
+        "what the open offer would bring: dollars / 1,000, list prices / 500, complete "
+        "groups"),
+    "bids": (("in", "leads", "share", "completes"),
+        "flags: has not folded, leads; owned share of the group; flag: lacks only that lot"),
     "owns": (GROUPS, "share of the group"),
     "mortgaged": (GROUPS, "share of the group: its own mortgaged lots"),
     "complete": (GROUPS[:RAILROADS], "flag: owns the whole group, with no lot mortgaged"),
     "level": (GROUPS[:RAILROADS], "mean level of the group / 5"),
-}
+}  # fmt: skip
 
 
 def _names(blocks: Blocks) -> list[str]:
@@ -134,12 +111,6 @@ def _names(blocks: Blocks) -> list[str]:
         for block, (features, _) in blocks.items()
         for name in features
     ]
-
-
-def _offsets(blocks: Blocks) -> dict[str, int]:
-    """Where each block begins."""
-    sizes = [len(features) for features, _ in blocks.values()]
-    return dict(zip(blocks, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
 
 
 NAMES: Final = (
@@ -152,31 +123,8 @@ EACH_SIZE: Final = len(_names(EACH))
 # Stands for the features in a saved network
 DIGEST: Final = hashlib.sha256("\n".join((str(VERSION), *NAMES)).encode()).hexdigest()[:16]
 
-_S: Final = _offsets(SHARED)
-_E: Final = _offsets(EACH)
-_DECISION = _S["decision"]
-_WINDOW = _S["window"]
-_THROWS = _S["to throw"]
-_DOUBLES = _S["doubles"]
-_PLAYERS = _S["players"]
-_ROUNDS = _S["rounds"]
-_CAP = _S["cap"]
-_RULES = _S["rules"]
-_BANK = _S["bank"]
-_UNOWNED = _S["unowned"]
-_STAKE, _PRICE = _S["at stake"], _S["price"]
-_IN_GAME, _DECIDES, _CASH, _RAISABLE, _WORTH, _JAIL = (
-    _E[name] for name in ("in the game", "decides", "cash", "raisable", "worth", "jail")
-)  # fmt: skip
-_INCOME, _PROSPECTS, _NEXT, _LATER, _COLLECTS = (
-    _E[name] for name in ("income", "prospects", "next rent", "later rent", "collects")
-)
-_DEBT = _E["debt"]
-_OFFER = _E["offer"]
-_BIDS = _E["bids"]
-_OWNS = _E["owns"]
-_MORTGAGED = _E["mortgaged"]
-_COMPLETE, _LEVEL = _E["complete"], _E["level"]
+_S: Final = places({name: len(labels) for name, (labels, _) in SHARED.items()})
+_E: Final = places({name: len(labels) for name, (labels, _) in EACH.items()})
 
 _NO_AUCTION: Final = number("auction", "none")
 _UNLIMITED: Final = number("building_limit", "unlimited")
@@ -222,14 +170,14 @@ def write(game: Game, out: Any, seats: Any) -> int:
         _write_money(game, seat, funds, row)
         _write_rents(game, seat, place, rents, owners, funds, out, row)
         _write_groups(game, seat, row)
-        worth += row[_WORTH]
-        income += row[_INCOME]
-        prospects += row[_PROSPECTS]
+        worth += row[_E.worth]
+        income += row[_E.income]
+        prospects += row[_E.prospects]
     for place in range(count):
         row = out[SHARED_SIZE + place * EACH_SIZE : SHARED_SIZE + (place + 1) * EACH_SIZE]
-        row[_WORTH] = row[_WORTH] / max(worth, 1.0)
-        row[_INCOME + 2] = row[_INCOME] / max(income, 1e-6)
-        row[_PROSPECTS + 2] = row[_PROSPECTS] / max(prospects, 1e-6)
+        row[_E.worth] = row[_E.worth] / max(worth, 1.0)
+        row[_E.income + 2] = row[_E.income] / max(income, 1e-6)
+        row[_E.prospects + 2] = row[_E.prospects] / max(prospects, 1e-6)
     _write_stake(game, count, seats, out)
     _write_debt(game, count, seats, out)
     _write_offer(game, count, seats, out)
@@ -261,34 +209,34 @@ def order(game: Game, seats: Any) -> int:
 @kernel
 def _write_shared(game: Game, count: int, out: Any) -> None:
     decision, depth = int(game.decision), int(game.depth)
-    out[_DECISION + decision] = 1.0
+    out[_S.decision + decision] = 1.0
     if decision == agenda.WINDOW and depth > 0:
-        out[_WINDOW + int(game.agenda[depth - 1, 2])] = 1.0
-    out[_THROWS] = game.again
+        out[_S.window + int(game.agenda[depth - 1, 2])] = 1.0
+    out[_S.to_throw] = game.again
     for task in range(depth):
         if _SETTLED_BY_THROW[game.agenda[task, 0]]:
-            out[_THROWS] = 1.0
-    out[_DOUBLES] = game.streak / 3.0
+            out[_S.to_throw] = 1.0
+    out[_S.doubles] = game.streak / 3.0
     if count >= 2:
-        out[_PLAYERS + count - 2] = 1.0
+        out[_S.players + count - 2] = 1.0
     rounds, turns = int(game.rounds), int(game.turns)
-    out[_ROUNDS] = rounds / (rounds + 20.0)
-    out[_ROUNDS + 1] = rounds / (rounds + 100.0)
+    out[_S.rounds] = rounds / (rounds + 20.0)
+    out[_S.rounds + 1] = rounds / (rounds + 100.0)
     if game.rules.max_turns > 0:
         left = max(0, int(game.rules.max_turns) - turns)
-        out[_CAP] = min(1.0, left / 1000.0)
-        out[_CAP + 1] = max(0.0, 1.0 - left / 60.0)
+        out[_S.cap] = min(1.0, left / 1000.0)
+        out[_S.cap + 1] = max(0.0, 1.0 - left / 60.0)
     rules = game.rules
-    out[_RULES] = rules.auction != _NO_AUCTION
-    out[_RULES + 1] = rules.building_limit == _UNLIMITED
-    out[_RULES + 2] = rules.bank_bankruptcy == _GAME_OVER
-    out[_RULES + 3] = rules.trade != _NO_TRADE
-    out[_BANK] = int(game.houses) / max(1, int(rules.houses))
-    out[_BANK + 1] = int(game.hotels) / max(1, int(rules.hotels))
+    out[_S.rules] = rules.auction != _NO_AUCTION
+    out[_S.rules + 1] = rules.building_limit == _UNLIMITED
+    out[_S.rules + 2] = rules.bank_bankruptcy == _GAME_OVER
+    out[_S.rules + 3] = rules.trade != _NO_TRADE
+    out[_S.bank] = int(game.houses) / max(1, int(rules.houses))
+    out[_S.bank + 1] = int(game.hotels) / max(1, int(rules.hotels))
     lots = ~owned_lots(game)
-    out[_UNOWNED] = size(lots & ((1 << NUM_LOTS) - 1)) / NUM_LOTS
+    out[_S.unowned] = size(lots & ((1 << NUM_LOTS) - 1)) / NUM_LOTS
     for group in range(NUM_GROUPS):
-        out[_UNOWNED + 1 + group] = size(lots & int(GROUP_LOTS[group])) / GROUP_SIZE[group]
+        out[_S.unowned + 1 + group] = size(lots & int(GROUP_LOTS[group])) / GROUP_SIZE[group]
 
 
 # --- facts of each player
@@ -297,22 +245,22 @@ def _write_shared(game: Game, count: int, out: Any) -> None:
 @kernel
 def _write_money(game: Game, seat: int, funds: float, row: Any) -> None:
     cash = float(game.cash[seat])
-    row[_IN_GAME] = 1.0
-    row[_DECIDES] = game.player == seat
-    row[_CASH] = min(max(cash, 0.0), 200.0) / 200.0
-    row[_CASH + 1] = min(max(cash, 0.0), 1000.0) / 1000.0
-    row[_CASH + 2] = min(max(cash, -1000.0), 5000.0) / 5000.0
-    row[_CASH + 3] = max(cash, 0.0) / (max(cash, 0.0) + 500.0)
-    row[_RAISABLE] = min(max(funds, 0.0), 1000.0) / 1000.0
-    row[_RAISABLE + 1] = min(max(funds, 0.0), 5000.0) / 5000.0
-    row[_RAISABLE + 2] = max(funds, 0.0) / (max(funds, 0.0) + 1500.0)
+    row[_E.in_the_game] = 1.0
+    row[_E.decides] = game.player == seat
+    row[_E.cash] = min(max(cash, 0.0), 200.0) / 200.0
+    row[_E.cash + 1] = min(max(cash, 0.0), 1000.0) / 1000.0
+    row[_E.cash + 2] = min(max(cash, -1000.0), 5000.0) / 5000.0
+    row[_E.cash + 3] = max(cash, 0.0) / (max(cash, 0.0) + 500.0)
+    row[_E.raisable] = min(max(funds, 0.0), 1000.0) / 1000.0
+    row[_E.raisable + 1] = min(max(funds, 0.0), 5000.0) / 5000.0
+    row[_E.raisable + 2] = max(funds, 0.0) / (max(funds, 0.0) + 1500.0)
     worth = max(0.0, float(total_worth(game, seat)))
-    row[_WORTH] = worth  # divided by the sum of all later
-    row[_WORTH + 1] = worth / (worth + 3000.0)
+    row[_E.worth] = worth  # divided by the sum of all later
+    row[_E.worth + 1] = worth / (worth + 3000.0)
     if game.jail[seat] > 0:
-        row[_JAIL] = 1.0
-        row[_JAIL + 1] = (int(game.jail[seat]) - 1) / 3.0
-    row[_JAIL + 2] = size(int(game.jail_cards[seat])) / 2.0
+        row[_E.jail] = 1.0
+        row[_E.jail + 1] = (int(game.jail[seat]) - 1) / 3.0
+    row[_E.jail + 2] = size(int(game.jail_cards[seat])) / 2.0
 
 
 @kernel
@@ -331,16 +279,16 @@ def _write_rents(
         if owners[lot] == place:
             income += later * rent
         else:
-            _add_rent(row, _NEXT, soon, rent, cash, funds)
-            _add_rent(row, _LATER, later, rent, cash, funds)
-            out[SHARED_SIZE + owners[lot] * EACH_SIZE + _COLLECTS] += soon * rent / 200.0
-    row[_NEXT + 1] = min(1.0, row[_NEXT] * 200.0 / cash)
-    row[_LATER + 1] = min(1.0, row[_LATER] * 200.0 / cash)
-    row[_INCOME] = income / 100.0
-    row[_INCOME + 1] = np.sqrt(income) / 10.0
+            _add_rent(row, _E.next_rent, soon, rent, cash, funds)
+            _add_rent(row, _E.later_rent, later, rent, cash, funds)
+            out[SHARED_SIZE + owners[lot] * EACH_SIZE + _E.collects] += soon * rent / 200.0
+    row[_E.next_rent + 1] = min(1.0, row[_E.next_rent] * 200.0 / cash)
+    row[_E.later_rent + 1] = min(1.0, row[_E.later_rent] * 200.0 / cash)
+    row[_E.income] = income / 100.0
+    row[_E.income + 1] = np.sqrt(income) / 10.0
     hoped = income + _growth(game, seat)
-    row[_PROSPECTS] = hoped / 100.0
-    row[_PROSPECTS + 1] = np.sqrt(hoped) / 10.0
+    row[_E.prospects] = hoped / 100.0
+    row[_E.prospects + 1] = np.sqrt(hoped) / 10.0
 
 
 @kernel
@@ -407,11 +355,11 @@ def _write_groups(game: Game, seat: int, row: Any) -> None:
         owned = lots & int(GROUP_LOTS[group])
         if owned == 0:
             continue
-        row[_OWNS + group] = size(owned) / GROUP_SIZE[group]
-        row[_MORTGAGED + group] = size(owned & int(game.mortgaged)) / GROUP_SIZE[group]
+        row[_E.owns + group] = size(owned) / GROUP_SIZE[group]
+        row[_E.mortgaged + group] = size(owned & int(game.mortgaged)) / GROUP_SIZE[group]
         if group < RAILROADS and owned == GROUP_LOTS[group]:
-            row[_COMPLETE + group] = _may_build(game, seat, group)
-            row[_LEVEL + group] = _level(game, group) / HOTEL
+            row[_E.complete + group] = _may_build(game, seat, group)
+            row[_E.level + group] = _level(game, group) / HOTEL
 
 
 # --- what is open
@@ -430,22 +378,22 @@ def _write_stake(game: Game, count: int, seats: Any, out: Any) -> None:
     elif top > 0 and game.decision == agenda.DEBT and game.agenda[top - 1, 0] == agenda.SOLD:
         lot = int(game.agenda[top - 1, 2])
     bid = float(game.auction_bid)
-    out[_PRICE + 1] = min(bid, 4000.0) / 1000.0
+    out[_S.price + 1] = min(bid, 4000.0) / 1000.0
     for place in range(count):
         row = out[SHARED_SIZE + place * EACH_SIZE : SHARED_SIZE + (place + 1) * EACH_SIZE]
         if auction:
-            row[_BIDS] = has(game.auction_bidders, int(seats[place]))
-            row[_BIDS + 1] = game.auction_leader == seats[place]
+            row[_E.bids] = has(game.auction_bidders, int(seats[place]))
+            row[_E.bids + 1] = game.auction_leader == seats[place]
         if 0 <= lot < NUM_LOTS:
             group = int(GROUP_OF[lot])
             owned = int(game.lots[seats[place]]) & int(GROUP_LOTS[group]) & ~(1 << lot)
-            row[_BIDS + 2] = size(owned) / GROUP_SIZE[group]
-            row[_BIDS + 3] = size(owned) == GROUP_SIZE[group] - 1
+            row[_E.bids + 2] = size(owned) / GROUP_SIZE[group]
+            row[_E.bids + 3] = size(owned) == GROUP_SIZE[group] - 1
     if 0 <= lot < NUM_LOTS:
         price = float(PRICE[game.rules.board, lot])
-        out[_STAKE + int(GROUP_OF[lot])] = 1.0
-        out[_PRICE] = price / 400.0
-        out[_PRICE + 2] = min(bid / price, 8.0) / 4.0
+        out[_S.at_stake + int(GROUP_OF[lot])] = 1.0
+        out[_S.price] = price / 400.0
+        out[_S.price + 2] = min(bid / price, 8.0) / 4.0
 
 
 @kernel
@@ -455,7 +403,7 @@ def _write_debt(game: Game, count: int, seats: Any, out: Any) -> None:
     due = float(game.agenda[int(game.depth) - 1, 2])
     creditor = int(game.agenda[int(game.depth) - 1, 3])
     for place in range(count):
-        at, seat = SHARED_SIZE + place * EACH_SIZE + _DEBT, int(seats[place])
+        at, seat = SHARED_SIZE + place * EACH_SIZE + _E.debt, int(seats[place])
         if seat == game.player:
             out[at] = due / (due + 300.0)
             out[at + 1] = min(2.0, due / max(1.0, float(raisable(game, seat))))
@@ -469,7 +417,7 @@ def _write_offer(game: Game, count: int, seats: Any, out: Any) -> None:
     if ask == 0 and give == 0 and cash == 0:
         return
     for place in range(count):
-        at, seat = SHARED_SIZE + place * EACH_SIZE + _OFFER, int(seats[place])
+        at, seat = SHARED_SIZE + place * EACH_SIZE + _E.offer, int(seats[place])
         if seat == game.offer_from:
             _write_change(game, seat, ask, give, -cash, out[at : at + 3])
         elif seat == game.offer_to:

@@ -5,9 +5,11 @@ Offsets in the code, feature names and docs all come from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import namedtuple
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from itertools import accumulate
+from typing import Any, Final, cast
 
 from monopoly_env.facts.board import GROUPS, LOT_NAME, SQUARE_NAME
 from monopoly_env.game import MAX_PLAYERS
@@ -82,6 +84,16 @@ def offsets(blocks: Iterable[Block]) -> dict[str, int]:
         places[block.name] = at
         at += block.size
     return places
+
+
+def places(sizes: Mapping[str, int]) -> Any:
+    """The index at which each block starts, for kernels: `places({"own maximum": 2}).own_maximum`.
+
+    Args:
+        sizes: Features of each block, by its name.
+    """
+    fields = [name.replace("'", "").replace(" ", "_") for name in sizes]
+    return cast(Any, namedtuple)("Places", fields)(*accumulate([0, *list(sizes.values())[:-1]]))
 
 
 def total(blocks: Iterable[Block]) -> int:

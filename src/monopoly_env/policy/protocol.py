@@ -87,12 +87,8 @@ class Decisions:
     ) -> None:
         """Wrap games that wait for a decision.
 
-        Args:
-            games: (B,) records. Without `key`, a key is drawn from each, which advances the game's
-                policy counter.
-            memory: (B, 64) float64. Without it, the memory is zeros and is not kept.
-            key: (B,) uint64, if the keys were already drawn. The games are then trusted.
-            history: B rows, the actions from the start of each game.
+        Without `memory` it is zeros and is lost. Without `key` one is drawn from each game, which
+        advances its policy counter; with it the games are trusted.
 
         Raises:
             ConfigurationError: `games` is not an array of records that may be written, a game has
@@ -302,13 +298,16 @@ class Policy(ABC):
                 f"Policy {self.name!r} could not be loaded: its kind {shortened(self.kind)} is not"
                 " registered (agents.register)."
             )
-        about = {
+        files.write(path, self.header(), self.arrays())
+
+    def header(self) -> dict[str, Any]:
+        """The JSON of a saved file: kind, name, options and encoding."""
+        return {
             "kind": self.kind,
             "name": self.name,
             "options": self.options(),
             "encoding": self.encoding(),
         }
-        files.write(path, about, self.arrays())
 
     def shown(self) -> Mapping[str, Any]:
         """What `repr` shows beside the name: by default the options."""

@@ -1,10 +1,10 @@
-"""`genetic/esp/*`: small networks that correct a scripted parent, evolved neuron by neuron.
+"""`genetic/esp/*`: small networks that correct a scripted base policy, evolved neuron by neuron.
 
 The method is ESP (Gomez and Miikkulainen 1997).
 
-The parent is `algorithmic`. There are five networks, one for each kind of question, and each says a
-factor from 0 to 4 by which a number of the parent is multiplied; a network that says 0 (a factor of
-1), or that is switched off, leaves the parent as it is.
+The base policy is `algorithmic`. Each of five networks, one for each kind of question, says a
+factor from 0 to 4 by which a number of the base policy is multiplied. A network that says 0 (a
+factor of 1), or that is switched off, leaves it as it is.
 
 | network | judges | what it multiplies |
 |---|---|---|
@@ -18,13 +18,12 @@ factor from 0 to 4 by which a number of the parent is multiplied; a network that
 into it; in debt, what its top building earns. A higher factor of `jail` leaves jail sooner.
 
 Every network sees the table in 15 numbers; those that judge a lot see it in 16 or 22 more, and the
-same network judges all lots. So what is learned of orange serves red. Offers are made by the
-parent, with the reserve that `cash` sets; so are all other decisions.
+same network judges all lots. So what is learned of orange serves red. Offers and all other
+decisions are the base policy's, with the reserve that `cash` sets.
 
-`feed_forward` networks have one hidden layer. `recurrent` ones see the state in which they were
-after their own decision before; where they compare several lots, they go on with the state that the
-chosen one leaves. `attentive` ones look at the table before the first decision of everybody's turn,
-too. The states are zeros when a game begins.
+`feed_forward` networks have one hidden layer. `recurrent` ones keep a state from one decision to
+the next; where they compare several lots, the chosen one's. `attentive` ones also look at the table
+before the first decision of everybody's turn. The states are zeros when a game begins.
 
 `agents.make("genetic/esp/recurrent", networks=["worth"])` plays with that network alone.
 `python -m training.evolve --preset esp/monopoly` evolves such players; docs/esp.md tells how,

@@ -99,7 +99,7 @@ def _run(network: int, seen: Any, params: Row, memory: Row, keeps: bool) -> floa
 def _factor(
     game: Game, seat: int, network: int, lot: int, seen: Any, params: Row, memory: Row, keeps: bool
 ) -> float:
-    """The factor, 0 to 4, by which a number of the parent is multiplied.
+    """The factor, 0 to 4, by which a number of the base policy is multiplied.
 
     It is 1 if the network is switched off or says 0.
 
@@ -141,8 +141,8 @@ def _chosen(
 
 
 @kernel
-def _parent(game: Game, own: Row, memory: Row) -> int:
-    """The parent's answer."""
+def _base(game: Game, own: Row, memory: Row) -> int:
+    """The base policy's answer."""
     return algorithmic.answer(game, own, memory)
 
 
@@ -163,7 +163,7 @@ def _buy(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -
     A lot that is worth as much as one that blocks is worth the reserve, too.
     """
     if not may_buy(game):
-        return _parent(game, own, memory)
+        return _base(game, own, memory)
     lot = asked_lot(game)
     cost, worth = price(game, lot), _worth(game, seat, lot, seen, own, params, memory)
     dear = worth >= own[AT.blocks] * cost
@@ -178,7 +178,7 @@ def _buy(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -
 def _bid(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
     lot = int(game.auction_lot)
     if lot >= building.HOUSE_LOT:
-        return _parent(game, own, memory)
+        return _base(game, own, memory)
     kept = 0.0 if groups.completes(game, seat, lot) else own[AT.reserve] / 2
     return habits.bid(
         game, min(_worth(game, seat, lot, seen, own, params, memory), float(game.cash[seat]) - kept)
@@ -214,7 +214,7 @@ def _has_no_question(game: Game, seat: int, memory: Row) -> bool:
 
 @kernel
 def _window(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
-    """Leave jail, lift a mortgage, build, make an offer: in the parent's order."""
+    """Leave jail, lift a mortgage, build, make an offer: in the base policy's order."""
     if may_leave(game) and habits.leaves_early(game, own[AT.lots_left], own[AT.reserve]):
         return habits.leave_jail(game)
     lot = _lift(game, seat, seen, own, params, memory)
@@ -284,7 +284,7 @@ def _build(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row)
 def _raise_cash(game: Game, seat: int, seen: Any, params: Row, memory: Row) -> int:
     """Raise cash from lots without a complete group, then buildings, then other lots.
 
-    That is the parent's order; within each the networks decide.
+    That is the base policy's order; within each the networks decide.
     """
     lots, singles = mortgageable(game), habits.spare_lots(game, seat)
     if singles:
@@ -340,7 +340,7 @@ def _sell(game: Game, seat: int, streets: int, seen: Any, params: Row, memory: R
 
 @kernel
 def _own_numbers(game: Game, seat: int, seen: Any, params: Row, memory: Row) -> Row:
-    """The parent's parameters.
+    """The base policy's parameters.
 
     They say how much cash is kept, and from how many unsold lots on jail is left (fewer if they
     count for more).
@@ -375,7 +375,7 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
         return _bid(game, seat, seen, own, params, memory)
     if decision == agenda.REPLY:
         return _reply(game, seat, seen, own, params, memory)
-    return _parent(game, own, memory)
+    return _base(game, own, memory)
 
 
 @watch_kernel

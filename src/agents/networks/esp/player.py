@@ -1,4 +1,4 @@
-"""Players with small networks, one for each kind of question, over a scripted parent."""
+"""Players with small networks, one for each kind of question, over a scripted base policy."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class EspPlayer(NetworkPolicy):
     Attributes:
         form: `feed_forward`, `recurrent` or `attentive`.
         hidden: Units of each network.
-        networks: The questions whose networks are on; for the others it is its parent.
+        networks: The questions whose networks are on; for the others it plays as its base policy.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class EspPlayer(NetworkPolicy):
         networks: Sequence[str] = QUESTIONS,
         name: str | None = None,
     ) -> None:
-        """Create networks of zeros, with which it plays as its parent; `set_arrays` fills them.
+        """Create networks of zeros, which leave the base policy as it is; `set_arrays` fills them.
 
         Args:
             form: `feed_forward`; `recurrent`: a network sees what it was in its own decision

@@ -52,12 +52,7 @@ POLICIES: Final = {f"{KIND}/{form}": _factory(form) for form in FORMS}
 
 def write(player: EspPlayer) -> Path:
     """Keep a player in the library, with its numbers as float16; returns the file."""
-    about = {
-        "kind": player.kind,
-        "name": f"{KIND}/{player.form}",
-        "options": player.options(),
-        "encoding": None,
-    }
+    about = player.header() | {"name": f"{KIND}/{player.form}"}
     halves = {name: array.astype(np.float16) for name, array in player.arrays().items()}
     files.write(_file(player.form), about, halves)
     return _file(player.form)

@@ -20,7 +20,7 @@ KIND: Final = "ocnaru/networks"
 
 
 @dataclass(frozen=True)
-class Network:
+class Decider:
     """What one of the networks decides.
 
     Attributes:
@@ -44,50 +44,23 @@ _ONCE: Final = "once in a window of the turn, in the parent's order of phases"
 _STAYING: Final = "after a failed throw in jail, unless leaving is forced"
 
 # In the order in which the thesis trains them: jail last.
-NETWORKS: Final[dict[str, Network]] = {
-    "buy": Network(
-        2,
-        "0 decline, 1 buy",
-        "buy",
-        "a lot for sale that the cash in hand pays for",
-        "the higher value",
-    ),
-    "upgrade": Network(
-        8,
-        "the colour group",
-        "build",
-        _ONCE + ", last",
-        "the legal group of the highest value goes up one level; no abstention and no reserve, "
-        "as in the published program",
-    ),
-    "downgrade": Network(
-        8,
-        "the colour group",
-        "sell",
-        _ONCE,
-        "the legal group of the highest value goes down one level",
-        gated=True,
-    ),
-    "mortgage": Network(
-        40,
-        "the square of the lot",
-        "mortgage",
-        _ONCE,
-        "lots above the mean value of the legal ones, the best 3; of a single one, none",
-        gated=True,
-    ),
-    "unmortgage": Network(
-        40, "the square of the lot", "unmortgage", _ONCE, "the same, the best 2", gated=True
-    ),
-    "fine": Network(
-        2,
-        "0 stay, 1 pay",
-        "jail, action 0, and turn",
-        _STAYING + ", if no card is used",
-        "the higher value",
-    ),
-    "card": Network(2, "0 keep, 1 use", "jail, action 1", _STAYING, "the higher value"),
-}
+NETWORKS: Final[dict[str, Decider]] = {
+    "buy": Decider(2, "0 decline, 1 buy", "buy",
+                   "a lot for sale that the cash in hand pays for", "the higher value"),
+    "upgrade": Decider(8, "the colour group", "build", _ONCE + ", last",
+                       "the legal group of the highest value goes up one level; no abstention and "
+                       "no reserve, as in the published program"),
+    "downgrade": Decider(8, "the colour group", "sell", _ONCE,
+                         "the legal group of the highest value goes down one level", gated=True),
+    "mortgage": Decider(40, "the square of the lot", "mortgage", _ONCE,
+                        "lots above the mean value of the legal ones, the best 3; of a single one, "
+                        "none", gated=True),
+    "unmortgage": Decider(40, "the square of the lot", "unmortgage", _ONCE,
+                          "the same, the best 2", gated=True),
+    "fine": Decider(2, "0 stay, 1 pay", "jail, action 0, and turn",
+                    _STAYING + ", if no card is used", "the higher value"),
+    "card": Decider(2, "0 keep, 1 use", "jail, action 1", _STAYING, "the higher value"),
+}  # fmt: skip
 NAMES: Final = tuple(NETWORKS)
 BUY, UPGRADE, DOWNGRADE, MORTGAGE, UNMORTGAGE, FINE, CARD = range(len(NETWORKS))
 GATED: Final = tuple(name for name, network in NETWORKS.items() if network.gated)
