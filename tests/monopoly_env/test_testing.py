@@ -20,7 +20,6 @@ from monopoly_env import encoding, rewards
 from monopoly_env.encoding import Encoding
 from monopoly_env.engine.randomness import policy_draw
 from monopoly_env.envs.aec import MonopolyAEC
-from monopoly_env.policy.loop import STUCK
 from monopoly_env.testing import (
     CheckError,
     check_encoding,
@@ -31,6 +30,7 @@ from monopoly_env.testing import (
 )
 from monopoly_env.testing import rewards as reward_checks
 from monopoly_env.validate import fuzz
+from tests.policies import restless, rich
 
 ONE_GAME: dict[str, Any] = {"rules": ["official"], "num_players": [2], "games": 1, "turn_limit": 10}
 WHERE = r"Game: new_game\(2, 'official', seed=0\), decision \d+"
@@ -143,17 +143,12 @@ def test_an_error_of_a_policy_tells_the_game() -> None:
     )
 
 
-def test_a_policy_that_never_ends_its_turn_is_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(state: Any, *_: Any) -> int:
-        state.progress["stop"] = STUCK
-        return -1
-
-    monkeypatch.setattr(games, "_advance", stop)
+def test_a_policy_that_never_ends_its_turn_is_stuck() -> None:
+    options = ONE_GAME | {"rules": [rich()], "saved": False}
     with pytest.raises(
-        CheckError,
-        match=f"'random' made 10000 decisions in one turn: expected an end of the turn. {WHERE}",
+        CheckError, match=r"'restless' made 10000 decisions in one turn: expected an end of .*Game:"
     ):
-        check_policy("random", **ONE_GAME)
+        check_policy(restless(), **options)
 
 
 def test_a_policy_that_learns_while_it_plays_is_refused() -> None:
@@ -241,7 +236,7 @@ def test_a_compiled_policy_that_breaks_its_contract_is_named_with_its_game(
 
 def test_a_game_that_is_checked_is_the_game_of_the_arena() -> None:
     policies = [agents.make("algorithmic"), agents.make("random")]
-    match = games.Match(policies, [games.Start(2, "official", 7 << 32)], np.array([[0, 1]]))
+    match = games.CheckedGames(policies, [games.Start(2, "official", 7 << 32)], np.array([[0, 1]]))
     played = agents.arena.play(policies, 1, seed=7, record=1, turn_limit=50)
     assert games.play(match, 50)[0].tolist() == played.replays[0].actions.tolist()
     assert (

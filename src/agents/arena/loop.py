@@ -1,7 +1,4 @@
-"""The arena's compiled loop.
-
-It plays games, counts what happens in them, and records the actions of some of them.
-"""
+"""The arena's compiled loop: counts what happens in games, and records the actions of some."""
 
 from __future__ import annotations
 
@@ -20,9 +17,8 @@ from agents.arena.counting import (
 from agents.arena.luck import Luck, throw_measured
 from monopoly_env.engine.agenda import OVER
 from monopoly_env.engine.step import settle_one
-from monopoly_env.game import Games
 from monopoly_env.kernels import borrowed, entry
-from monopoly_env.policy.loop import Players, next_action
+from monopoly_env.policy.loop import Running, next_of
 
 NOT_RECORDED: Final = -1
 
@@ -42,42 +38,24 @@ class Recording(NamedTuple):
 
 
 @entry()
-def play_games(
-    games: Games,
-    memory: NDArray[np.float64],
-    seats: NDArray[np.int64],
-    progress: NDArray[Any],
-    counts: NDArray[Any],
-    recording: Recording,
-    luck: Luck,
-    players: Players,
-    mask: NDArray[np.bool_],
-    turn_limit: int,
-) -> None:
+def play_games(running: Running, counts: NDArray[Any], recording: Recording, luck: Luck) -> None:
     """Play each game until it ends, a batched policy is to move, or its recording is full.
 
     Args:
-        games: (B,) records.
-        memory: (B, P, 64), the memory of each seat.
-        seats: (B, P), the number of the player in each seat, or OUTSIDE.
-        progress: (B,) PROGRESS.
+        running: The games.
         counts: (B,) COUNTS.
         recording: Of these games.
         luck: Of these games.
-        players: The compiled policies.
-        mask: (NUM_ACTIONS,), a buffer.
-        turn_limit: Turns of all players together after which the score decides a game.
     """
-    memory, seats, recording = borrowed(memory), borrowed(seats), borrowed(recording)
-    luck, players, mask = borrowed(luck), borrowed(players), borrowed(mask)
-    for i in range(len(games)):
-        game, row = games[i], recording.row[i]
+    running, recording, luck = borrowed(running), borrowed(recording), borrowed(luck)
+    for i in range(len(running.games)):
+        game, row = running.games[i], recording.row[i]
         if game.decision == OVER:
             continue
-        if progress[i].turn == 0:
+        if running.progress[i].turn == 0:
             begin_counting(game, counts[i])
         while recording.length[i] < recording.actions.shape[1]:
-            action = next_action(game, players, seats[i], memory[i], mask, progress[i], turn_limit)
+            action = next_of(running, i)
             if action < 0:
                 break
             if row != NOT_RECORDED:

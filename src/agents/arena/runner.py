@@ -6,7 +6,6 @@ the games are split among them.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, Self
@@ -18,12 +17,12 @@ from agents.arena.batch import GameBatch
 from agents.arena.counting import COUNTS, SEAT_COUNTS
 from agents.arena.loop import NOT_RECORDED, Recording, play_games
 from agents.arena.luck import Luck
-from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.analyse.values import Value
 from monopoly_env.core import new_games
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.game import BY_CAP, GAME, empty_games
-from monopoly_env.policy.loop import OUTSIDE, PROGRESS, WAITING, Players, answers, check, failure
+from monopoly_env.game import BY_CAP, GAME
+from monopoly_env.kernels.threads import in_order, number_of, parts_of
+from monopoly_env.policy.loop import OUTSIDE, WAITING, Players, Running, answers, check, failure
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy, draw_keys
 from monopoly_env.rules import Rules
 
@@ -60,7 +59,7 @@ class Runner:
         self.value = value
         self.rules = rules
         self.turn_limit = turn_limit
-        self.threads = threads or os.cpu_count() or 1
+        self.threads = number_of(threads)
         compiled = [policy for policy in policies if isinstance(policy, CompiledPolicy)]
         rows = {id(policy): row for row, policy in enumerate(compiled)}
         self.row_of = np.array([rows.get(id(policy), OUTSIDE) for policy in policies])
@@ -123,27 +122,26 @@ class Runner:
             EngineError: The engine broke one of its own invariants.
         """
         asks = (self.row_of[batch.seats] == OUTSIDE).any(axis=1)
-        with ThreadPoolExecutor(self.threads) as pool:
-            for ended in pool.map(
-                lambda numbers: self._play_slice(batch, numbers),
-                self.slices(np.flatnonzero(~asks), _SLICE),
-            ):
-                done(ended)
-            if asks.any():
+        for ended in in_order(
+            lambda numbers: self._play_slice(batch, numbers),
+            self.slices(np.flatnonzero(~asks), _SLICE),
+            self.threads,
+            "arena",
+        ):
+            done(ended)
+        if asks.any():
+            with ThreadPoolExecutor(self.threads) as pool:
                 self._play_asking(batch, np.flatnonzero(asks), pool, done)
 
     def slices(self, numbers: NDArray[np.int64], longest: int) -> list[NDArray[np.int64]]:
-        """Split games among the threads.
-
-        A few games are split into short slices, so that no thread is idle for long.
-        """
-        size = max(1, min(longest, -(-len(numbers) // (4 * self.threads))))
-        return [numbers[start : start + size] for start in range(0, len(numbers), size)]
+        """Split games among the threads."""
+        parts = parts_of(len(numbers), longest, self.threads)
+        return [numbers[part.start : part.stop] for part in parts]
 
     def _play_slice(self, batch: GameBatch, numbers: NDArray[np.int64]) -> int:
         games = _Games(self, batch, len(numbers))
         games.begin(np.arange(len(numbers)), numbers)
-        while len(games.running()):  # it only returns early if a recording is full
+        while games.under_way():  # it only returns early if a recording is full
             games.advance(slice(None))
             games.check()
         games.report(np.arange(len(numbers)))
@@ -177,10 +175,8 @@ class _Games:
         self.batch = batch
         self.num_players = batch.seats.shape[1]
         self.numbers = np.zeros(count, np.int64)
-        self.records = empty_games(count)
-        self.memory = np.zeros((count, self.num_players, MEMORY))
-        self.seats = np.zeros((count, self.num_players), np.int64)
-        self.progress = np.zeros(count, PROGRESS)
+        shape = count, self.num_players
+        self.running = Running.room(shape, runner.players, runner.turn_limit)
         self.counts = np.zeros(count, COUNTS)
         actions = np.zeros(
             (count if batch.recorded or runner.reads_history.any() else 0, _RECORDED), np.uint8
@@ -194,13 +190,13 @@ class _Games:
         """Begin games of the batch in these places, which may have held others."""
         batch = self.batch
         self.numbers[places] = numbers
-        _bytes(self.records)[places] = _bytes(
+        _bytes(self.running.games)[places] = _bytes(
             new_games(batch.seeds[numbers].tolist(), self.num_players, self.runner.rules)
         )
-        self.memory[places] = 0.0
+        self.running.memory[places] = 0.0
         self.luck[places] = 0.0
-        self.seats[places] = self.runner.row_of[batch.seats[numbers]]
-        _bytes(self.progress)[places] = 0
+        self.running.seats[places] = self.runner.row_of[batch.seats[numbers]]
+        _bytes(self.running.progress)[places] = 0
         _bytes(self.counts)[places] = 0
         kept = np.isin(numbers, self._recorded) | self.runner.reads_history[
             batch.seats[numbers]
@@ -208,9 +204,9 @@ class _Games:
         self.recording.row[places] = np.where(kept, places, NOT_RECORDED)
         self.recording.length[places] = 0
 
-    def running(self) -> NDArray[np.int64]:
-        """The places of games that have not ended."""
-        return np.flatnonzero(self.records["decision"])
+    def under_way(self) -> bool:
+        """Whether a game has not ended."""
+        return bool(self.running.games["decision"].any())
 
     def advance(self, part: slice) -> None:
         """Run the compiled loop on some of the games.
@@ -223,12 +219,7 @@ class _Games:
         )
         luck = Luck.of(self.runner.value, self.luck[part])
         try:
-            play_games(
-                self.records[part], self.memory[part], self.seats[part], self.progress[part],
-                self.counts[part],
-                recording, luck, self.runner.players, np.zeros(NUM_ACTIONS, np.bool_),
-                self.runner.turn_limit * self.num_players,
-            )  # fmt: skip
+            play_games(self.running.part(part), self.counts[part], recording, luck)
         except Exception as error:
             if self.runner.value is not None and luck.asking[0]:
                 raise ConfigurationError(
@@ -238,14 +229,14 @@ class _Games:
             # which it broke off.
             full = self.recording.length[part] == self.recording.actions.shape[1]
             stopped = (
-                (self.records["decision"][part] == 0)
-                | (self.progress["stop"][part] == WAITING)
+                (self.running.games["decision"][part] == 0)
+                | (self.running.progress["stop"][part] == WAITING)
                 | full
             )
-            place = np.arange(len(self.records))[part][~stopped][0]
+            place = np.arange(len(self.running.games))[part][~stopped][0]
             raise failure(
-                self._policy(place, int(self.records["player"][place])),
-                self.records[place : place + 1],
+                self._policy(place, int(self.running.games["player"][place])),
+                self.running.games[place : place + 1],
                 error,
             ) from error
 
@@ -254,22 +245,22 @@ class _Games:
 
         The compiled loop carries them out.
         """
-        records = _bytes(self.records).take(places, axis=0).view(GAME).ravel()
+        records = _bytes(self.running.games).take(places, axis=0).view(GAME).ravel()
         key = draw_keys(records)
-        self.records["policy_draws"][places] = records["policy_draws"]
+        self.running.games["policy_draws"][places] = records["policy_draws"]
         rows = places * self.num_players + records["player"]
-        memory = self.memory.reshape(-1, MEMORY)
+        memory = self.running.memory.reshape(-1, MEMORY)
         history = (
             [self._history(place) for place in places.tolist()] if policy.reads_history else None
         )
         decisions = Decisions(records, memory.take(rows, axis=0), key, history)
-        self.progress["answer"][places] = answers(policy, decisions)
-        self.progress["answered"][places] = 1
+        self.running.progress["answer"][places] = answers(policy, decisions)
+        self.running.progress["answered"][places] = 1
         memory[rows] = decisions.memory
 
     def check(self) -> None:
         """Raise the error of a game that failed, if any did, and empty full recordings."""
-        check(self.records, self.progress, self._policy)
+        check(self.running.games, self.running.progress, self._policy)
         self._take_actions(np.flatnonzero(self.recording.length == _RECORDED))
 
     def _policy(self, place: int, seat: int) -> Policy:
@@ -297,11 +288,11 @@ class _Games:
         if not len(places):
             return
         batch, numbers = self.batch, self.numbers[places]
-        batch.place[numbers] = self.records["place"][places, : self.num_players]
-        batch.first[numbers] = self.records["first"][places]
-        batch.capped[numbers] = self.records["ending"][places] == BY_CAP
+        batch.place[numbers] = self.running.games["place"][places, : self.num_players]
+        batch.first[numbers] = self.running.games["first"][places]
+        batch.capped[numbers] = self.running.games["ending"][places] == BY_CAP
         batch.game_counts[numbers] = self.counts["game"][places]
-        batch.owned[numbers] = self.records["lots"][places, : self.num_players]
+        batch.owned[numbers] = self.running.games["lots"][places, : self.num_players]
         batch.luck[numbers] = self._measured_luck(places)
         batch.score[numbers] = self.counts["score"][places, : self.num_players]
         for name in SEAT_COUNTS.names or ():
@@ -313,7 +304,7 @@ class _Games:
             if number in batch.recorded:
                 from monopoly_env.replays import digest
 
-                batch.actions[number] = actions, digest(self.records[place])
+                batch.actions[number] = actions, digest(self.running.games[place])
 
     def _measured_luck(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
         value, luck = self.runner.value, self.luck[places]
@@ -364,7 +355,7 @@ class _Stream:
             future.result()
         games = self.games
         games.check()
-        over = games.records["decision"] == 0
+        over = games.running.games["decision"] == 0
         ended = np.flatnonzero(self.under_way & over)
         games.report(ended)
         self.under_way[ended] = False
@@ -380,8 +371,8 @@ class _Stream:
     def _ask(self) -> None:
         games = self.games
         places = np.flatnonzero(self.under_way)
-        players = games.records["player"][places]
-        asked = games.seats[places, players] == OUTSIDE
+        players = games.running.games["player"][places]
+        asked = games.running.seats[places, players] == OUTSIDE
         places, players = places[asked], players[asked]
         policies = games.batch.seats[games.numbers[places], players]
         for number in np.unique(policies):

@@ -7,9 +7,7 @@ the result does not depend on the number of threads.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -18,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env import core
-from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.analyse import values
 from monopoly_env.analyse.values import Value, write_shares
 from monopoly_env.engine.agenda import OVER, SEALED_BID
@@ -26,13 +23,14 @@ from monopoly_env.engine.auction import forget_sealed_bids
 from monopoly_env.engine.decks import shuffle_unseen
 from monopoly_env.engine.step import apply, settle
 from monopoly_env.errors import ConfigurationError, GameOverError, shortened, whole_number
-from monopoly_env.game import Game, Games, empty_games
+from monopoly_env.game import Game, Games
 from monopoly_env.intervals import CONFIDENCE, wilson
 from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.kernels.philox import philox, split_seeds
-from monopoly_env.policy.loop import ILLEGAL, NO_LIMIT, PROGRESS, Players, begin, check, next_action
+from monopoly_env.kernels.threads import in_order, number_of, parts_of
+from monopoly_env.policy.loop import ILLEGAL, NO_LIMIT, Players, Running, begin, next_action
 from monopoly_env.policy.names import PolicyLike, compiled, resolve_all
-from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
+from monopoly_env.policy.protocol import CompiledPolicy
 
 NO_ACTION: Final = -1  # instead of a first action: the policy to move chooses
 MOST_PLAYOUTS: Final = 1 << 24  # of a position
@@ -51,12 +49,20 @@ class _Setting(NamedTuple):
     """What all playouts of a call share, as the kernel reads it."""
 
     rounds: int  # after so many a playout is cut off; NO_LIMIT: never
-    turns: int  # of all players together, after which the score decides
     shuffles: bool  # whether the order of unseen cards is drawn anew
     value: Any  # `ValueKernel.handle`
+    params: NDArray[np.float32]  # of the value
     key_low: int
     key_high: int
     first: int  # the number of the first playout
+
+
+class _Positions(NamedTuple):
+    """The positions that are played on."""
+
+    games: Games  # (B,)
+    actions: NDArray[np.int64]  # (B,) the first actions, or NO_ACTION
+    seats: NDArray[np.int16]  # (N, P) the number of the policy in each seat of each playout
 
 
 class _Results(NamedTuple):
@@ -210,31 +216,28 @@ def rollout(  # noqa: PLR0913 - the options of playouts
     seated, seats = _seat(policies, players, n, first, (low, high))
     setting = _Setting(
         rounds=NO_LIMIT if turns is None else int(turns),
-        turns=TURN_LIMIT * players,
         shuffles=bool(shuffle),
         value=state.kernel.handle,
+        params=state.params,
         key_low=low,
         key_high=high,
         first=int(first),
     )
     results = _Results.empty(len(games), n, players)
-    compiled = Players.of(seated)
+    seating = Players.of(seated)
 
     def play(numbers: range) -> None:
-        records, progress = empty_games(1), np.zeros(1, PROGRESS)
-        memory, mask, shares = (
-            np.zeros((players, MEMORY)),
-            np.zeros(NUM_ACTIONS, np.bool_),
-            np.zeros(players),
-        )
-        _play_out(
-            games, firsts, numbers.start, numbers.stop, seats, setting, compiled, state.params,
-            records, memory, progress, mask, shares,
-            results,
-        )  # fmt: skip
-        check(records, progress, lambda _, seat: seated[seats[progress["answered"][0], seat]])
+        running = Running.room((1, players), seating, TURN_LIMIT)
+        positions = _Positions(games, firsts, seats)
+        _play_out(running, positions, numbers.start, numbers.stop, setting, results)
+        running.check(seated)
 
-    _in_parts(play, len(games) * n, threads or os.cpu_count() or 1)
+    parts = parts_of(len(games) * n, _SLICE, threads)
+    if number_of(threads) == 1:
+        for part in parts:
+            play(part)
+    else:
+        list(in_order(play, parts, threads, "playouts"))
     at: Any = 0 if single else ...
     return Playouts(*(array[at] for array in results))
 
@@ -249,18 +252,6 @@ def _check_options(
             whole_number(name, given, 1, most)
     if not isinstance(shuffle, (bool, np.bool_)):
         raise ConfigurationError(f"shuffle={shortened(shuffle)} must be True or False.")
-
-
-def _in_parts(play: Callable[[range], None], total: int, cores: int) -> None:
-    """Play the playouts from 0 to `total`, a part of them at a time on each core."""
-    size = max(1, min(_SLICE, -(-total // (4 * cores))))
-    parts = [range(start, min(start + size, total)) for start in range(0, total, size)]
-    if cores == 1:
-        for part in parts:
-            play(part)
-    else:
-        with ThreadPoolExecutor(cores, "playouts") as pool:
-            list(pool.map(play, parts))
 
 
 def _check_games(games: Games) -> int:
@@ -364,56 +355,28 @@ def _draw_policies(  # noqa: PLR0917 - compiled
 
 
 @entry()
-def _play_out(  # noqa: PLR0913, PLR0917 - compiled
-    starts: Games, actions: NDArray[np.int64], begin_at: int, end_at: int, seats: NDArray[np.int16],
-    setting: _Setting, players: Players,
-    params: NDArray[np.float32], games: Games, memory: NDArray[np.float64], progress: NDArray[Any],
-    mask: NDArray[np.bool_],
-    shares: NDArray[np.float64], results: _Results,
+def _play_out(
+    running: Running, positions: _Positions, start: int, stop: int, setting: _Setting,
+    results: _Results,
 ) -> None:  # fmt: skip
-    """Play the playouts with the numbers from `begin_at` to `end_at`.
+    """Play the playouts with the numbers from `start` to `stop`, of the first position first.
 
-    Those of the first position come first.
-
-    Args:
-        starts: (B,) the positions.
-        actions: (B,) the first actions, or NO_ACTION.
-        begin_at: The first number.
-        end_at: The number after the last one.
-        seats: (N, P) the number of the policy in each seat.
-        setting: What all playouts share.
-        players: The policies.
-        params: Of the value.
-        games: (1,) a buffer.
-        memory: (P, 64) a buffer.
-        progress: (1,) a buffer. After a failure `answered` holds the number of the playout.
-        mask: (NUM_ACTIONS,) a buffer.
-        shares: (P,) a buffer.
-        results: Written.
+    `running` has room for one game, which is left as it is if it fails.
     """
-    seats, players, memory, mask, results = (
-        borrowed(seats),
-        borrowed(players),
-        borrowed(memory),
-        borrowed(mask),
-        borrowed(results),
-    )
-    count = seats.shape[0]
-    game, stage = games[0], progress[0]
-    for number in range(begin_at, end_at):
+    running, positions = borrowed(running), borrowed(positions)
+    setting, results = borrowed(setting), borrowed(results)
+    count, shares = len(positions.seats), np.zeros(positions.seats.shape[1])
+    game, stage, seats = running.games[0], running.progress[0], running.seats[0]
+    for number in range(start, stop):
         b, k = number // count, number % count
-        games[0] = starts[b]
-        memory[:] = 0.0
+        running.games[0] = positions.games[b]
+        running.memory[:] = 0.0
+        seats[:] = positions.seats[k]
         begin(stage)
-        playout = setting.first + k
-        game.seed[0] = philox(
-            playout & _WORD, 0, playout >> 32, _SEEDS, setting.key_low, setting.key_high
-        )
-        game.seed[1] = philox(
-            playout & _WORD, 1, playout >> 32, _SEEDS, setting.key_low, setting.key_high
-        )
+        _reseed(game, setting, k)
         begun, horizon = int(game.turns), int(game.rounds) + setting.rounds
-        mover, first = int(game.player), int(actions[b])
+        limit = begun + running.turn_limit
+        mover, first = int(game.player), int(positions.actions[b])
         if setting.shuffles:
             _draw_hidden(game)
         while game.rounds < horizon:
@@ -421,19 +384,28 @@ def _play_out(  # noqa: PLR0913, PLR0917 - compiled
                 action, first = first, NO_ACTION
             else:
                 action = next_action(
-                    game, players, seats[k], memory, mask, stage, begun + setting.turns
+                    game, running.players, seats, running.memory[0], running.mask, stage, limit
                 )
                 if action < 0:
                     break
             apply(game, action)
         if stage.stop <= ILLEGAL:
-            stage.answered = k
             return
-        write_shares(setting.value, game, params, shares)
+        write_shares(setting.value, game, setting.params, shares)
         results.shares[b, k] = shares
         _write_places(game, shares, results.doubled[b, k])
         results.turns[b, k] = game.turns - begun
         results.cut[b, k] = game.decision != OVER
+
+
+@kernel
+def _reseed(game: Game, setting: Any, k: int) -> None:
+    """Give a game the seed of playout `k`."""
+    number = int(setting.first) + k
+    for word in range(2):
+        game.seed[word] = philox(
+            number & _WORD, word, number >> 32, _SEEDS, setting.key_low, setting.key_high
+        )
 
 
 @kernel

@@ -38,7 +38,7 @@ from monopoly_env.errors import (
     PolicyError,
     array_of,
 )
-from monopoly_env.game import BY_CAP, GAME, MAX_PLAYERS, Game, Games
+from monopoly_env.game import BY_CAP, GAME, MAX_PLAYERS, Game, Games, empty_games
 from monopoly_env.kernels import entry, inlined, kernel
 from monopoly_env.policy.protocol import (
     MEMORY,
@@ -166,6 +166,21 @@ class Running(NamedTuple):
     turn_limit: int
 
     @classmethod
+    def room(cls, shape: tuple[int, int], players: Players, turn_limit: int) -> Running:
+        """Room for games that begin later.
+
+        Args:
+            shape: (B, P).
+            players: The compiled policies.
+            turn_limit: Turns of each player after which the score decides a game.
+        """
+        return cls(
+            empty_games(shape[0]), np.zeros((*shape, MEMORY)), np.zeros(shape, np.int64),
+            np.zeros(shape[0], PROGRESS), players, np.zeros(NUM_ACTIONS, np.bool_),
+            turn_limit * shape[1],
+        )  # fmt: skip
+
+    @classmethod
     def begin(
         cls, players: Players, seats: NDArray[np.integer[Any]], numbers: NDArray[np.integer[Any]],
         *, seed: int, rules: Rules, turn_limit: int,
@@ -180,12 +195,16 @@ class Running(NamedTuple):
             rules: The rules of all games.
             turn_limit: Turns of each player after which the score decides a game.
         """
-        count, num_players = seats.shape
-        seeds = (np.uint64(seed) << np.uint64(32)) + numbers.astype(np.uint64)
-        return cls(
-            core.new_games(seeds, num_players, rules), np.zeros((count, num_players, MEMORY)),
-            seats.astype(np.int64), np.zeros(count, PROGRESS), players,
-            np.zeros(NUM_ACTIONS, np.bool_), turn_limit * num_players,
+        seeds, num_players = np.uint64(seed << 32) + numbers.astype(np.uint64), seats.shape[1]
+        return cls.room((len(seats), num_players), players, turn_limit)._replace(
+            games=core.new_games(seeds, num_players, rules), seats=seats.astype(np.int64)
+        )
+
+    def part(self, which: slice) -> Running:
+        """Some of the games, which another thread may play at the same time."""
+        return self._replace(
+            games=self.games[which], memory=self.memory[which], seats=self.seats[which],
+            progress=self.progress[which], mask=np.zeros(NUM_ACTIONS, np.bool_),
         )  # fmt: skip
 
     def check(self, policies: Sequence[Policy]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env import core
-from monopoly_env.actions import DECISION_NAMES, NUM_ACTIONS
+from monopoly_env.actions import DECISION_NAMES
 from monopoly_env.engine.agenda import FAULTS
 from monopoly_env.engine.step import apply
 from monopoly_env.errors import EngineError, MonopolyError
@@ -21,14 +21,14 @@ from monopoly_env.policy.loop import (
     ILLEGAL,
     OUTSIDE,
     PATIENCE,
-    PROGRESS,
     STUCK,
     WAITING,
     Players,
-    next_action,
+    Running,
+    next_of,
     refusal,
 )
-from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy
+from monopoly_env.policy.protocol import CompiledPolicy, Decisions, Policy
 from monopoly_env.rules import Rules
 
 _CHUNK: Final = 4096  # actions of a game that are collected at a time
@@ -57,7 +57,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Match:
+class CheckedGames:
     """B games at tables of one size, and who plays them.
 
     Attributes:
@@ -70,15 +70,15 @@ class Match:
     starts: Sequence[Start]
     seats: NDArray[np.int64]
 
-    def part(self, numbers: NDArray[np.int64]) -> Match:
+    def part(self, numbers: NDArray[np.int64]) -> CheckedGames:
         """Some of the games."""
-        return Match(
+        return CheckedGames(
             self.policies, [self.starts[number] for number in numbers], self.seats[numbers]
         )
 
 
 def play(
-    match: Match, turn_limit: int, decisions: int | None = None, compiled: bool = True
+    match: CheckedGames, turn_limit: int, decisions: int | None = None, compiled: bool = True
 ) -> list[NDArray[np.uint8]]:
     """Play games and check every decision.
 
@@ -99,35 +99,30 @@ def play(
     return _Play(match, turn_limit, decisions, compiled).run()
 
 
-class _State(NamedTuple):
-    """The games as the compiled loop sees them."""
+class _Watched(NamedTuple):
+    """Running games, and the same records as numbers."""
 
-    games: Games  # (B,)
-    words: NDArray[np.int32]  # (B, W), the same records as numbers
+    running: Running
+    words: NDArray[np.int32]  # (B, W), the records as numbers
     before: NDArray[np.int32]  # (B, W), as they were before the last decision
-    memory: NDArray[np.float64]  # (B, P, 64)
-    seats: NDArray[np.int64]  # (B, P), the player in each seat, or OUTSIDE
-    progress: NDArray[Any]  # (B,) PROGRESS
     actions: NDArray[np.uint8]  # (B, L)
     lengths: NDArray[np.int64]  # (B,), of the rows of actions
 
 
 @entry()
-def _advance(state: _State, players: Players, turn_limit: int) -> int:
+def _advance(state: _Watched) -> int:
     """Play games on until each has stopped or filled its row of actions.
 
     The index of a game that a policy has changed, or -1.
     """
-    state, players, mask = borrowed(state), borrowed(players), np.zeros(NUM_ACTIONS, np.bool_)
-    words, before, lengths = state.words, state.before, state.lengths
-    for i in range(len(state.games)):
-        game = state.games[i]
+    state = borrowed(state)
+    running, words, before, lengths = state.running, state.words, state.before, state.lengths
+    for i in range(len(running.games)):
+        game = running.games[i]
         while lengths[i] < state.actions.shape[1]:
             own = _DRAWS + int(game.player)  # a policy may draw from its own stream
             _copy(words[i], before[i])
-            action = next_action(
-                game, players, state.seats[i], state.memory[i], mask, state.progress[i], turn_limit
-            )
+            action = next_of(running, i)
             if action < 0:
                 break
             before[i, own] = words[i, own]
@@ -157,10 +152,9 @@ class _Play:
     """Games under way."""
 
     def __init__(
-        self, match: Match, turn_limit: int, decisions: int | None, compiled: bool
+        self, match: CheckedGames, turn_limit: int, decisions: int | None, compiled: bool
     ) -> None:
         self.match = match
-        self.turn_limit = turn_limit * match.seats.shape[1]
         self.decisions = decisions
         inside = [
             policy for policy in match.policies if compiled and isinstance(policy, CompiledPolicy)
@@ -169,14 +163,15 @@ class _Play:
         seats = np.array([numbers.get(id(policy), OUTSIDE) for policy in match.policies])[
             match.seats
         ]
-        self.players = Players.of(inside)
         self.games = np.concatenate(
             [core.new_games([start.seed], start.num_players, start.rules) for start in match.starts]
         )
         words, count = _words(self.games), len(self.games)
-        self.state = _State(
-            self.games, words, words.copy(), np.zeros((*seats.shape, MEMORY)), seats,
-            np.zeros(count, PROGRESS),
+        self.running = Running.room(seats.shape, Players.of(inside), turn_limit)._replace(
+            games=self.games, seats=seats
+        )
+        self.state = _Watched(
+            self.running, words, words.copy(),
             np.zeros((count, decisions or _CHUNK), np.uint8), np.zeros(count, np.int64),
         )  # fmt: skip
         # turns that policies asked through `act` have seen
@@ -187,9 +182,9 @@ class _Play:
     def run(self) -> list[NDArray[np.uint8]]:
         actions, lengths = self.state.actions, self.state.lengths
         while True:
-            self._check(_advance(self.state, self.players, self.turn_limit))
+            self._check(_advance(self.state))
             full = lengths == actions.shape[1]
-            waiting = np.flatnonzero((self.state.progress["stop"] == WAITING) & ~full)
+            waiting = np.flatnonzero((self.running.progress["stop"] == WAITING) & ~full)
             if len(waiting):
                 self._ask_all(waiting)
             elif self.decisions or not full.any():
@@ -206,10 +201,10 @@ class _Play:
         state = self.state
         if changed >= 0:
             self._refuse_change(changed, state.before[changed], state.words[changed])
-        for number in np.flatnonzero(state.progress["stop"] <= ILLEGAL).tolist():
+        for number in np.flatnonzero(self.running.progress["stop"] <= ILLEGAL).tolist():
             game, stop, who, where = (
                 self.games[number],
-                state.progress["stop"][number],
+                self.running.progress["stop"][number],
                 self._who(number),
                 self._where(number),
             )
@@ -223,7 +218,9 @@ class _Play:
                     f"{who} made {PATIENCE} decisions in one turn: expected an end of the turn."
                     f" {where}"
                 )
-            raise CheckError(f"{refusal(who, game, int(state.progress['answer'][number]))} {where}")
+            raise CheckError(
+                f"{refusal(who, game, int(self.running.progress['answer'][number]))} {where}"
+            )
 
     def _refuse_change(
         self, number: int, before: NDArray[np.int32], after: NDArray[np.int32]
@@ -246,8 +243,8 @@ class _Play:
         who = self.match.seats[waiting, self.games["player"][waiting]]
         for number in np.unique(who):
             asked = waiting[who == number]
-            self.state.progress["answer"][asked] = self._ask(self.match.policies[number], asked)
-            self.state.progress["answered"][asked] = 1
+            self.running.progress["answer"][asked] = self._ask(self.match.policies[number], asked)
+            self.running.progress["answered"][asked] = 1
 
     def _let_watch(self, numbers: NDArray[np.int64]) -> None:
         """Let all policies look at the turns that have begun in these games."""
@@ -255,18 +252,18 @@ class _Play:
             there = numbers[self.games["place"][numbers, seat] == 0]
             for policy in np.unique(self.match.seats[there, seat]):
                 seeing = there[self.match.seats[there, seat] == policy]
-                memory = self.state.memory[seeing, seat]
+                memory = self.running.memory[seeing, seat]
                 self.match.policies[policy].watch(
                     self.games[seeing], np.full(len(seeing), seat), memory
                 )
-                self.state.memory[seeing, seat] = memory
+                self.running.memory[seeing, seat] = memory
 
     def _ask(self, policy: Policy, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         games, first = self.state.words[numbers].view(GAME).reshape(-1), int(numbers[0])
         seats = games["player"].astype(np.int64)
         # it draws for itself; others get a key
         key = np.zeros(len(games), np.uint64) if isinstance(policy, CompiledPolicy) else None
-        decisions = Decisions(games, self.state.memory[numbers, seats], key)
+        decisions = Decisions(games, self.running.memory[numbers, seats], key)
         before = _words(games).copy()
         try:
             given = np.asarray(policy.act(decisions))
@@ -286,7 +283,7 @@ class _Play:
         for changed in np.flatnonzero((before != after).any(axis=1)):
             self._refuse_change(int(numbers[changed]), before[changed], after[changed])
         self.state.words[numbers] = after
-        self.state.memory[numbers, seats] = decisions.memory
+        self.running.memory[numbers, seats] = decisions.memory
         return given.astype(np.int64)
 
     def _who(self, number: int) -> str:

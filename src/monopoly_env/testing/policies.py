@@ -19,7 +19,7 @@ from monopoly_env.policy import files, names
 from monopoly_env.policy.names import PolicyLike, load, resolve_all
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import PRESETS, Rules
-from monopoly_env.testing.games import CheckError, Match, Start, play
+from monopoly_env.testing.games import CheckedGames, CheckError, Start, play
 
 _AGAIN: Final = 150  # decisions of a game that is played again
 _SAME: Final[dict[str, Callable[[Policy], Any]]] = {
@@ -100,7 +100,7 @@ def check_policy(  # noqa: PLR0913 - keyword options
             _compare(
                 match,
                 actions,
-                play(Match(policies, match.starts, match.seats), turn_limit, enough),
+                play(CheckedGames(policies, match.starts, match.seats), turn_limit, enough),
                 how,
             )
     if _SAME["arrays"](checked) != arrays:
@@ -112,17 +112,17 @@ def check_policy(  # noqa: PLR0913 - keyword options
 
 def _match(
     table: Sequence[Policy], rules: Sequence[Rules | str], size: int, games: int, seed: int
-) -> Match:
+) -> CheckedGames:
     """Games by all rules at tables of one size."""
     field = list(dict.fromkeys(table))
     seats = np.array([field.index(table[seat % len(table)]) for seat in range(size)])
     starts = [Start(size, one, seed + number) for one in rules for number in range(games)]
-    return Match(
+    return CheckedGames(
         field, starts, np.array([np.roll(seats, number % games) for number in range(len(starts))])
     )
 
 
-def _check_batches(match: Match, actions: list[NDArray[np.uint8]], turn_limit: int) -> None:
+def _check_batches(match: CheckedGames, actions: list[NDArray[np.uint8]], turn_limit: int) -> None:
     """Play the first decisions again through `act`, in two batches and one game alone.
 
     Each is on a thread if all policies are compiled.
@@ -173,7 +173,7 @@ def _copies(policy: Policy, saved: bool, pickled: bool) -> list[tuple[str, Polic
 
 
 def _compare(
-    match: Match, actions: list[NDArray[np.uint8]], again: list[NDArray[np.uint8]], how: str
+    match: CheckedGames, actions: list[NDArray[np.uint8]], again: list[NDArray[np.uint8]], how: str
 ) -> None:
     """The same games must consist of the same actions, as far as they were played again."""
     for start, seats, first, second in zip(match.starts, match.seats, actions, again, strict=True):

@@ -8,28 +8,20 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import agents
 import monopoly_env as me
 from agents import arena
-from agents.arena import runner, statistics
-from agents.arena.batch import GameBatch
-from agents.arena.counting import GAME_STATISTICS, STATISTICS
+from agents.arena import statistics
+from agents.arena.counting import COUNTS, GAME_STATISTICS, STATISTICS
+from agents.arena.loop import NOT_RECORDED, Recording, play_games
+from agents.arena.luck import Luck
 from agents.arena.results import Results
 from monopoly_env import actions, core, intervals, replays
 from monopoly_env.facts import board
+from monopoly_env.policy.loop import OUTSIDE, Players, Running
 
 BROWN = ["Mediterranean Avenue", "Baltic Avenue"]
 BLUE = ["Park Place", "Boardwalk"]
 ORANGE = ["St. James Place", "Tennessee Avenue", "New York Avenue"]
-
-
-class Nobody(agents.BatchedPolicy):
-    """Sits at the table and is never asked: the test answers."""
-
-    name = "nobody"
-
-    def act(self, decisions: agents.Decisions) -> Any:
-        raise AssertionError
 
 
 def counted(game: Any, *texts: str) -> Any:
@@ -38,21 +30,18 @@ def counted(game: Any, *texts: str) -> Any:
     Then it will "go on" until nothing is forced any more.
     """
     players = int(game.num_players)
-    batch = GameBatch(np.zeros(1, np.uint64), np.zeros((1, players), np.int16))
-    games = runner._Games(runner.Runner([Nobody()], me.Rules(), 1000, 1), batch, 1)
-    games.begin(np.zeros(1, np.int64), np.zeros(1, np.int64))
-    games.records[0] = game
-    given = list(texts)
-    while games.records["decision"][0] != 0 and (given or int(games.records["num_forced"][0])):
-        games.progress["answer"], games.progress["answered"] = (
-            actions.parse(given.pop(0) if given else "go on"),
-            1,
-        )
-        games.advance(slice(None))
-        games.check()
-    games.advance(slice(None))
-    core.batch_of(game)[0] = games.records[0]
-    return games.counts[0]
+    running, counts = Running.room((1, players), Players.of([]), 1000), np.zeros(1, COUNTS)
+    running.games[0], running.seats[:] = game, OUTSIDE
+    given, luck = list(texts), Luck.of(None, np.zeros((1, players)))
+    recording = Recording(np.full(1, NOT_RECORDED), np.zeros(1, np.int64), np.zeros((0, 1), "u1"))
+    while running.games["decision"][0] != 0 and (given or int(running.games["num_forced"][0])):
+        action = actions.parse(given.pop(0) if given else "go on")
+        running.progress["answer"], running.progress["answered"] = action, 1
+        play_games(running, counts, recording, luck)
+        running.check([])
+    play_games(running, counts, recording, luck)
+    core.batch_of(game)[0] = running.games[0]
+    return counts[0]
 
 
 def column(counts: Any, name: str, players: int = 2) -> list[int]:
