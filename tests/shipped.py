@@ -91,7 +91,7 @@ def names() -> list[str]:
 def stamp() -> None:
     """Write the shipped files anew, with the versions and the digest of today's code."""
     for path in sorted(Path(agents.__file__).parent.rglob("data/*.safetensors")):
-        about, arrays = files.open_file(path, "policy", "a saved policy")
+        about, arrays = files.read_arrays(path, "policy", "a saved policy", {})
         if about["kind"] == "networks":
             agent = LearnedAgent(about["options"]["num_players"])
             about["options"]["features"] = agent.options()["features"]

@@ -173,14 +173,14 @@ def test_files_that_do_not_match_are_refused(
 ) -> None:
     path = tmp_path / "mine.safetensors"
     agents.make("algorithmic").save(path)
-    monkeypatch.setattr(files, "RULES_VERSION", files.RULES_VERSION + 1)
+    monkeypatch.setitem(files.VERSIONS, "rules_version", 99)
     with pytest.raises(me.FormatError, match=r"rules_version is \d+, expected \d+"):
         agents.load(path)
 
 
 def test_arrays_that_do_not_match_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.safetensors"
-    about = files._versions() | {"kind": "algorithmic", "name": "mine", "options": {}}
+    about = files.VERSIONS | {"kind": "algorithmic", "name": "mine", "options": {}}
     save_file({"params": np.zeros(3), "extra": np.zeros(1)}, path, {"policy": json.dumps(about)})
     with pytest.raises(
         me.FormatError,
@@ -204,7 +204,7 @@ def test_foreign_and_missing_files_are_refused(tmp_path: Path) -> None:
     save_file({}, tmp_path / "list.safetensors", {"policy": "[]"})
     with pytest.raises(me.FormatError, match="its header is not an object in JSON"):
         agents.load(tmp_path / "list.safetensors")
-    save_file({}, tmp_path / "nameless.safetensors", {"policy": json.dumps(files._versions())})
+    save_file({}, tmp_path / "nameless.safetensors", {"policy": json.dumps(files.VERSIONS)})
     with pytest.raises(
         me.FormatError, match="kind is missing; name is missing; options is missing"
     ):
@@ -234,7 +234,7 @@ def test_foreign_and_missing_files_are_refused(tmp_path: Path) -> None:
 def test_saved_options_of_a_wrong_type_are_refused(
     about: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    whole = files._versions() | {"kind": "networks", "name": "mine", "options": {}} | about
+    whole = files.VERSIONS | {"kind": "networks", "name": "mine", "options": {}} | about
     save_file({}, tmp_path / "mine.safetensors", {"policy": json.dumps(whole)})
     with pytest.raises((me.FormatError, me.ConfigurationError), match=message) as raised:
         agents.load(tmp_path / "mine.safetensors")

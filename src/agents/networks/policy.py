@@ -24,20 +24,18 @@ def features_digest(encoding: Encoding) -> str:
 
 
 def check_arrays(
-    policy: str, expected: Mapping[str, NDArray[Any]], given: Mapping[str, NDArray[Any]]
+    owner: str, expected: Mapping[str, NDArray[Any]], given: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Check the arrays that a policy of this name is to take over.
+    """Check arrays from a file; `owner` begins the message.
 
     Raises:
         FormatError: Other names, shapes or types than expected, or a number that is not finite.
     """
     if differences := array_differences(expected, given):
-        raise FormatError(f"Policy {policy!r}: {differences}.")
+        raise FormatError(f"{owner}: {differences}.")
     for name, array in given.items():
         if not np.isfinite(array).all():
-            raise FormatError(
-                f"Policy {policy!r}: array {name!r} holds a number that is not finite."
-            )
+            raise FormatError(f"{owner}: array {name!r} holds a number that is not finite.")
 
 
 class NetworkPolicy(CompiledPolicy, ABC):
@@ -91,6 +89,6 @@ class NetworkPolicy(CompiledPolicy, ABC):
         Raises:
             FormatError: Other names, shapes or types, or a number that is not finite.
         """
-        check_arrays(self.name, self._arrays, arrays)
+        check_arrays(f"Policy {self.name!r}", self._arrays, arrays)
         self._arrays = {name: np.array(arrays[name], np.float32) for name in self._arrays}
         self.params = self._row()

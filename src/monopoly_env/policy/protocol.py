@@ -151,10 +151,7 @@ class Decisions:
         Returns:
             (B, D) float32.
         """
-        # not needed by an arena of compiled policies
-        from monopoly_env import (
-            encoding as encodings,
-        )
+        from monopoly_env import encoding as encodings  # compiled policies do without
 
         return encodings.observe_known(
             self.games, encoding, self.games["player"].astype(np.int64), pad_to
@@ -180,16 +177,7 @@ def _draw_keys(games: Games, keys: NDArray[np.uint64]) -> None:
 
 
 def draw_keys(games: Games) -> NDArray[np.uint64]:
-    """Draw a random key for the open decision of each game.
-
-    This advances the games' policy counters.
-
-    Args:
-        games: (B,) records.
-
-    Returns:
-        (B,) uint64.
-    """
+    """Draw a key for the open decision of each of B games, (B,) uint64; advances their counters."""
     keys = np.zeros(len(games), np.uint64)
     _draw_keys(games, keys)
     return keys
@@ -227,9 +215,7 @@ class Policy(ABC):
         """
 
     def watch(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:  # noqa: B027 - most do not
-        """Look at games at the first decision of a turn of anybody.
-
-        Loops in Python call it for each seat, as the compiled loop does.
+        """Observe games at the first decision of a turn of anybody; loops call it for each seat.
 
         Args:
             games: (B,) records, which it must not change.
@@ -247,11 +233,8 @@ class Policy(ABC):
     def check_table(self, num_players: int) -> None:
         """Raise ConfigurationError if it does not play at tables of this size."""
         if not self.plays_at(num_players):
-            fewer = (
-                f"{self.fewest_players} to "
-                if self.fewest_players not in (None, self.num_players)
-                else ""
-            )
+            several = self.fewest_players not in (None, self.num_players)
+            fewer = f"{self.fewest_players} to " if several else ""
             raise ConfigurationError(
                 f"Policy {self.name!r} plays at tables of {fewer}{self.num_players}, not of"
                 f" {num_players}."
@@ -263,10 +246,7 @@ class Policy(ABC):
         return self.name
 
     def options(self) -> dict[str, Any]:
-        """The arguments with which the factory is called when the policy is loaded.
-
-        JSON values by name.
-        """
+        """The arguments of the factory when the policy is loaded: JSON values by name."""
         return {}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -483,10 +463,7 @@ class CompiledPolicy(Policy):
         }
 
     def fault_of(self, row: NDArray[np.float64]) -> str:
-        """What is wrong with a row from a file, empty if nothing is.
-
-        Kernels use numbers as indices, and nothing checks those.
-        """
+        """The fault of a row from a file, or an empty text: kernels use numbers as indices."""
         del row
         return ""
 
@@ -519,10 +496,7 @@ def _watch_all(
 def array_differences(
     expected: Mapping[str, NDArray[Any]], given: Mapping[str, NDArray[Any]]
 ) -> str:
-    """The first differences between two sets of arrays in names, shapes and types, as text.
-
-    Empty if there are none.
-    """
+    """The first differences of two sets of arrays in names, shapes and types, or an empty text."""
     unknown = [
         f"unknown array {name!r} ({nearest(name, expected)})"
         for name in given

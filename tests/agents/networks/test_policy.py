@@ -18,7 +18,7 @@ def test_the_digest_tells_encodings_apart() -> None:
 
 def test_other_arrays_are_refused() -> None:
     expected = {"a.weight": np.zeros((2, 3), np.float32)}
-    check_arrays("mine", expected, {"a.weight": np.ones((2, 3), np.float32)})
+    check_arrays("Policy 'mine'", expected, {"a.weight": np.ones((2, 3), np.float32)})
     for given, reason in (
         ({}, "array 'a.weight' is missing"),
         (
@@ -28,7 +28,7 @@ def test_other_arrays_are_refused() -> None:
         ({"a.weight": np.full((2, 3), np.inf, np.float32)}, "holds a number that is not finite"),
     ):
         with pytest.raises(FormatError, match=f"Policy 'mine': .*{reason}"):
-            check_arrays("mine", expected, given)
+            check_arrays("Policy 'mine'", expected, given)
 
 
 def test_an_error_names_the_first_differences() -> None:
@@ -36,4 +36,4 @@ def test_an_error_names_the_first_differences() -> None:
     with pytest.raises(
         FormatError, match=r"'a.bias' is missing; .*'c.bias' is missing; and 5 more\.$"
     ):
-        check_arrays("mine", expected, {})
+        check_arrays("Policy 'mine'", expected, {})

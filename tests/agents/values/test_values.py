@@ -199,7 +199,7 @@ def test_wrong_files_and_names_are_refused(
     with pytest.raises(me.FormatError, match="features is None"):
         agents.values.load(path)
     saved.save(path, arrays, {})
-    monkeypatch.setattr(saved, "DIGEST", "0")
+    monkeypatch.setitem(saved.VERSIONS, "features", "0")
     with pytest.raises(me.FormatError, match=r"features is .*expected '0'"):
         agents.values.load(path)
 
