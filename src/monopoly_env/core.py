@@ -50,11 +50,7 @@ def _start_games(games: Any, num_players: int, seeds: Any) -> None:
 
 @entry()
 def _apply(games: Any, action: int) -> int:
-    """Carry out an action on the first of these games.
-
-    If that is impossible, the result is the number of a violation, or _ILLEGAL, and nothing has
-    changed.
-    """
+    """Carry out an action on the first game; else return the violation, or _ILLEGAL."""
     broken = invariants.step_violation(games[0])
     if broken != invariants.NONE:
         return broken
@@ -72,23 +68,18 @@ def _write_worths(games: Any, worths: Any) -> None:
 
 @entry()
 def first_violation(games: Any) -> int:
-    """The first broken invariant of the first of these games.
-
-    It is an index into `invariants.VIOLATIONS`; 0 if all hold.
-    """
+    """The first broken invariant of the first game, as an index into `VIOLATIONS`; 0: none."""
     return invariants.violation(games[0])
 
 
 @entry()
 def _first_broken(games: Any, ranges_alone: bool) -> int:
-    """As `first_violation`, for all of these games.
-
-    With `ranges_alone`, only what would lead a kernel that reads beyond its arrays.
-    """
+    """The first broken invariant of all games; or, of those, the first number out of range."""
     for i in range(len(games)):
-        broken = (
-            invariants.out_of_range(games[i]) if ranges_alone else invariants.violation(games[i])
-        )
+        if ranges_alone:
+            broken = invariants.out_of_range(games[i])
+        else:
+            broken = invariants.violation(games[i])
         if broken != invariants.NONE:
             return broken
     return invariants.NONE
@@ -113,14 +104,11 @@ def _write_mask(games: Any, mask: Any) -> None:
 
 
 def batch_of(game: Game, write: bool = True) -> Games:
-    """A game as an array of length one.
-
-    Passing an array to a kernel costs a tenth of passing a record.
+    """A game as an array of length one, which costs kernels a tenth of a record.
 
     Args:
         game: A game.
-        write: Whether it will be written. The array then shares its memory; otherwise that of a
-            read-only game is copied.
+        write: Whether it will be written. Otherwise a read-only game is copied.
 
     Raises:
         ConfigurationError: It is not a record of the dtype `GAME`, or it is to be written and is
@@ -153,11 +141,8 @@ def new_games(
             or there is not enough memory.
         RulesError: The rules are unknown.
     """
-    numbers, players, count = (
-        Rules.coerce(rules).to_record(),
-        check_players(num_players),
-        count_seeds(seeds),
-    )
+    numbers, players = Rules.coerce(rules).to_record(), check_players(num_players)
+    count = count_seeds(seeds)
     with enough_memory(f"A batch of {count:,} games"):
         games = empty_games(count)
         games["rules"] = numbers
@@ -236,10 +221,7 @@ def step(game: Game, action: int) -> Game:
 
 
 def apply(batch: Games, action: int) -> None:
-    """As `step`, for the first game of an array and an action that is known to be in range.
-
-    A fault of the engine is left to the caller.
-    """
+    """As `step`, for the first game and an action in range; the caller looks for faults."""
     _check_rules(batch)
     outcome = _apply(batch, action)
     if outcome == _ILLEGAL:
@@ -248,10 +230,7 @@ def apply(batch: Games, action: int) -> None:
 
 
 def check_step(game: Game, action: int) -> tuple[Games, int]:
-    """Raise what `step` would raise before it changes anything.
-
-    The result is the game as an array of one, and the action as an int.
-    """
+    """Raise what `step` would raise; returns the game as an array of one, and the action."""
     batch, number = batch_of(game), actions.check(action)
     check_steppable(batch)
     if not int(game.legal[number >> 5]) >> (number & 31) & 1:
@@ -260,14 +239,7 @@ def check_step(game: Game, action: int) -> tuple[Games, int]:
 
 
 def check_steppable(batch: Games) -> None:
-    """Refuse a record that no game can reach, or that was edited without `settle`.
-
-    Args:
-        batch: (1,) record.
-
-    Raises:
-        PositionError: It is one of these.
-    """
+    """Raise PositionError for a record that no game can reach, or edited without `settle`."""
     _check_rules(batch)
     _refuse(_step_violation(batch))
 
@@ -289,12 +261,9 @@ def check_sound(games: Games) -> None:
 
     Kernels take numbers of the record as indices, so they may only run on sound records.
 
-    Args:
-        games: (B,) records.
-
     Raises:
-        ConfigurationError: They are no records of the dtype `GAME`.
-        PositionError: A record is nonsense. The message says what is wrong first.
+        ConfigurationError: They are no (B,) records of the dtype `GAME`.
+        PositionError: No game can reach a record. The message says why.
     """
     check_games(games, GAME, "monopoly_env")
     _check_rules(games)
@@ -302,15 +271,10 @@ def check_sound(games: Games) -> None:
 
 
 def check_ranges(games: Games) -> None:
-    """Refuse records with numbers that would lead a kernel that reads beyond its arrays.
-
-    It does not ask whether a game can reach them.
-
-    Args:
-        games: (B,) records.
+    """Refuse records whose numbers would lead a kernel beyond its arrays, reachable or not.
 
     Raises:
-        ConfigurationError: They are no records of the dtype `GAME`.
+        ConfigurationError: They are no (B,) records of the dtype `GAME`.
         PositionError: A number of a record is out of its range.
     """
     check_games(games, GAME, "monopoly_env")
@@ -332,14 +296,10 @@ def in_range(game: Game) -> Games:
 
 def _refuse(violation: int) -> None:
     if violation != invariants.NONE:
-        edited = (
-            " After editing a game, call monopoly_env.core.settle."
-            if violation == invariants.STALE
-            else ""
-        )
-        raise PositionError(
-            f"No game can reach this record: {invariants.VIOLATIONS[violation]}.{edited}"
-        )
+        message = f"No game can reach this record: {invariants.VIOLATIONS[violation]}."
+        if violation == invariants.STALE:
+            message += " After editing a game, call monopoly_env.core.settle."
+        raise PositionError(message)
 
 
 def _check_rules(batch: Games) -> None:
@@ -361,10 +321,7 @@ def _broken_rules(block: bytes) -> str:
 
 
 def illegal(game: Game, action: int) -> IllegalActionError:
-    """The error for an illegal action.
-
-    It names the action, the player, the decision and the legal actions.
-    """
+    """The error for an illegal action; it names player, decision and legal actions."""
     if game.decision == OVER:
         return GameOverError(
             f"The game is over; no action is legal, not {actions.describe(action)!r}."
@@ -446,11 +403,10 @@ def reseed(game: Game, seed: int, shuffle: bool = False) -> Game:
     """Give a game a different future, in place: dice and policies draw from a new seed.
 
     Args:
-        game: The game.
+        game: The game. Sealed bids and forced throws stay.
         seed: 0 to 2**64 - 1.
-        shuffle: Whether the cards that nobody has seen are shuffled too. Without it the decks keep
-            their order, so that only the dice differ; with it the game is one that its players
-            can't tell from the old one. Sealed bids and forced throws stay.
+        shuffle: Whether the cards that nobody has seen are shuffled, so that its players can't tell
+            the game from the old one. Otherwise only the dice differ.
     """
     low, high = split_seeds([seed])[0]
     batch = batch_of(game)
@@ -483,14 +439,7 @@ def check(game: Game) -> None:
 
 @contextmanager
 def enough_memory(what: str) -> Iterator[None]:
-    """Turn a lack of memory into an error of this library.
-
-    Args:
-        what: What was asked for, such as `num_games=1000000`.
-
-    Raises:
-        ConfigurationError: There is not enough memory.
-    """
+    """Raise ConfigurationError for a lack of memory; `what` was `num_games=1000000`, say."""
     try:
         yield
     except MemoryError as error:

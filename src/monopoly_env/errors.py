@@ -41,10 +41,7 @@ class ConfigurationError(MonopolyError, ValueError):
 
 
 class RenderModeError(ConfigurationError, TypeError):
-    """A way of rendering that an environment lacks.
-
-    Stable-Baselines3 asks for pictures first and takes a TypeError for a no.
-    """
+    """A way of rendering that an environment lacks; Stable-Baselines3 expects a TypeError."""
 
 
 class GameOverError(IllegalActionError):
@@ -52,10 +49,7 @@ class GameOverError(IllegalActionError):
 
 
 class PolicyError(MonopolyError, RuntimeError):
-    """A policy failed: it raised an error, exited, or changed a game.
-
-    The error that it raised is the cause of this one.
-    """
+    """A policy failed: it raised an error (the cause of this one), exited, or changed a game."""
 
 
 class EngineError(MonopolyError, RuntimeError):
@@ -69,14 +63,7 @@ def whole_number(
     high: int | None = None,
     error: type[MonopolyError] = ConfigurationError,
 ) -> int:
-    """Validate that an argument is a whole number in a range, and return it as an int.
-
-    Args:
-        name: Of the argument, or what else the message calls it.
-        value: What was given. `True` and 3.0 are no whole numbers.
-        low: The least valid number.
-        high: The greatest; by default there is none.
-        error: What to raise.
+    """An argument as an int from `low` to `high`; `True` and 3.0 are no whole numbers.
 
     Raises:
         MonopolyError: It is something else; of the kind `error`.
@@ -94,10 +81,7 @@ def whole_number(
 
 
 def integer(value: Any) -> int | None:
-    """The int that a value holds: an integer that is no bool, or an array or tensor of one.
-
-    None: it holds something else.
-    """
+    """The int of an integer that is no bool, or of an array or tensor of one; else None."""
     try:
         held = value.item() if hasattr(value, "item") else value
         return None if isinstance(held, bool) else int(held.__index__())
@@ -107,11 +91,7 @@ def integer(value: Any) -> int | None:
 
 
 def check_illegal(illegal: object) -> str:
-    """Validate what an environment does with an illegal action and return it.
-
-    Raises:
-        ConfigurationError: There is no such choice.
-    """
+    """The handling of illegal actions, one of `ILLEGAL`; or a ConfigurationError."""
     if not isinstance(illegal, str) or illegal not in ILLEGAL:
         raise ConfigurationError(
             f"illegal={shortened(illegal)} is unknown. {nearest(illegal, ILLEGAL)}"
@@ -120,16 +100,9 @@ def check_illegal(illegal: object) -> str:
 
 
 def check_array(name: str, array: object, dtype: type, shape: tuple[int, ...] | int) -> None:
-    """Raise unless an array is contiguous, of a type and a shape, as kernels take it.
+    """Raise ConfigurationError unless an array is contiguous and has this dtype and shape.
 
-    Args:
-        name: What messages call it.
-        array: What was given.
-        dtype: Of its numbers.
-        shape: Its shape; or how many numbers a row must have at least.
-
-    Raises:
-        ConfigurationError: It is something else.
+    A number as the shape is the least length of a row.
     """
     if isinstance(array, np.ndarray) and array.dtype == dtype and array.flags.c_contiguous:
         fits = (
@@ -151,11 +124,7 @@ def check_array(name: str, array: object, dtype: type, shape: tuple[int, ...] | 
 
 
 def check_seats(games: NDArray[Any], seats: Any) -> NDArray[np.int64]:
-    """A seat for each of some games, of whichever package, as (B,) int64.
-
-    Raises:
-        ConfigurationError: They are no whole numbers, or there is no such seat.
-    """
+    """A seat for each of (B,) games, as int64; ConfigurationError if there is no such seat."""
     given = array_of(seats)
     if (
         given.shape != games.shape
@@ -168,10 +137,7 @@ def check_seats(games: NDArray[Any], seats: Any) -> NDArray[np.int64]:
 
 
 def array_of(values: Any) -> NDArray[Any]:
-    """What was given as an array.
-
-    Rows of different lengths, which are none, as an empty one of objects.
-    """
+    """Values as an array; rows of different lengths become an empty array of objects."""
     try:
         return np.asarray(values)
     except ValueError:
@@ -196,13 +162,9 @@ def shortened(value: object, most: int = 80) -> str:
 
 
 def nearest(name: object, valid: Iterable[object], listed: str = "") -> str:
-    """A hint for an error message: valid names that are near, then all of them.
+    """A hint for an error message: the nearest valid name, then all of them.
 
-    Args:
-        name: The value given.
-        valid: The values that would have been accepted.
-        listed: Where a user finds all of them, if they are many: the message then names the nearest
-            three.
+    Of many, it says where they are `listed`, and names the nearest three.
     """
     names = [str(item) for item in valid]
     return (

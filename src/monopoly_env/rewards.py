@@ -71,10 +71,7 @@ Terms: TypeAlias = tuple[Any, float, bool]
 
 
 class RewardKernel(Callback):
-    """A function `reward(game, left, discount, memory, out)`.
-
-    It writes what each seat has earned with a step.
-    """
+    """A function `reward(game, left, discount, memory, out)`: what each seat earned in a step."""
 
     WHAT = "kernel of a reward"
     ARGUMENTS = ("game", "left", "discount", "memory", "out")
@@ -111,38 +108,25 @@ class Reward:
         return self.kernel.handle, self.discount, self.each_step
 
     def after(self, game: Game, memory: NDArray[np.float64]) -> NDArray[np.float32]:
-        """The rewards of the step that led to this state.
+        """The rewards of the step that led to this state: (P,) float32.
 
-        The final rewards of all seats come at the end of the game.
-
-        The environments pay a bankrupt player when it leaves. Here it is paid at the end, so that
-        the result depends on the state alone.
+        All final rewards come at the end of the game, so that they depend on the state alone; the
+        environments pay a bankrupt player when it leaves.
 
         Args:
             game: The game after the step.
-            memory: (P,) float64, zeros at the start of a game. It is updated in place: shaped
-                rewards keep the potential here.
-
-        Returns:
-            (P,) float32, a reward for each seat.
+            memory: (P,) float64, zeros at the start of a game, updated in place: shaped rewards
+                keep the potential here.
 
         Raises:
             ConfigurationError: The memory is of another kind or too short, or the game is none.
             PositionError: A number of the record is out of its range.
         """
-        batch = in_range(game)
-        players = int(game.num_players)
+        batch, players = in_range(game), int(game.num_players)
         check_array("memory", memory, np.float64, players)
-        everybody = (1 << players) - 1
-        out = np.empty(players, np.float32)
-        _write_one(
-            self.terms,
-            batch,
-            everybody,
-            0 if game.decision == agenda.OVER else everybody,
-            memory,
-            out,
-        )
+        out, everybody = np.empty(players, np.float32), (1 << players) - 1
+        now = 0 if game.decision == agenda.OVER else everybody
+        _write_one(self.terms, batch, everybody, now, memory, out)
         return out
 
 
@@ -163,12 +147,11 @@ def register(name: str, kernel: Kernel, each_step: bool = False) -> None:
         name: Letters, digits and `_`. A name registered earlier is replaced; a built-in name is
             refused.
         kernel: `reward(game, left, discount, memory, out)`, called after a step. It writes what
-            each seat has earned with it to `out`, (P,) float32 of zeros. `left` has the seats that
-            left the game in this step, one bit each: because they are bankrupt, or all because the
-            game has ended. What it writes for seats that left earlier is ignored. `discount` is
-            that of `make`. `memory` is 8 float64 numbers of this game, zeros at its start, to read
-            and write. The game may only be read. It is compiled with checks of bounds.
-            `monopoly_env.testing.check_reward` checks the rest of its contract.
+            each seat has earned to `out`, (P,) float32 of zeros, and only reads the game. `left`
+            has the seats that left in this step, one bit each: bankrupt, or all at the end. What
+            it writes for seats that left earlier is ignored. `discount` is that of `make`;
+            `memory`, 8 float64 numbers of this game, is zeros at its start. It is compiled with
+            checks of bounds; `monopoly_env.testing.check_reward` checks the rest.
         each_step: Whether it pays at every step; otherwise it is only called when a seat leaves.
 
     Raises:
@@ -273,10 +256,7 @@ def _rank_of(game: Game, seat: int) -> float:
 
 @kernel
 def _worth(game: Game, seat: int) -> int:
-    """Total worth, without the defects of Ocnaru's program.
-
-    Negative worth, and a bankrupt player credited with others' buildings.
-    """
+    """Total worth; without the negative worth, and buildings of others, of Ocnaru's program."""
     return max(0, total_worth(game, seat) if game.lots[seat] != 0 else int(game.cash[seat]))
 
 
@@ -291,10 +271,7 @@ def worth_of_all(game: Game) -> int:
 
 @kernel
 def worth_lead(game: Game, seat: int, total: int) -> float:
-    """A seat's share of `worth_of_all`, centred and scaled.
-
-    1 for all of it, 0 for an equal share, -1/(P-1) for nothing.
-    """
+    """A seat's share of all worth, centred: 1 for all, 0 for an equal share, -1/(P-1) for none."""
     players = int(game.num_players)
     if total == 0:
         return 0.0

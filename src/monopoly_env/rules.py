@@ -10,7 +10,7 @@ all built from that.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
@@ -310,70 +310,8 @@ class Rules:
     def __post_init__(self) -> None:
         for option in dataclasses.fields(self):
             _check_value(option, getattr(self, option.name))
-        for broken, message in (
-            (
-                self.even_build == "whole_group" and self.building_limit == "limited",
-                (
-                    "even_build='whole_group' builds a group at a time and needs "
-                    "building_limit='unlimited'"
-                ),
-            ),
-            (
-                self.ocnaru_quirks and self.even_build != "whole_group",
-                (
-                    "ocnaru_quirks=True reproduces a program that builds whole groups: use "
-                    "even_build='whole_group'"
-                ),
-            ),
-            (
-                self.hotel_direct and self.even_build == "whole_group",
-                (
-                    "hotel_direct=True has no effect with even_build='whole_group', where houses "
-                    "never run out"
-                ),
-            ),
-            (
-                self.start_lots_paid and self.start_cash < _HIGHEST_PRICE * self.start_lots,
-                (
-                    f"start_lots_paid=True may cost {_HIGHEST_PRICE * self.start_lots} dollars, "
-                    f"more than start_cash={self.start_cash}"
-                ),
-            ),
-            (
-                self.window_passes > 1 and self.build_window != "before_each_throw",
-                (
-                    f"window_passes={self.window_passes} repeats the windows of all players: use "
-                    "build_window='before_each_throw'"
-                ),
-            ),
-            (
-                self.piece_limit == "raisable" and self.liquidation not in ("agent", "one_request"),
-                (
-                    "piece_limit='raisable' needs a winner who chooses what to mortgage: "
-                    f"liquidation='agent', not {self.liquidation!r}"
-                ),
-            ),
-            (
-                self.hotel_breakdown == "needs_four"
-                and self.liquidation.endswith(("mortgages", "houses")),
-                (
-                    f"liquidation={self.liquidation!r} sells in a fixed order, which "
-                    "hotel_breakdown='needs_four' may block forever"
-                ),
-            ),
-            (
-                self.debt_trade and self.liquidation not in ("agent", "one_request"),
-                (
-                    "debt_trade=True needs a debtor who chooses: liquidation='agent', not "
-                    f"{self.liquidation!r}"
-                ),
-            ),
-            (
-                self.jail_pay_turn3 and self.jail_pay_after_throw,
-                "jail_pay_turn3 pays before the throw, jail_pay_after_throw after it: choose one",
-            ),
-        ):
-            if broken:
+        for contradictory, message in _contradictions(self):
+            if contradictory:
                 raise RulesError(f"Contradictory options: {message}.")
 
     @classmethod
@@ -487,6 +425,54 @@ def _check_value(option: dataclasses.Field[Any], value: object) -> None:
         raise RulesError(f"Option {name}={value!r} must be a whole number of percent.")
 
 
+def _contradictions(rules: Rules) -> Iterator[tuple[bool, str]]:
+    """Pairs of options that do not fit: whether these rules have them, and why they do not."""
+    whole_groups, chosen = rules.even_build == "whole_group", ("agent", "one_request")
+    yield (
+        whole_groups and rules.building_limit == "limited",
+        "even_build='whole_group' builds a group at a time and needs building_limit='unlimited'",
+    )
+    yield (
+        rules.ocnaru_quirks and not whole_groups,
+        "ocnaru_quirks=True reproduces a program that builds whole groups: use"
+        " even_build='whole_group'",
+    )
+    yield (
+        rules.hotel_direct and whole_groups,
+        "hotel_direct=True has no effect with even_build='whole_group', where houses never run out",
+    )
+    dearest = _HIGHEST_PRICE * rules.start_lots
+    yield (
+        rules.start_lots_paid and rules.start_cash < dearest,
+        f"start_lots_paid=True may cost {dearest} dollars, more than start_cash={rules.start_cash}",
+    )
+    yield (
+        rules.window_passes > 1 and rules.build_window != "before_each_throw",
+        f"window_passes={rules.window_passes} repeats the windows of all players: use"
+        " build_window='before_each_throw'",
+    )
+    yield (
+        rules.piece_limit == "raisable" and rules.liquidation not in chosen,
+        "piece_limit='raisable' needs a winner who chooses what to mortgage: liquidation='agent',"
+        f" not {rules.liquidation!r}",
+    )
+    yield (
+        rules.hotel_breakdown == "needs_four"
+        and rules.liquidation.endswith(("mortgages", "houses")),
+        f"liquidation={rules.liquidation!r} sells in a fixed order, which"
+        " hotel_breakdown='needs_four' may block forever",
+    )
+    yield (
+        rules.debt_trade and rules.liquidation not in chosen,
+        "debt_trade=True needs a debtor who chooses: liquidation='agent', not"
+        f" {rules.liquidation!r}",
+    )
+    yield (
+        rules.jail_pay_turn3 and rules.jail_pay_after_throw,
+        "jail_pay_turn3 pays before the throw, jail_pay_after_throw after it: choose one",
+    )
+
+
 def _number_of(option: dataclasses.Field[Any], value: Any) -> int:
     choices = option.metadata.get("choices")
     if choices:
@@ -529,10 +515,7 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
     "any_time": {"build_window": "before_each_throw"},
     "modern": {"auction_start": 10},
     "short": {
-        "start_lots": 3,
-        "hotel_after": 3,
-        "jail_turns": 1,
-        "jail_pay_turn3": True,
+        "start_lots": 3, "hotel_after": 3, "jail_turns": 1, "jail_pay_turn3": True,
         "end_at_first_bankruptcy": True,
     },
     "classic": {"board": "us_pre2008", "income_tax": "choice", "luxury_tax": 75},
@@ -541,19 +524,15 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
     "mukhar": _MUKHAR,
     "pring": _UK
     | {
-        "rent_in_jail": False,
-        "trade": "one_for_one",
-        "trade_limit": 1,
-        "liquidation": "houses_then_mortgages",
-        "win_cash": 20_000,
+        "rent_in_jail": False, "trade": "one_for_one", "trade_limit": 1,
+        "liquidation": "houses_then_mortgages", "win_cash": 20_000,
     },
     "frayn": {},
     "mukhar_trading": _MUKHAR | {"trade": "official"},
     "mukhar_thesis": _MUKHAR | {"max_turns": 500},
-}
-for (
-    _name
-) in OWN_NAMES:  # an edition of the user's is a preset too: its board, and the official rules
+}  # fmt: skip
+# an edition of the user's is a preset too: its board, and the official rules
+for _name in OWN_NAMES:
     if _name in PRESETS:
         raise RulesError(
             f"The edition {_name!r} has the name of a preset. Taken: {', '.join(PRESETS)}."

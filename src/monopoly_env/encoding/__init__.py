@@ -155,13 +155,11 @@ def register(
     """Add an encoding, which every environment, data set and saved policy then knows by its name.
 
     Args:
-        name: Letters, digits, `_`, `-`, `+` and `/`. A name registered earlier is replaced; a
-            built-in name is refused.
-        features: The name of each feature; or a function that returns the names for a number of
-            players, if the row depends on it.
-        kernel: `write(game, seat, row)`: it fills every number of the float32 row with what the
-            seat sees, and only reads the game. It is compiled with checks of bounds.
-            `monopoly_env.testing.check_encoding` checks the rest of its contract.
+        name: Letters, digits, `_`, `-`, `+` and `/`. An earlier one of yours is replaced.
+        features: The name of each feature; or a function of the number of players.
+        kernel: `write(game, seat, row)` fills the float32 row with what the seat sees, and only
+            reads the game. It is compiled with checks of bounds;
+            `monopoly_env.testing.check_encoding` checks the rest.
         num_players: The sizes of table that it supports.
 
     Raises:
@@ -178,11 +176,8 @@ def register(
     for count in num_players:
         whole_number("num_players", count, MIN_PLAYERS, MAX_PLAYERS)
     made = kernel if isinstance(kernel, EncodingKernel) else EncodingKernel(kernel)
-    if callable(features):
-        names_of = features
-    else:
-        fixed = _checked_names(name, features)
-        names_of = lambda _: fixed  # noqa: E731 - the same for every size of table
+    fixed = () if callable(features) else _checked_names(name, features)
+    names_of = features if callable(features) else lambda _: fixed
     _FAMILIES[name] = _Family(names_of, made, tuple(num_players))
 
 
@@ -223,11 +218,7 @@ def _made(name: str, family: _Family, count: int) -> Encoding:
 
 
 def _checked_names(name: str, features: object) -> tuple[str, ...]:
-    """The names of features as a tuple.
-
-    Raises:
-        ConfigurationError: They are not strings, there are none, or two are equal.
-    """
+    """The names of features as a tuple; ConfigurationError unless they are different strings."""
     names = (
         tuple(features) if isinstance(features, Sequence) and not isinstance(features, str) else ()
     )
@@ -267,10 +258,7 @@ def fitting(encoding: str | Encoding, num_players: int) -> Encoding:
 
 @cache
 def _try_out(encoding: Encoding, num_players: int) -> None:
-    """Let an encoding write a row that lies between guards.
-
-    A row of the wrong length must never reach the arrays of an environment.
-    """
+    """Refuse an encoding that writes beyond its row, before it reaches the arrays of a batch."""
     room = np.full(encoding.size + 2 * _GUARD, _MARK)
     row = room[_GUARD:-_GUARD]
     (game,) = core.new_games([0], num_players)
@@ -321,7 +309,7 @@ def observe(
         pad_to: See `make`.
 
     Returns:
-        (D,) float32, with D = `size(name, game.num_players, pad_to)`.
+        (D,) float32.
 
     Raises:
         ConfigurationError: The name is unknown, the seat does not exist, or the encoding does not

@@ -51,93 +51,48 @@ BLOCKS: Final = (
     Block("cash", _BOTH, "signed", "dollars / 5000, at most 1; not cut off below"),
     Block("in jail", _BOTH, "flag", ""),
     Block("jail cards", _BOTH, "count", "number / 2"),
-    Block(
-        "liquidity",
-        ("",),
-        "signed",
-        "cash / net worth (at least 1). Defect: net worth counts all buildings on the board, "
-        "and a hotel as one house",
-    ),
-    Block(
-        "group",
-        tuple(f"{colour} {fact}" for colour in COLOURS for fact in _GROUP_FACTS),
-        "signed",
-        (
-            "the last three are 0 unless the group is complete. Level: houses, 5 for a hotel (the "
-            "lowest of the group). Return: rent gained by the next level / its cost, x 1.2 for "
-            "orange and red, x 1.1 for green and dark blue, / 0.5, at most 1. Defects: 0 at one to "
-            "three houses; at a hotel, the value of the first house; the first gain is measured "
-            "from the undoubled base rent. Cash / the cost of the next level, at most 3, / 3"
-        ),
-    ),
+    Block("liquidity", ("",), "signed", "cash / net worth (at least 1). Defect: net worth counts "
+        "all buildings on the board, and a hotel as one house"),
+    Block("group", tuple(f"{colour} {fact}" for colour in COLOURS for fact in _GROUP_FACTS),
+        "signed", "the last three are 0 unless the group is complete. Level: houses, 5 for a "
+        "hotel (the lowest of the group). Return: rent gained by the next level / its cost, x "
+        "1.2 for orange and red, x 1.1 for green and dark blue, / 0.5, at most 1. Defects: 0 at "
+        "one to three houses; at a hotel, the value of the first house; the first gain is "
+        "measured from the undoubled base rent. Cash / the cost of the next level, at most 3, / "
+        "3"),
     Block("railroads", _BOTH, "share", "number owned / 4"),
     Block("utilities", _BOTH, "share", "number owned / 2"),
     Block("lots sold", ("",), "share", "number / 28"),
-    Block(
-        "developed groups",
-        ("built", "with hotels"),
-        "count",
-        "own groups / 32 and / 12 (defect: groups instead of buildings)",
-    ),
-    Block(
-        "for sale",
-        ("square", "price", "street", "railroad", "utility", "value", "cash"),
-        "signed",
-        (
-            "only when the observing player is asked to buy: square / 40; price / 400; kind; the "
-            "program's value / price / 2, at most 1; cash / price, at most 5, / 5"
-        ),
-    ),
-    Block(
-        "danger beyond jail",
-        ("",),
-        "share",
-        (
-            "over the throws out of jail: sum of probability x min(1, rent to pay / cash). Defect: "
-            "counts mortgaged lots too"
-        ),
-    ),
+    Block("developed groups", ("built", "with hotels"), "count",
+        "own groups / 32 and / 12 (defect: groups instead of buildings)"),
+    Block("for sale", ("square", "price", "street", "railroad", "utility", "value", "cash"),
+        "signed", "only when the observing player is asked to buy: square / 40; price / 400; "
+        "kind; the program's value / price / 2, at most 1; cash / price, at most 5, / 5"),
+    Block("danger beyond jail", ("",), "share", "over the throws out of jail: sum of probability "
+        "x min(1, rent to pay / cash). Defect: counts mortgaged lots too"),
     Block("fine", ("",), "signed", "cash / the jail fine, at most 5, / 5"),
     Block("failed throws", ("",), "count", "in jail, / 3"),
-)
+)  # fmt: skip
 
 # The last 26, which the program leaves at zero.
 ZEROS: Final = (
     Block("unused", tuple(str(index) for index in range(total(BLOCKS), 100)), "flag", "always 0"),
 )
 PLUS: Final = (
-    Block(
-        "opponent's level",
-        COLOURS,
-        "count",
-        "lowest level of the group / 5, if the opponent owns all of it",
-    ),
+    Block("opponent's level", COLOURS, "count", "lowest level of the group / 5, if the opponent "
+        "owns all of it"),
     Block("own mortgaged", COLOURS, "share", "own mortgaged lots / the size of the group"),
-    Block(
-        "opponent's mortgaged",
-        COLOURS,
-        "share",
-        "the opponent's mortgaged lots / the size of the group",
-    ),
+    Block("opponent's mortgaged", COLOURS, "share",
+        "the opponent's mortgaged lots / the size of the group"),
     Block("mortgaged railroads and utilities", _BOTH, "share", "number / 6"),
-)
+)  # fmt: skip
 
 SIZE: Final = 100
 _AT: Final = offsets(BLOCKS)
-_SQUARE, _CASH, _IN_JAIL, _CARDS, _LIQUIDITY = (
-    _AT["square"],
-    _AT["cash"],
-    _AT["in jail"],
-    _AT["jail cards"],
-    _AT["liquidity"],
-)
-_GROUP, _RAILROADS, _UTILITIES, _SOLD = (
-    _AT["group"],
-    _AT["railroads"],
-    _AT["utilities"],
-    _AT["lots sold"],
-)
-_DEVELOPED, _SALE, _DANGER = _AT["developed groups"], _AT["for sale"], _AT["danger beyond jail"]
+_SQUARE, _CASH, _IN_JAIL, _CARDS = _AT["square"], _AT["cash"], _AT["in jail"], _AT["jail cards"]
+_LIQUIDITY, _GROUP, _RAILROADS = _AT["liquidity"], _AT["group"], _AT["railroads"]
+_UTILITIES, _SOLD, _DEVELOPED = _AT["utilities"], _AT["lots sold"], _AT["developed groups"]
+_SALE, _DANGER = _AT["for sale"], _AT["danger beyond jail"]
 _FINE, _FAILED = _AT["fine"], _AT["failed throws"]
 _OPPONENT_LEVEL, _MORTGAGED, _MORTGAGED_OTHER, _MORTGAGED_REST = (
     total(BLOCKS) + at for at in offsets(PLUS).values()

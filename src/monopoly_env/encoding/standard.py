@@ -1,6 +1,4 @@
-"""The encoding `standard`.
-
-Everything that a player may know, as seen from a seat, for any number of players.
+"""The encoding `standard`: everything that a player may know, for any number of players.
 
 The features in `SHARED` occur once, those in `EACH` once per player: the observing player first,
 then the others in turn order. Players come last, so the observation of a small table equals that of
@@ -50,120 +48,61 @@ from monopoly_env.rules import number
 AGENDA_SHOWN: Final = 16
 _TASK_FACTS: Final = ("task", "player", "first number", "rest of a set", "second number")
 _REFUSED_FACTS: Final = (
-    "from and to",
-    "asked, lots 0-14",
-    "asked, the rest",
-    "given, lots 0-14",
-    "given, the rest",
+    "from and to", "asked, lots 0-14", "asked, the rest", "given, lots 0-14", "given, the rest",
     "cash",
-)
+)  # fmt: skip
 
 SHARED: Final = (
     # The decision.
-    Block(
-        "decision",
-        DECISION_NAMES,
-        "one-hot",
-        "the open decision (docs/actions.md); `to decide` says whose it is",
-    ),
-    Block(
-        "at stake",
-        (*LOTS, "a house", "a hotel"),
-        "one-hot",
-        (
-            "the lot for sale, under auction, won but not yet paid for, or taken over; or the "
-            "scarce building under auction or won"
-        ),
-    ),
+    Block("decision", DECISION_NAMES, "one-hot", "the open decision (docs/actions.md); `to "
+        "decide` says whose it is"),
+    Block("at stake", (*LOTS, "a house", "a hotel"), "one-hot",
+        "the lot for sale, under auction, won but not yet paid for, or taken over; or the scarce "
+        "building under auction or won"),
     Block("price", ("",), "count", "printed price of the lot at stake / 400"),
-    Block(
-        "amount due",
-        MONEY,
-        "dollars",
-        "the debt, the fine on the card, or the price paid for the scarce building to be placed",
-    ),
-    Block(
-        "creditor", ("bank", "Free Parking"), "flag", "who receives the amount due, if not a player"
-    ),
-    Block(
-        "window",
-        ("before a throw", "after the last throw", "out of turn"),
-        "one-hot",
-        "which window of the turn is open",
-    ),
-    Block(
-        "failed throw",
-        ("sum", "must leave"),
-        "count",
-        "at the decision `jail`: the failed throw / 12; 1 if it was the last",
-    ),
+    Block("amount due", MONEY, "dollars", "the debt, the fine on the card, or the price paid for "
+        "the scarce building to be placed"),
+    Block("creditor", ("bank", "Free Parking"), "flag",
+        "who receives the amount due, if not a player"),
+    Block("window", ("before a throw", "after the last throw", "out of turn"), "one-hot",
+        "which window of the turn is open"),
+    Block("failed throw", ("sum", "must leave"), "count", "at the decision `jail`: the failed "
+        "throw / 12; 1 if it was the last"),
     # Auction.
     Block("standing bid", MONEY, "dollars", "the highest bid in the auction"),
-    Block(
-        "under auction",
-        ("",),
-        "count",
-        "(index in `at stake` of what is under auction + 1) / 30; 0: no auction",
-    ),
+    Block("under auction", ("",), "count", "(index in `at stake` of what is under auction + 1) / "
+        "30; 0: no auction"),
     Block("own maximum", MONEY, "dollars", "own sealed bid so far; the others' bids are hidden"),
     # Trading.
-    Block(
-        "asked for", GOODS, "flag", "the offer being composed or answered: what its maker asks for"
-    ),
+    Block("asked for", GOODS, "flag", "the offer being composed or answered: what its maker asks "
+        "for"),
     Block("given", GOODS, "flag", "the same offer: what its maker gives"),
-    Block(
-        "offered cash",
-        MONEY,
-        "dollars",
-        "the same offer: cash that its maker gives; negative if asked for",
-    ),
-    Block(
-        "last pick", ("",), "growing", "n = the last pick + 1, a = 8; picks come in a fixed order"
-    ),
+    Block("offered cash", MONEY, "dollars", "the same offer: cash that its maker gives; negative "
+        "if asked for"),
+    Block("last pick", ("",), "growing",
+        "n = the last pick + 1, a = 8; picks come in a fixed order"),
     Block("counter-offer", ("",), "flag", "the offer is a counter-offer"),
-    Block(
-        "traded",
-        GOODS,
-        "flag",
-        "goods moved by a trade this turn: they may not be traded again before it ends",
-    ),
+    Block("traded", GOODS, "flag", "goods moved by a trade this turn: they may not be traded "
+        "again before it ends"),
     Block("refused offers", ("",), "count", f"offers refused this turn / {MAX_REFUSED}"),
-    Block(
-        "refused",
+    Block("refused",
         tuple(f"{slot} {fact}" for slot in range(1, MAX_REFUSED + 1) for fact in _REFUSED_FACTS),
-        "packed",
-        (
-            "each refused offer: (maker + 8 x receiver + 1) / 64, with seats counted from the "
-            "observing player; the goods, 15 bits per feature; cash / (|cash| + 1000), negative if "
-            "asked for"
-        ),
-    ),
+        "packed", "each refused offer: (maker + 8 x receiver + 1) / 64, with seats counted from "
+        "the observing player; the goods, 15 bits per feature; cash / (|cash| + 1000), negative "
+        "if asked for"),
     # The board and the bank.
     Block("mortgaged", LOTS, "flag", "whoever owns the lot"),
     Block("buildings", STREETS, "count", "houses / 5; a hotel counts 5"),
-    Block(
-        "mortgaged this turn",
-        ("lots 0-13", "lots 14-27"),
-        "packed",
-        "may not be lifted this turn where that would create money",
-    ),
-    Block(
-        "sold this turn",
-        ("streets 0-13", "streets 14-21"),
-        "packed",
-        "no building this turn where that would create money",
-    ),
+    Block("mortgaged this turn", ("lots 0-13", "lots 14-27"), "packed",
+        "may not be lifted this turn where that would create money"),
+    Block("sold this turn", ("streets 0-13", "streets 14-21"), "packed",
+        "no building this turn where that would create money"),
     Block("in the bank", ("houses", "hotels"), "count", "divided by the supply under the rules"),
     Block("pot", MONEY, "dollars", "on Free Parking"),
-    Block(
-        "card to come",
-        tuple(f"{deck} {card}" for d, deck in enumerate(DECKS) for card in CARD_ID[0][d]),
-        "flag",
-        (
-            "to be drawn before the deck starts over, which a player can count; the order is "
-            "hidden. Cards are indexed as in the edition's deck and named after the US cards"
-        ),
-    ),
+    Block("card to come",
+        tuple(f"{deck} {card}" for d, deck in enumerate(DECKS) for card in CARD_ID[0][d]), "flag",
+        "to be drawn before the deck starts over, which a player can count; the order is hidden. "
+        "Cards are indexed as in the edition's deck and named after the US cards"),
     # The turn.
     Block("dice", ("first", "second"), "count", "the last throw / 6"),
     Block("doubles", ("",), "count", "thrown in a row this turn / 3"),
@@ -174,16 +113,11 @@ SHARED: Final = (
     Block("round cap", ("",), "share", "rounds completed / the cap of the rules; 0 without a cap"),
     # What is still to be settled.
     Block("tasks", ("",), "count", f"number of tasks still to be settled / {AGENDA_DEPTH}"),
-    Block(
-        "task",
-        tuple(f"{place} {fact}" for place in range(AGENDA_SHOWN) for fact in _TASK_FACTS),
+    Block("task", tuple(f"{place} {fact}" for place in range(AGENDA_SHOWN) for fact in _TASK_FACTS),
         "packed",
-        (
-            f"from the top: (kind of the task + 1) / {len(agenda.TASK_NAMES) + 1}; its player, as "
-            "a seat; its two arguments (see below)"
-        ),
-    ),
-)
+        f"from the top: (kind of the task + 1) / {len(agenda.TASK_NAMES) + 1}; its player, as a "
+        "seat; its two arguments (see below)"),
+)  # fmt: skip
 
 EACH: Final = (
     Block("cash", MONEY, "dollars", "in hand"),
@@ -191,12 +125,8 @@ EACH: Final = (
     Block("place", ("",), "count", f"final rank / {MAX_PLAYERS}; 0 while in the game"),
     Block("on turn", ("",), "flag", ""),
     Block("to decide", ("",), "flag", "the open decision is this player's"),
-    Block(
-        "began",
-        ("",),
-        "flag",
-        "had the first turn of the game: a round ends before this player's next turn",
-    ),
+    Block("began", ("",), "flag", "had the first turn of the game: a round ends before this "
+        "player's next turn"),
     Block("in jail", ("",), "flag", ""),
     Block("failed throws", ("",), "count", "in jail, / 10"),
     Block("jail card", DECKS, "flag", "holds the Get Out of Jail Free card of the deck"),
@@ -207,13 +137,12 @@ EACH: Final = (
     Block("bids next", ("",), "flag", "is asked first for the next bid"),
     Block("makes the offer", ("",), "flag", ""),
     Block("gets the offer", ("",), "flag", ""),
-    Block(
-        "position", SQUARES, "one-hot", "the token's square; a player in jail is on the jail square"
-    ),
+    Block("position", SQUARES, "one-hot",
+        "the token's square; a player in jail is on the jail square"),
     Block("owns", LOTS, "flag", ""),
     Block("share of group", GROUPS, "share", "owned lots of the group / its size"),
     Block("may be built", COLOURS, "flag", "owns the whole group, with no lot mortgaged"),
-)
+)  # fmt: skip
 
 # Fields of the record that the observation leaves out, and why.
 HIDDEN: Final = {
@@ -251,64 +180,32 @@ EACH_SIZE: Final = total(EACH)
 _S: Final = offsets(SHARED)
 _E: Final = offsets(EACH)
 
-_DECISION, _STAKE, _PRICE, _AMOUNT, _CREDITOR = (
-    _S["decision"],
-    _S["at stake"],
-    _S["price"],
-    _S["amount due"],
-    _S["creditor"],
-)
-_WINDOW, _FAILED = _S["window"], _S["failed throw"]
+_DECISION, _STAKE, _PRICE, _AMOUNT = _S["decision"], _S["at stake"], _S["price"], _S["amount due"]
+_CREDITOR, _WINDOW, _FAILED = _S["creditor"], _S["window"], _S["failed throw"]
 _BID, _AUCTION, _MAXIMUM = _S["standing bid"], _S["under auction"], _S["own maximum"]
-_ASK, _GIVE, _OFFER_CASH, _PICK, _COUNTER = (
-    _S["asked for"],
-    _S["given"],
-    _S["offered cash"],
-    _S["last pick"],
-    _S["counter-offer"],
-)
-_TRADED, _NUM_REFUSED, _REFUSED = _S["traded"], _S["refused offers"], _S["refused"]
-_MORTGAGED, _LEVELS, _FRESH, _SOLD, _SUPPLY = (
-    _S[name]
-    for name in ("mortgaged", "buildings", "mortgaged this turn", "sold this turn", "in the bank")
-)
-_POT, _CARDS, _DICE, _DOUBLES, _AGAIN = (
-    _S["pot"],
-    _S["card to come"],
-    _S["dice"],
-    _S["doubles"],
-    _S["throws again"],
-)
-_TURNS, _ROUNDS, _TURN_CAP, _ROUND_CAP = _S["turns"], _S["rounds"], _S["turn cap"], _S["round cap"]
-_TASKS, _TASK = _S["tasks"], _S["task"]
-
-_CASH, _IN_GAME, _PLACE, _ON_TURN, _DECIDES = (
-    _E["cash"],
-    _E["in the game"],
-    _E["place"],
-    _E["on turn"],
-    _E["to decide"],
-)
-_BEGAN, _IN_JAIL, _JAIL_THROWS, _JAIL_CARD, _OFFERS = (
-    _E["began"],
-    _E["in jail"],
-    _E["failed throws"],
-    _E["jail card"],
-    _E["offers made"],
-)
-_IS_CREDITOR, _LEADS, _BIDS, _BIDS_NEXT = (
-    _E["is creditor"],
-    _E["leads"],
-    _E["bids"],
-    _E["bids next"],
-)
-_MAKER, _RECEIVER = _E["makes the offer"], _E["gets the offer"]
+_ASK, _GIVE, _OFFER_CASH, _PICK = _S["asked for"], _S["given"], _S["offered cash"], _S["last pick"]
+_COUNTER, _TRADED, _NUM_REFUSED, _REFUSED = (
+    _S["counter-offer"], _S["traded"], _S["refused offers"], _S["refused"]
+)  # fmt: skip
+_MORTGAGED, _LEVELS, _FRESH, _SOLD = (
+    _S["mortgaged"], _S["buildings"], _S["mortgaged this turn"], _S["sold this turn"]
+)  # fmt: skip
+_SUPPLY, _POT, _CARDS, _DICE = _S["in the bank"], _S["pot"], _S["card to come"], _S["dice"]
+_DOUBLES, _AGAIN, _TURNS, _ROUNDS = _S["doubles"], _S["throws again"], _S["turns"], _S["rounds"]
+_TURN_CAP, _ROUND_CAP, _TASKS, _TASK = _S["turn cap"], _S["round cap"], _S["tasks"], _S["task"]
+_CASH, _IN_GAME, _PLACE, _ON_TURN = _E["cash"], _E["in the game"], _E["place"], _E["on turn"]
+_DECIDES, _BEGAN, _IN_JAIL, _JAIL_THROWS = (
+    _E["to decide"], _E["began"], _E["in jail"], _E["failed throws"]
+)  # fmt: skip
+_JAIL_CARD, _OFFERS, _IS_CREDITOR, _LEADS = (
+    _E["jail card"], _E["offers made"], _E["is creditor"], _E["leads"]
+)  # fmt: skip
+_BIDS, _BIDS_NEXT, _MAKER, _RECEIVER = (
+    _E["bids"], _E["bids next"], _E["makes the offer"], _E["gets the offer"]
+)  # fmt: skip
 _POSITION, _OWNS, _GROUP_SHARE, _MAY_BUILD = (
-    _E["position"],
-    _E["owns"],
-    _E["share of group"],
-    _E["may be built"],
-)
+    _E["position"], _E["owns"], _E["share of group"], _E["may be built"]
+)  # fmt: skip
 
 _NUM_GOODS: Final = len(GOODS)
 _PIECES: Final = NUM_LOTS + 2
@@ -355,10 +252,7 @@ def write(game: Game, seat: int, out: Any) -> None:
 
 @kernel
 def _dollars(out: Any, at: int, amount: int) -> None:
-    """Write dollars on two scales.
-
-    One linear over the usual amounts, and one that never saturates.
-    """
+    """Write dollars on a linear scale, which is clipped, and on one that never saturates."""
     out[at] = min(max(amount * (1.0 / 5000.0), -1.0), 1.0)
     out[at + 1] = amount / (abs(amount) + 1000.0)
 
@@ -371,10 +265,7 @@ def _bits(out: Any, at: int, bits: int, count: int) -> None:
 
 @kernel
 def _seats_on(game: Game, seat: int, other: int) -> int:
-    """How many seats `other` sits after `seat`.
-
-    Values that are not seats are returned unchanged.
-    """
+    """How many seats `other` sits after `seat`; values that are not seats are unchanged."""
     if other < 0 or other >= seat:
         return other if other < 0 else other - seat
     return other - seat + int(game.num_players)
@@ -470,10 +361,8 @@ def write_goods(ask: int, give: int, cash: int, out: Any) -> None:
 @kernel
 def _write_refused(game: Game, seat: int, i: int, out: Any) -> None:
     at = _REFUSED + i * len(_REFUSED_FACTS)
-    maker, receiver = (
-        _seats_on(game, seat, int(game.refused_from[i])),
-        _seats_on(game, seat, int(game.refused_to[i])),
-    )
+    maker = _seats_on(game, seat, int(game.refused_from[i]))
+    receiver = _seats_on(game, seat, int(game.refused_to[i]))
     ask, give, cash = int(game.refused_ask[i]), int(game.refused_give[i]), int(game.refused_cash[i])
     out[at] = (maker + 8 * receiver + 1) * (1.0 / 64.0)
     out[at + 1] = (ask & 0x7FFF) * _GOODS_HALF
@@ -526,11 +415,8 @@ def _write_agenda(game: Game, seat: int, out: Any) -> None:
     out[_TASKS] = depth * (1.0 / AGENDA_DEPTH)
     for i in range(min(depth, AGENDA_SHOWN)):
         at, row = _TASK + i * len(_TASK_FACTS), depth - 1 - i
-        task, first, second = (
-            int(game.agenda[row, 0]),
-            int(game.agenda[row, 2]),
-            int(game.agenda[row, 3]),
-        )
+        task, first = int(game.agenda[row, 0]), int(game.agenda[row, 2])
+        second = int(game.agenda[row, 3])
         out[at] = (task + 1) * (1.0 / (len(agenda.TASK_NAMES) + 1))
         out[at + 1] = (_seats_on(game, seat, int(game.agenda[row, 1])) + 1) * (1.0 / MAX_PLAYERS)
         if _SETS[task]:
@@ -551,11 +437,8 @@ def _write_agenda(game: Game, seat: int, out: Any) -> None:
 @kernel
 def _write_player(game: Game, player: int, row: Any) -> None:
     _dollars(row, _CASH, int(game.cash[player]))
-    place, jail, cards = (
-        int(game.place[player]),
-        int(game.jail[player]),
-        int(game.jail_cards[player]),
-    )
+    place, jail = int(game.place[player]), int(game.jail[player])
+    cards = int(game.jail_cards[player])
     row[_IN_GAME] = 1.0 if place == 0 else 0.0
     row[_PLACE] = place * (1.0 / MAX_PLAYERS)
     if jail > 0:

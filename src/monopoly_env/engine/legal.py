@@ -1,6 +1,7 @@
-"""The legal actions of each question.
+"""The legal actions of each question, collected from the chapters, as bits in the record.
 
-No other file decides what is legal (promise 4 of docs/design.md).
+A chapter says what its rule allows (`building.buildable`, `trade.legal_goods`); this file puts a
+question's actions together, and every interface reads them here (promise 4 of docs/design.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""The boards: the 40 squares of each edition.
-
-They are read once from the data files into tables that kernels can index.
+"""The boards: the 40 squares of each edition, as tables that kernels can index.
 
 A lot is a square that can be owned. Lots are numbered 0 to 27: the 22 streets in board order, then
 the four railroads, then the two utilities. A street's number is thus also its index in the heads
@@ -27,18 +25,9 @@ KINDS: Final = (
     "income_tax", "luxury_tax", "jail", "go_to_jail", "free_parking",
 )  # fmt: skip
 (
-    GO,
-    STREET,
-    RAILROAD,
-    UTILITY,
-    CHEST,
-    CHANCE,
-    INCOME_TAX,
-    LUXURY_TAX,
-    JAIL,
-    GO_TO_JAIL,
+    GO, STREET, RAILROAD, UTILITY, CHEST, CHANCE, INCOME_TAX, LUXURY_TAX, JAIL, GO_TO_JAIL,
     FREE_PARKING,
-) = range(11)
+) = range(len(KINDS))  # fmt: skip
 
 GROUPS: Final = (
     "brown", "light_blue", "pink", "orange", "red", "yellow", "green", "dark_blue", "railroad",
@@ -64,10 +53,9 @@ _LONGEST_NAME: Final = 40
 
 
 def _check_squares(edition: Edition, rows: list[Row], lots_by_name: dict[str, int]) -> None:
-    """Raise ConfigurationError unless the rows are a board.
+    """Raise ConfigurationError unless the rows are a board whose names fit `lots_by_name`.
 
-    A name is the same lot in all editions, `lots_by_name`, so that the text of an action has one
-    meaning.
+    A name is the same lot in all editions, so that the text of an action has one meaning.
     """
     where = edition.folder / edition.board
     if [row.get("index") for row in rows] != [str(square) for square in range(NUM_SQUARES)]:
@@ -140,22 +128,17 @@ def _fill(number: int, rows: list[Row]) -> None:
         square for kind in (STREET, RAILROAD, UTILITY) for square in np.flatnonzero(kinds == kind)
     ]
     for lot, square in enumerate(squares):
-        row, place, kind = (
-            rows[square],
-            f"{edition.folder / edition.board}, {rows[square]['name']}",
-            int(kinds[square]),
-        )
+        row, kind = rows[square], int(kinds[square])
+        place = f"{edition.folder / edition.board}, {row['name']}"
         LOT_SQUARE[number, lot] = square
         SQUARE_LOT[number, square] = lot
         PRICE[number, lot] = cell(row, "price", 1, _MOST_DOLLARS, place)
         MORTGAGE[number, lot] = cell(row, "mortgage", 0, int(PRICE[number, lot]), place)
-        HOUSE_PRICE[number, lot] = (
-            cell(row, "house_cost", 1, _MOST_DOLLARS, place) if kind == STREET else 0
-        )
+        if kind == STREET:
+            HOUSE_PRICE[number, lot] = cell(row, "house_cost", 1, _MOST_DOLLARS, place)
+        most = _MOST_DICE if kind == UTILITY else _MOST_DOLLARS
         for level, column in enumerate(_RENT_COLUMNS[kind]):
-            RENT[number, lot, level] = cell(
-                row, column, 0, _MOST_DICE if kind == UTILITY else _MOST_DOLLARS, place
-            )
+            RENT[number, lot, level] = cell(row, column, 0, most, place)
 
 
 _lots_by_name: dict[str, int] = {}

@@ -1,7 +1,4 @@
-"""The only way to files.
-
-Regular ones of limited size are read, and every file is written whole or not at all.
-"""
+"""The only way to files: regular ones of limited size, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -42,11 +39,7 @@ def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
 
 
 def read_file(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
-    """Read a regular file of limited size.
-
-    Args:
-        path: The file.
-        most: Bytes; of a larger file no more than that is read.
+    """Read a regular file of `most` bytes or less.
 
     Raises:
         ConfigurationError: The file does not exist, is not a regular file, or cannot be read.
@@ -98,26 +91,16 @@ def differing(header: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
 def understood(
     path: str | os.PathLike[str], what: str = "is damaged", advice: str = ""
 ) -> Iterator[None]:
-    """Turn errors in the use of a file's content into errors of this library.
+    """Raise FormatError for any error in the use of a file's content: it "is damaged", or `what`.
 
-    Errors of this library pass.
-
-    Args:
-        path: The file.
-        what: What it is then said to be.
-        advice: A sentence at the end of the message.
-
-    Raises:
-        FormatError: Something is missing or of another type or shape: the file is damaged, or other
-            code wrote it.
+    Errors of this library pass. `advice` is a sentence at the end of the message.
     """
     try:
         yield
     except MonopolyError:
         raise
-    except (
-        Exception
-    ) as error:  # zipfile, zlib, NumPy, Arrow, safetensors and torch raise dozens of kinds
+    # zipfile, zlib, NumPy, Arrow, safetensors and torch raise dozens of kinds
+    except Exception as error:
         raise FormatError(
             f"{os.fspath(path)!r} {what} ({type(error).__name__}: {error}). {advice}".rstrip()
         ) from error
