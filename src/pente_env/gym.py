@@ -106,9 +106,8 @@ class PenteEnv(gymnasium.Env[Observation, np.int64]):
         self.render_mode = check_render_mode(render_mode)
         self.illegal = check_illegal(illegal)
         self._wanted_seat = check_seat(seat, self.num_players)
-        self.observation_space = spaces.Box(
-            0.0, 1.0, (length_of(encoding, self.rules.size),), np.float32
-        )
+        length = length_of(encoding, self.rules.size)
+        self.observation_space = spaces.Box(0.0, 1.0, (length,), np.float32)
         self.action_space = spaces.Discrete(self.rules.size**2)
         self._over = True
 
@@ -140,15 +139,11 @@ class PenteEnv(gymnasium.Env[Observation, np.int64]):
         super().reset(seed=seed)
         own = int(self.np_random.integers(1 << 63)) if seed is None else seed
         self._games = core.new_games([own], self.num_players, self.rules)
-        self._seat = (
-            self._wanted_seat
-            if self._wanted_seat >= 0
-            else int(self.np_random.integers(self.num_players))
-        )
-        self._seated = {
-            (self._seat + 1 + k) % self.num_players: player
-            for k, player in enumerate(self.opponents)
-        }
+        self._seat = self._wanted_seat
+        if self._seat < 0:
+            self._seat = int(self.np_random.integers(self.num_players))
+        others = enumerate(self.opponents, self._seat + 1)
+        self._seated = {seat % self.num_players: player for seat, player in others}
         self._memory = np.zeros((self.num_players, MEMORY))
         self._over = False
         self._let_opponents_play()

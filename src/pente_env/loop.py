@@ -28,8 +28,7 @@ from monopoly_env.kernels.philox import split_seeds
 from pente_env import core
 from pente_env.core import check_players, name_of
 from pente_env.game import MAX_PLAYERS, RUNNING, Game, Games, empty_games
-from pente_env.lines import LEGAL, count, nth
-from pente_env.moves import draw, is_legal, put, start
+from pente_env.moves import anywhere, is_legal, put, start
 from pente_env.player import MEMORY, Player, call
 from pente_env.rules import Rules
 
@@ -54,7 +53,7 @@ RESULT: Final = np.dtype(
 
 
 class Table(NamedTuple):
-    """Players as the loop reads them. Keep a reference to them for as long as you use it.
+    """Players in the form that the loop reads. Keep a reference to them while you use it.
 
     Attributes:
         kernels: (K,) handles of kernels, for `call`.
@@ -93,14 +92,11 @@ class Table(NamedTuple):
         for row, player in zip(params[count:], others, strict=True):
             row[: len(player.params)] = player.params
         all_players = [like] * count + list(others)
-        handles = [player.kernel.handle for player in all_players if player]
+        handles: Any = [player.kernel.handle for player in all_players if player]
+        if not numba.config.DISABLE_JIT:
+            handles = np.array(handles, np.int64)
         watches = np.array([player.watches for player in all_players if player], np.bool_)
-        return cls(
-            handles if numba.config.DISABLE_JIT else np.array(handles, np.int64),
-            params,
-            lengths,
-            watches,
-        )
+        return cls(handles, params, lengths, watches)
 
 
 @inlined
@@ -132,13 +128,8 @@ def _play(
     template: Any, seeds: Any, seats: Any, table: Table, memory: Any, games: Any, out: Any
 ) -> None:
     """Play games one after another; `memory` and `games` are scratch."""
-    template, seeds, seats, table = (
-        borrowed(template),
-        borrowed(seeds),
-        borrowed(seats),
-        borrowed(table),
-    )
-    memory, games, out = borrowed(memory), borrowed(games), borrowed(out)
+    template, seeds, seats = borrowed(template), borrowed(seeds), borrowed(seats)
+    table, memory, games, out = borrowed(table), borrowed(memory), borrowed(games), borrowed(out)
     players = seats.shape[1]
     for g in range(len(seeds)):
         before = g - players  # in matches, the game from the same seat
@@ -173,12 +164,7 @@ def replace_illegal(games: Games, points: NDArray[np.int64], at_random: bool) ->
     for i in range(len(games)):
         game = games[i]
         if not is_legal(game, points[i]):
-            seat = int(game.player)
-            points[i] = (
-                nth(game, seat, LEGAL, draw(game, seat, count(game, seat, LEGAL)))
-                if at_random
-                else FORFEIT
-            )
+            points[i] = anywhere(game, int(game.player)) if at_random else FORFEIT
 
 
 def chosen_point(games: Games, action: object, illegal: str) -> int:
@@ -258,13 +244,9 @@ def check_threads(threads: int | None) -> int:
     Raises:
         ConfigurationError: It is not a whole number from 1 on.
     """
-    if threads is None:
-        return (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
-    return whole_number("threads", threads, 1)
+    if threads is not None:
+        return whole_number("threads", threads, 1)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _in_slices(template: Any, words: Any, who: Any, table: Table, out: Any, threads: int) -> None:

@@ -39,7 +39,7 @@ FILES: Final = "pente_env.players"  # entry points: what makes a player of a fil
 
 @dataclass(frozen=True)
 class Standing:
-    """How a player did in a match.
+    """A row of a match.
 
     Attributes:
         name: The player.
@@ -47,8 +47,8 @@ class Standing:
         wins: Games won.
         draws: Games that nobody won.
         win_rate: The share of games won.
-        low: Lower bound of the 95% interval of that share, from the spread between seeds: who plays
-            without chance plays the same games for every seed, however many there are.
+        low: Lower bound of the 95% interval of that share, from the spread between seeds: without
+            chance, the games of all seeds are the same.
         high: Its upper bound.
         pairs: Pairs taken in a game, on average.
     """
@@ -64,7 +64,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Results:
+class MatchResult:
     """The games of a match.
 
     Attributes:
@@ -110,17 +110,10 @@ class Results:
             f" {s.pairs:8.2f}"
             for s in self.standings
         ]
-        shares = [
-            f"{name} {share:.1%}"
-            for name, share in zip(ENDINGS, self._endings(), strict=True)
-            if share
-        ]
-        return "\n".join(
-            [*rows, f"Endings: {', '.join(shares)}. Moves: {self.games['moves'].mean():.1f}."]
-        )
-
-    def _endings(self) -> NDArray[np.float64]:
-        return np.bincount(self.games["ending"], minlength=FULL + 1) / len(self.games)
+        counts = np.bincount(self.games["ending"], minlength=FULL + 1) / len(self.games)
+        shares = [f"{name} {n:.1%}" for name, n in zip(ENDINGS, counts, strict=True) if n]
+        moves = self.games["moves"].mean()
+        return "\n".join([*rows, f"Endings: {', '.join(shares)}. Moves: {moves:.1f}."])
 
 
 def play(
@@ -129,7 +122,7 @@ def play(
     rules: Rules | str = "schrum",
     seed: int = 0,
     threads: int | None = None,
-) -> Results:
+) -> MatchResult:
     """Play a match.
 
     Args:
@@ -155,12 +148,8 @@ def play(
     whole_number("seed", seed, 0, MAX_SEED + 1 - units)
     seeds = np.repeat(np.uint64(seed) + np.arange(units, dtype=np.uint64), len(orders))
     seats = np.tile(orders, (units, 1))
-    return Results(
-        tuple(player.name for player in seated),
-        seats,
-        seeds,
-        play_games(Table.of(seated), seats, seeds, rules, threads),
-    )
+    played = play_games(Table.of(seated), seats, seeds, rules, threads)
+    return MatchResult(tuple(player.name for player in seated), seats, seeds, played)
 
 
 def check_table(players: Sequence[Player | None], rules: Rules) -> None:
@@ -180,9 +169,7 @@ def check_table(players: Sequence[Player | None], rules: Rules) -> None:
 
 
 def coerce(player: PlayerLike) -> Player:
-    """The player that is meant: a player itself, a file, `my_file.py:Orange` or a name.
-
-    A player is returned unchanged, that of a file is loaded, and a name makes the scripted one.
+    """The player of a name, a file, or `my_file.py:Orange`; a player is returned unchanged.
 
     Raises:
         MonopolyError: There is no such player, or the file holds none.

@@ -27,7 +27,18 @@ from pente_env.game import (
     SMALL,
     Game,
 )
-from pente_env.lines import DIRECTIONS, bit_of, block_of, captures, holds, is_empty, legal_row
+from pente_env.lines import (
+    DIRECTIONS,
+    LEGAL,
+    bit_of,
+    block_of,
+    captures,
+    count,
+    holds,
+    is_empty,
+    legal_row,
+    nth,
+)
 from pente_env.options import choices_of
 from pente_env.rules import MAX_SIZE, MIN_SIZE, Rules, number
 
@@ -187,6 +198,12 @@ def draw(game: Game, seat: int, bound: int) -> int:
     word = int(philox(int(game.draws[seat]), 0, int(seat), 0, int(game.seed[0]), int(game.seed[1])))
     game.draws[seat] += 1
     return (word * bound) >> 32
+
+
+@kernel
+def anywhere(game: Game, seat: int) -> int:
+    """Any legal point, drawn from the stream of a seat."""
+    return nth(game, seat, LEGAL, draw(game, seat, count(game, seat, LEGAL)))
 
 
 @kernel

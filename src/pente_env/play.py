@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import numpy as np
-import tyro
 from rich.console import Console
+from tyro.conf import arg
 
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command
@@ -47,7 +47,7 @@ _KEYS: Final = (
 
 
 @dataclass(frozen=True)
-class Options:
+class PenteOptions:
     """Watch Pente in the terminal, or play yourself.
 
     The board is shown before each of your own stones, or after every stone if nobody plays. You
@@ -61,14 +61,10 @@ class Options:
     `human`, one of random, blocker, capturer, simple, better, or the file of a network,
     network.npz of a run of `training.evolve`.
     """
-    rules: Annotated[str, tyro.conf.arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = (
-        "schrum"
-    )
+    rules: Annotated[str, arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = "schrum"
     size: Annotated[
         int | None,
-        tyro.conf.arg(
-            help=f"Points along a side, {MIN_SIZE} to {MAX_SIZE}; by default the preset's."
-        ),
+        arg(help=f"Points along a side, {MIN_SIZE} to {MAX_SIZE}; by default the preset's."),
     ] = None
     opening: str | None = None
     """The first player's first stones: centre, free, tournament or g_pente.
@@ -92,10 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0 if all was played to the end, or the user quit with `q`.
     """
-    return command.main("pente_env.play", Command(Options, begin), arguments)
+    return command.main("pente_env.play", Command(PenteOptions, begin), arguments)
 
 
-def begin(options: Options, _: Console) -> int:
+def begin(options: PenteOptions, _: Console) -> int:
     """Play a game or a match and return the exit status.
 
     Raises:
@@ -105,15 +101,14 @@ def begin(options: Options, _: Console) -> int:
     return run_match(options, console) if options.games else run(options, console)
 
 
-def rules_of(options: Options) -> Rules:
+def rules_of(options: PenteOptions) -> Rules:
     """The rules that the options ask for."""
     changes = {"size": options.size, "opening": options.opening}
-    return Rules.preset(
-        options.rules, **{name: value for name, value in changes.items() if value is not None}
-    )
+    given = {name: value for name, value in changes.items() if value is not None}
+    return Rules.preset(options.rules, **given)
 
 
-def run_match(options: Options, console: Console) -> int:
+def run_match(options: PenteOptions, console: Console) -> int:
     """Play a match and print its result.
 
     Raises:
@@ -126,21 +121,14 @@ def run_match(options: Options, console: Console) -> int:
     results = matches.play(options.players, options.games, rules_of(options), options.seed)
     if options.json:
         rows = [dataclasses.asdict(standing) for standing in results.standings]
-        print(
-            json.dumps(
-                {
-                    "games": len(results.games),
-                    "moves": float(results.games["moves"].mean()),
-                    "players": rows,
-                }
-            )
-        )
+        moves = float(results.games["moves"].mean())
+        print(json.dumps({"games": len(results.games), "moves": moves, "players": rows}))
     else:
         console.print(str(results))
     return 0
 
 
-def run(options: Options, console: Console) -> int:
+def run(options: PenteOptions, console: Console) -> int:
     """Play one game on a console and return the exit status.
 
     Raises:
@@ -152,10 +140,8 @@ def run(options: Options, console: Console) -> int:
         raise ConfigurationError("--json shows the result of a match: it needs --games.")
     if options.picture:
         check_suffix(options.picture)
-    rules, players = (
-        rules_of(options),
-        [None if name == HUMAN else seated(name) for name in options.players],
-    )
+    rules = rules_of(options)
+    players = [None if name == HUMAN else seated(name) for name in options.players]
     matches.check_table(players, rules)
     games = core.new_games([options.seed], len(players), rules)
     left: QuitError | None = None
@@ -183,7 +169,7 @@ def seated(name: str) -> Player:
 
 
 def play(
-    games: Games, players: Sequence[Player | None], console: Console, options: Options
+    games: Games, players: Sequence[Player | None], console: Console, options: PenteOptions
 ) -> None:
     """Let players and persons put stones until the game is over; None is a person."""
     game, memory = games[0], np.zeros((len(players), MEMORY))
@@ -203,10 +189,11 @@ def play(
         core.step(game, action)
         taken = int(game.captured[seat]) - before
         name = f"{SIGNS[seat]} ({options.players[seat]})"
-        console.print(
-            f"{int(game.moves):3} {name}:"
-            f" {core.name_of(action, int(game.rules.side))}{f', takes {taken}' if taken else ''}"
+        point, more = (
+            core.name_of(action, int(game.rules.side)),
+            f", takes {taken}" if taken else "",
         )
+        console.print(f"{int(game.moves):3} {name}: {point}{more}")
         if watching and not core.is_over(game):
             show(game, console)
         time.sleep(options.delay)
@@ -266,11 +253,11 @@ def hints(game: Game) -> str:
     asked = [("captures", seat, "captures"), ("five", seat, "fives")]
     asked += [(f"{SIGNS[other]} needs for five", other, "fives") for other in others]
     asked += [(f"{SIGNS[other]} captures at", other, "captures") for other in others]
-    found = [
-        (title, [core.name_of(int(point), side) for point in core.points(game, who, what)])
-        for title, who, what in asked
-    ]
-    return "\n".join(f"  {title}: {', '.join(points) or 'none'}" for title, points in found)
+    lines = []
+    for title, who, what in asked:
+        found = [core.name_of(int(point), side) for point in core.points(game, who, what)]
+        lines.append(f"  {title}: {', '.join(found) or 'none'}")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

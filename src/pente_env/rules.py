@@ -36,18 +36,13 @@ class Rules:
         "the first player's first stones (P6): the centre; anywhere; the centre and then three or "
         "more points away from it, either way; moreover not three or four away on its row or "
         "column",
-        "centre",
-        "free",
-        "tournament",
-        "g_pente",
-    )
+        "centre", "free", "tournament", "g_pente",
+    )  # fmt: skip
     captures: str = choice(
         "what a bracket takes (P7): two stones, and ten win; two or three, and fifteen win; "
         "nothing",
-        "pairs",
-        "keryo",
-        "none",
-    )
+        "pairs", "keryo", "none",
+    )  # fmt: skip
 
     def __new__(cls, *_: Any, **options: Any) -> Self:
         """Refuse unknown options with a RulesError before the fields are set."""
@@ -85,9 +80,7 @@ class Rules:
 
     @classmethod
     def coerce(cls, rules: Rules | str | Mapping[str, Any]) -> Rules:
-        """The rules that are meant: rules unchanged, the preset of a name, or those of options.
-
-        The options are a mapping, as it comes out of JSON.
+        """The rules of a preset's name or of a mapping of options; rules are returned unchanged.
 
         Raises:
             RulesError: They are none of these, or an option is wrong.
@@ -104,18 +97,13 @@ class Rules:
     @classmethod
     def from_record(cls, block: Any) -> Rules:
         """The rules that a record's numbers stand for."""
-        return cls(
-            int(block["side"]),
-            *(choices_of(cls, name)[int(block[name])] for name in (RULES.names or ())[1:]),
-        )
+        named = (choices_of(cls, name)[int(block[name])] for name in (RULES.names or ())[1:])
+        return cls(int(block["side"]), *named)
 
     def changed(self) -> dict[str, Any]:
         """The options that differ from the default."""
-        return {
-            o.name: getattr(self, o.name)
-            for o in dataclasses.fields(self)
-            if getattr(self, o.name) != o.default
-        }
+        values = {option: getattr(self, option.name) for option in dataclasses.fields(self)}
+        return {option.name: value for option, value in values.items() if value != option.default}
 
 
 def number(option: str, value: str) -> int:
@@ -128,15 +116,8 @@ def number(option: str, value: str) -> int:
 
 # The rules inside a record: one number per option, with the options' names; but `size` is what
 # NumPy calls the length of a record.
-RULES: Final = np.dtype(
-    (
-        np.record,
-        [
-            ("side", np.int16),
-            *((option.name, np.int16) for option in dataclasses.fields(Rules)[1:]),
-        ],
-    )
-)
+_NAMED: Final = [(option.name, np.int16) for option in dataclasses.fields(Rules)[1:]]
+RULES: Final = np.dtype((np.record, [("side", np.int16), *_NAMED]))
 
 # The options of each variant that differ from the default.
 PRESETS: Final[Mapping[str, dict[str, Any]]] = {

@@ -34,77 +34,61 @@ from pente_env.lines import (
     is_empty,
     nth,
 )
-from pente_env.moves import draw, is_legal, reach, takes
+from pente_env.moves import anywhere, draw, is_legal, reach, takes
 from pente_env.options import check_choices, check_names, choice, choices_of, numbers
 from pente_env.player import Player, PlayerKernel, Row, player_kernel
 
 
 @dataclass(frozen=True)
-class _Options:
+class NoOptions:
+    """The options of `random`, of which there are none; base class of the others' options."""
+
     def __post_init__(self) -> None:
         check_choices(self, ConfigurationError)
 
 
 @dataclass(frozen=True)
-class Random(_Options):
-    """Has no options."""
-
-
-@dataclass(frozen=True)
-class Blocker(_Options):
+class Blocker(NoOptions):
     """The options of `blocker`."""
 
     ties: str = choice(
         "which of several equally good points (P14): the first, row by row, or any",
-        "first",
-        "random",
-    )
+        "first", "random",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Capturer(_Options):
+class Capturer(Blocker):
     """The options of `capturer`."""
 
-    ties: str = choice(
-        "which of several equally good points (P14): the first, row by row, or any",
-        "first",
-        "random",
-    )
     captures: str = choice(
         "which captures are equally good (P18): all, or those that take most", "any", "most"
     )
     prepares: str = choice(
         "around what it prepares a bracket (P19): a single stone; or also a pair that stands open",
-        "single",
-        "pairs",
-    )
+        "single", "pairs",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Builder(_Options):
+class Builder(NoOptions):
     """The options of `simple` and `better`."""
 
     ends: str = choice(
         "which end, if both are free (P20): any, anew each time; or forward until that is closed",
-        "random",
-        "forward",
-    )
+        "random", "forward",
+    )  # fmt: skip
     opening_stone: str = choice(
         "the first stone of a seat that does not begin (P21): anywhere, the free point nearest to "
         "the centre, or the first free one",
-        "random",
-        "nearest",
-        "first",
-    )
+        "random", "nearest", "first",
+    )  # fmt: skip
     blocks: str = choice(
         "whose runs of four, then of three, it ends before it builds: nobody's, those of all, of "
         "the seat that moves next after it, or of the one after that. So two at a table of three "
         "may spare each other",
-        "none",
-        "all",
-        "next",
-        "after",
-    )
+        "none", "all", "next", "after",
+    )  # fmt: skip
 
 
 _RANDOM_TIES: Final = choices_of(Blocker, "ties").index("random")
@@ -117,12 +101,6 @@ _NONE, _ALL, _NEXT, _AFTER = range(len(choices_of(Builder, "blocks")))
 
 # In the memory of a builder: the number of its first stone's point + 1, and the axis that it is at
 SEED, AXIS = 0, 1
-
-
-@kernel
-def anywhere(game: Game, seat: int) -> int:
-    """Any legal point."""
-    return nth(game, seat, LEGAL, draw(game, seat, count(game, seat, LEGAL)))
 
 
 @kernel
@@ -152,11 +130,10 @@ def play_blocker(game: Any, seat: int, params: Row, memory: Row) -> int:
 @player_kernel
 def play_capturer(game: Any, seat: int, params: Row, memory: Row) -> int:
     """Take stones, else prepare to."""
-    point = (
-        _best_capture(game, seat, params[0])
-        if params[1] == _MOST
-        else _one_of(game, seat, CAPTURES, params[0])
-    )
+    if params[1] == _MOST:
+        point = _best_capture(game, seat, params[0])
+    else:
+        point = _one_of(game, seat, CAPTURES, params[0])
     if point < 0:
         point = _one_of(game, seat, PROSPECTS if params[2] == _PAIRS else PREPARATIONS, params[0])
     return point if point >= 0 else anywhere(game, seat)
@@ -195,9 +172,9 @@ def play_better(game: Any, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _build(game: Game, seat: int, params: Row, memory: Row, axes: int, needs_room: bool) -> int:
-    """Block, if asked to; else extend the run through the seed.
+    """Block, if asked to; else extend the run through the seed on the first axis that is open.
 
-    It is extended on the first axis that is not boxed in; if there is none, begin again.
+    If there is none, begin again.
     """
     if params[2] != _NONE:
         point = _block(game, seat, params[2])
@@ -216,18 +193,12 @@ def _build(game: Game, seat: int, params: Row, memory: Row, axes: int, needs_roo
 
 @kernel
 def _block(game: Game, seat: int, whose: float) -> int:
-    """The first end of a run of four, else of three, of those that are to be blocked.
-
-    -1 if there is none.
-    """
+    """The first end of a run of four, else of three, that is to be blocked; -1: there is none."""
     players = int(game.num_players)
     for length in (4, 3):
         for ahead in range(1, players):
-            if (
-                whose == _ALL
-                or (whose == _NEXT and ahead == 1)
-                or (whose == _AFTER and ahead == 2 % players)
-            ):
+            after = whose == _AFTER and ahead == 2 % players
+            if whose == _ALL or (whose == _NEXT and ahead == 1) or after:
                 point = first_end(game, (seat + ahead) % players, length)
                 if point >= 0:
                     return point
@@ -236,10 +207,7 @@ def _block(game: Game, seat: int, whose: float) -> int:
 
 @kernel
 def open_axis(game: Game, seat: int, seed: int, axis: int, axes: int, needs_room: bool) -> int:
-    """The first axis from this one on along which the run through the seed can be extended.
-
-    `axes` if there is none.
-    """
+    """The first axis from this one on on which the run can be extended; `axes`: there is none."""
     while axis < axes:
         wide = not needs_room or room(game, seat, seed, axis) >= 5
         if wide and (end(game, seat, seed, axis) >= 0 or end(game, seat, seed, axis + 4) >= 0):
@@ -290,11 +258,7 @@ def _opening_stone(game: Game, seat: int, option: float) -> int:
 
 @kernel
 def _nearest(game: Game) -> int:
-    """The legal point nearest to the centre.
-
-    Points are compared by the larger of their distances either way, then by the smaller one, then
-    row by row.
-    """
+    """The legal point nearest to the centre: by its larger distance either way, then the other."""
     side, best, least = int(game.rules.side), -1, 1 << 30
     for point in range(side * side):
         down, right = abs(point // side - side // 2), abs(point % side - side // 2)
@@ -304,8 +268,8 @@ def _nearest(game: Game) -> int:
     return best
 
 
-SCRIPTED: Final[Mapping[str, tuple[PlayerKernel, type[_Options]]]] = {
-    "random": (play_random, Random),
+SCRIPTED: Final[Mapping[str, tuple[PlayerKernel, type[NoOptions]]]] = {
+    "random": (play_random, NoOptions),
     "blocker": (play_blocker, Blocker),
     "capturer": (play_capturer, Capturer),
     "simple": (play_simple, Builder),

@@ -58,12 +58,12 @@ from pente_env.rules import Rules
 _SLICE: Final = 256  # games per thread; with fewer, the thread costs more than it saves
 _BEGIN: Final = -1  # instead of an action: begin a game
 _RANDOM: Final = -1  # instead of the learner's seat: drawn for every game
-# What is drawn for a game: the learner's seat, and the two words of its seed
-_SEAT, _LOW, _HIGH = range(3)
+_SEAT, _LOW, _HIGH = range(3)  # drawn for a game: the learner's seat, and two words of its seed
+_SHARED: Final = ("observation", "action_mask", "player", "reward", "terminated")
 
 
 @dataclass
-class Batch:
+class PenteBatch:
     """The result of a step, one row per game.
 
     B games, P players, D numbers, F games that ended in this step.
@@ -95,7 +95,7 @@ class Batch:
 
 
 class _Arrays(NamedTuple):
-    """What the compiled loop reads and writes, a row a game."""
+    """The arrays of the compiled loop, a row a game."""
 
     games: Games
     ended: Games
@@ -111,7 +111,7 @@ class _Arrays(NamedTuple):
 
 
 class _Settings(NamedTuple):
-    """What does not change from step to step."""
+    """The numbers that do not change from step to step."""
 
     num_players: int
     opponents: int
@@ -214,13 +214,10 @@ class VectorPente:
             reward=np.zeros((count, players), np.float32),
             terminated=np.zeros(count, np.bool_),
         )
-        shared = {
-            name: getattr(self._arrays, name)
-            for name in ("observation", "action_mask", "player", "reward", "terminated")
-        }
+        shared = {name: getattr(self._arrays, name) for name in _SHARED}
         none = np.zeros(0, np.int64)
         shape = (0, length) if self.opponents else (0, players, length)
-        self.batch = Batch(
+        self.batch = PenteBatch(
             **shared, actor=np.zeros(count, np.int16), finished=none,
             final_observation=np.zeros(shape, np.float32),
             final_games=empty_games(0),
@@ -228,19 +225,17 @@ class VectorPente:
         self._table = Table.of(self.opponents)
 
     def _seed(self, seed: int) -> None:
-        low, high = split_seeds([seed])[0]
+        low, high = split_seeds([seed])[0].tolist()
         self.seed = int(seed)
-        encoding = ENCODINGS.index(self.encoding)
-        self._settings = _Settings(
-            self.num_players, len(self.opponents), self._seat, encoding, int(low), int(high)
-        )
+        encoding, others = ENCODINGS.index(self.encoding), len(self.opponents)
+        self._settings = _Settings(self.num_players, others, self._seat, encoding, low, high)
 
     @property
     def games(self) -> Games:
         """(B,) records of the running games, not copies."""
         return self._arrays.games
 
-    def reset(self, seed: int | None = None) -> Batch:
+    def reset(self, seed: int | None = None) -> PenteBatch:
         """Begin all games again from generation 0: the same seed gives the same games.
 
         Args:
@@ -257,7 +252,7 @@ class VectorPente:
         self.batch.actor[:] = self.batch.player
         return self.batch
 
-    def step(self, actions: ArrayLike) -> Batch:
+    def step(self, actions: ArrayLike) -> PenteBatch:
         """Put a stone in every game and advance to the next.
 
         Args:
@@ -297,16 +292,10 @@ class VectorPente:
         self._running = False  # until all went well
         slices = min(self.threads, -(-self.num_games // _SLICE))
         bounds = np.linspace(0, self.num_games, slices + 1).astype(int).tolist()
-        if slices == 1:
-            failures = [
-                _advance(self._arrays, self._settings, self._table, actions, 0, self.num_games)
-            ]
-        else:
-            parts = (
-                (self._arrays, self._settings, self._table, actions, *part)
-                for part in itertools.pairwise(bounds)
-            )
-            failures = self._threads.map(_advance, parts)
+        given = self._arrays, self._settings, self._table, actions
+        parts = [(*given, *part) for part in itertools.pairwise(bounds)]
+        alone = slices == 1
+        failures = [_advance(*parts[0])] if alone else self._threads.map(_advance, parts)
         self._check(max(failures))
         self._collect()
         self._running = True
@@ -326,20 +315,13 @@ class VectorPente:
         batch = self.batch
         batch.finished = np.flatnonzero(batch.terminated)
         batch.final_games = self._arrays.ended[batch.finished]
-        length, encoding = batch.observation.shape[1], self._settings.encoding
+        each = 1 if self.opponents else self.num_players
         seats = np.tile(np.arange(self.num_players), len(batch.finished))
         if self.opponents:
             seats = batch.actor[batch.finished].astype(np.int64)
-        out = np.empty((len(seats), length), np.float32)
-        write_observations(
-            np.repeat(batch.final_games, 1 if self.opponents else self.num_players),
-            seats,
-            encoding,
-            out,
-        )
-        batch.final_observation = (
-            out if self.opponents else out.reshape(-1, self.num_players, length)
-        )
+        seen = np.empty((len(seats), batch.observation.shape[1]), np.float32)
+        write_observations(np.repeat(batch.final_games, each), seats, self._settings.encoding, seen)
+        batch.final_observation = seen if self.opponents else seen.reshape(-1, each, seen.shape[1])
 
     def close(self) -> None:
         """Stop the threads. They are started again when needed."""
@@ -349,11 +331,9 @@ class VectorPente:
         return self.num_games
 
     def __repr__(self) -> str:
-        names = [player.name for player in self.opponents]
-        return (
-            f"VectorPente(num_games={self.num_games}, num_players={self.num_players},"
-            f" opponents={names or None})"
-        )
+        names = [player.name for player in self.opponents] or None
+        sizes = f"num_games={self.num_games}, num_players={self.num_players}"
+        return f"VectorPente({sizes}, opponents={names})"
 
 
 def check_seat(seat: object, players: int) -> int:
@@ -384,12 +364,8 @@ def _begin(arrays: Any, settings: Any, row: int) -> None:
     arrays.generation[row] = generation + 1
     arrays.games[row] = arrays.template[0]
     players = settings.num_players
-    start(
-        arrays.games[row],
-        players,
-        _draw(settings, row, generation, _LOW),
-        _draw(settings, row, generation, _HIGH),
-    )
+    low, high = _draw(settings, row, generation, _LOW), _draw(settings, row, generation, _HIGH)
+    start(arrays.games[row], players, low, high)
     learner = settings.seat
     if learner == _RANDOM:
         learner = (_draw(settings, row, generation, _SEAT) * players) >> 32
@@ -402,10 +378,7 @@ def _begin(arrays: Any, settings: Any, row: int) -> None:
 
 @inlined
 def _play_on(game: Game, table: Any, seats: Any, memory: Any) -> int:
-    """Let the opponents play until the learner is to move or the game is over.
-
-    Returns a point that is not legal, otherwise -1.
-    """
+    """Let the opponents play on to the learner or the end; an illegal point, otherwise -1."""
     while game.ending == RUNNING and seats[game.player] >= 0:
         point = ask(game, table, seats, memory)
         if not is_legal(game, point):
@@ -416,10 +389,7 @@ def _play_on(game: Game, table: Any, seats: Any, memory: Any) -> int:
 
 @entry()
 def _advance(arrays: Any, settings: Any, table: Any, actions: Any, first: int, last: int) -> int:
-    """Carry out the actions of some games.
-
-    Returns a number for the first game in which an opponent failed, otherwise -1.
-    """
+    """Carry out the actions of some games; the first one in which an opponent failed, or -1."""
     arrays, table, actions = borrowed(arrays), borrowed(table), borrowed(actions)
     for row in range(first, last):
         arrays.terminated[row] = False

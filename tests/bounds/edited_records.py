@@ -54,7 +54,7 @@ TRUSTED = (
     "monopoly_bench.puzzles.", "monopoly_env.render.", "monopoly_table.", "monopoly_env.validate.",
     "monopoly_env.envs.vector.Batch",
     "pente_env.core.illegal", "pente_env.loop.", "pente_env.play.", "pente_env.render.caption",
-    "pente_env.vector.Batch",
+    "pente_env.vector.PenteBatch",
 )  # fmt: skip
 CALLED_ANYWAY = ("narrate.step", "svg.draw", "svg.element", "text.board")  # of `render`
 

@@ -15,9 +15,8 @@ from pente_env import core, matches
 from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, evaluate
 from pente_env.lines import is_empty
 from pente_env.loop import Table, play_games
-from pente_env.moves import draw
+from pente_env.moves import anywhere, draw
 from pente_env.player import Player, player_kernel
-from pente_env.scripted import anywhere
 
 
 @player_kernel

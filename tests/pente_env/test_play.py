@@ -13,7 +13,7 @@ import pente_env as pe
 from monopoly_env.cli.terminal import QuitError
 from pente_env import core
 from pente_env.loop import Table, play_games
-from pente_env.play import Options, main, play
+from pente_env.play import PenteOptions, main, play
 from pente_env.player import Player
 from tests.pente_env.test_matches import watching
 
@@ -89,7 +89,7 @@ def test_a_player_that_watches_plays_as_in_a_match(
     """Its stones depend on how many stones it has seen, those of a person too."""
     seated, options = (
         [Player("watching", watching, watches=True), pe.make("capturer")],
-        Options(players=("watching", "capturer")),
+        PenteOptions(players=("watching", "capturer")),
     )
     for seed in range(5):
         games = core.new_games([seed])
@@ -106,7 +106,7 @@ def test_a_player_that_watches_plays_as_in_a_match(
             core.new_games([0]),
             [seated[0], None],
             Console(),
-            Options(players=("watching", "human")),
+            PenteOptions(players=("watching", "human")),
         )
     # the third point: it has seen three boards
     assert "3 X (watching): D7" in capsys.readouterr().out
