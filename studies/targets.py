@@ -43,7 +43,7 @@ PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "values.md"
 # batch: of these games the network knows nothing, and nothing is measured on them
 FIRST: Final = UNKNOWN + (UNKNOWN >> 2)
 _MINIBATCH: Final = 256
-_POLICIES: Final = ("taught", "held out")
+_POLICIES: Final = ("training", "held out")
 
 
 @dataclass(frozen=True)
@@ -79,16 +79,16 @@ def labelled(
     """
     batches = range(FIRST, FIRST + -(-options.states // BATCH))
     played = list(
-        play(learner.taught, batches, options.seed, kept=1, records=True, threads=options.threads)
+        play(learner.mixture, batches, options.seed, kept=1, records=True, threads=options.threads)
     )
     shares = np.zeros((len(played), BATCH, 1, 4))
     for place, (batch, states) in enumerate(
         track(list(zip(batches, played, strict=True)), "playing out", console=console)
     ):
         players = int(states.players[0])
-        seats = learner.taught.seats(players, BATCH, options.seed, batch)
+        seats = learner.mixture.seats(players, BATCH, options.seed, batch)
         for row in np.flatnonzero(states.kept):
-            seated = [learner.taught.policies[number] for number in seats[row]]
+            seated = [learner.mixture.policies[number] for number in seats[row]]
             # of this state alone
             luck = int(np.random.SeedSequence((options.seed, batch, int(row))).generate_state(1)[0])
             how: dict[str, Any] = {
@@ -149,18 +149,18 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
     minutes = (time.process_time() - began) / 60
     set_arrays_of(learner.network, arrays)
     rows: list[dict[str, Any]] = [
-        {"taught by": "as it ships", "learning rate": None} | learner.measure()
+        {"targets": "as it ships", "learning rate": None} | learner.measure()
     ]
     for rate in options.learning_rates:
         for name, goal in (("outcomes", states.share[:, None]), ("playouts", shares)):
             set_arrays_of(learner.network, arrays)
             rows.append(
-                {"taught by": name, "learning rate": rate}
+                {"targets": name, "learning rate": rate}
                 | teach(learner, states, goal, rate, options)
             )
     lines = [
         (
-            row["taught by"],
+            row["targets"],
             f"{row['learning rate']:g}" if row["learning rate"] else "",
             *(f"{row[name]:.4f}" for name in _POLICIES),
         )
@@ -173,7 +173,7 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
     )
     page.write(
         "targets",
-        f"{about}\n\n{markdown(('taught by', 'learning rate', *_POLICIES), lines)}",
+        f"{about}\n\n{markdown(('targets', 'learning rate', *_POLICIES), lines)}",
         "\n## Outcomes or playouts\n\n",
     )
     return {"rows": rows, "minutes": minutes}
@@ -183,7 +183,7 @@ def show(results: dict[str, Any]) -> None:
     """Print the rows."""
     for row in results["rows"]:
         print(
-            f"{row['taught by']:12} {row['learning rate'] or '':6}: {row['taught']:.4f} taught,"
+            f"{row['targets']:12} {row['learning rate'] or '':6}: {row['training']:.4f} training,"
             f" {row['held out']:.4f} held out"
         )
 

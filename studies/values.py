@@ -8,7 +8,7 @@ python -m studies.values
 python -m studies.values --run runs/values
 
 Each position is a decision of another game, of which the network has learned nothing: between
-policies that it was taught from, between families that it has never seen, and between these from a
+policies that it was trained on, between families that it has never seen, and between these from a
 position dealt at random. Its forecast is compared with how the game really ended, and so are the
 shares of playouts from the same position.
 """
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 # Who plays, and of which kind the games are (`training.values.sampling.KINDS`).
 POOLS: Final[dict[str, tuple[Callable[[], Mixture], str]]] = {
-    "Taught policies": (Mixture.taught, "ordinary"),
+    "Training policies": (Mixture.training, "ordinary"),
     "Held-out policies": (Mixture.held_out, "ordinary"),
     "Held-out policies, games begun in the middle": (Mixture.held_out, "dealt"),
 }
@@ -67,7 +67,7 @@ HEADINGS: Final = (
     "positions", "number", "network", "playouts", "network less playouts", "95% interval", "worth",
     "distance of network and playouts",
 )  # fmt: skip
-_MEASURED: Final = ("taught", "held out")  # by `training.values` on its way
+_MEASURED: Final = ("training", "held out")  # by `training.values` on its way
 _BINS: Final = np.linspace(0, 1, 11)  # of the calibration picture
 _REPEATS: Final = 5  # of the measurement of speed
 
@@ -393,7 +393,7 @@ def _card(results: dict[str, Any]) -> str:
             f"- **Network**: {sizes}, ReLU, softmax over the players left; {weights:,} numbers. "
             f"{results['speed']:,.0f} values a second on one core at tables of four, "
             "features included.",
-            f"- **Taught by**: the outcomes of {about['games']:,} games, {about['states']} states "
+            f"- **Trained on**: the outcomes of {about['games']:,} games, {about['states']} states "
             f"of each; seed {about['seed']}; tables of {', '.join(map(str, about['players']))}; "
             f"rules {', '.join(about['rules'])}.",
             f"- **Players of these games**, with their weights: {policies}; {about['variants']} "

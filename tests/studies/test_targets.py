@@ -20,7 +20,7 @@ from training.values.train import ValueLearner
 
 @pytest.fixture(autouse=True)
 def _few_games(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "TAUGHT", {"algorithmic": 1.0})
+    monkeypatch.setattr(tables, "TRAINING", {"algorithmic": 1.0})
     monkeypatch.setattr(tables, "VARIED", {})
     monkeypatch.setattr(tables, "HELD_OUT", {"random/no_trades": 1.0})
     monkeypatch.setattr(train, "_MEASURED", 2)
@@ -62,6 +62,6 @@ def test_the_page_tells_every_rate_and_both_teachers(tmp_path: Path) -> None:
     rows = [
         line.split("|")[1:-1] for line in page.read_text().splitlines() if line.startswith("| ")
     ]
-    assert [row[0].strip() for row in rows] == ["taught by", "as it ships", "outcomes", "playouts"]
+    assert [row[0].strip() for row in rows] == ["targets", "as it ships", "outcomes", "playouts"]
     scores = [float(row[2]) for row in rows[1:]]
     assert len(set(scores)) == 3  # each taught the network something else

@@ -31,13 +31,13 @@ def test_scores_and_their_paired_difference_by_hand() -> None:
 def test_the_page_is_written_from_what_was_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tables, "TAUGHT", {"algorithmic": 1.0})
+    monkeypatch.setattr(tables, "TRAINING", {"algorithmic": 1.0})
     monkeypatch.setattr(tables, "VARIED", {})
     monkeypatch.setattr(tables, "HELD_OUT", {"random/no_trades": 1.0})
     run = tmp_path / "run"
     run.mkdir()
     (run / "evaluation.json").write_text(
-        json.dumps({"curve": [{"games": 4096, "taught": 0.4, "held out": 0.5}]})
+        json.dumps({"curve": [{"games": 4096, "training": 0.4, "held out": 0.5}]})
     )
     page = tmp_path / "page" / "values.md"
     line = [

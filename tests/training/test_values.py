@@ -35,7 +35,7 @@ QUICK = {"algorithmic": 2.0, "random/no_trades": 1.0}
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few policies, few games, and only tables of two and three, with a cap."""
-    monkeypatch.setattr(tables, "TAUGHT", QUICK)
+    monkeypatch.setattr(tables, "TRAINING", QUICK)
     monkeypatch.setattr(tables, "HELD_OUT", {"algorithmic": 1.0})
     monkeypatch.setattr(tables, "VARIED", {})
     monkeypatch.setattr(tables, "SETTINGS", ((2, "ocnaru"), (3, "mukhar")))
@@ -93,8 +93,8 @@ def test_policies_are_drawn_by_their_weights() -> None:
     alike = (seats == seats[:, :1]).all(axis=1).mean()
     expected = tables.SAME + (1 - tables.SAME) * (0.75**3 + 0.25**3)
     assert abs(alike - expected) < 5 * np.sqrt(expected * (1 - expected) / 20_000)
-    taught = {policy.name.split("/")[0] for policy in Mixture.taught().policies}
-    assert not taught & {policy.name.split("/")[0] for policy in Mixture.held_out().policies}
+    trained = {policy.name.split("/")[0] for policy in Mixture.training().policies}
+    assert not trained & {policy.name.split("/")[0] for policy in Mixture.held_out().policies}
 
 
 def test_shares_change_between_seats_and_places() -> None:
@@ -134,7 +134,7 @@ def test_a_run_that_was_stopped_ends_in_the_same_bits(
     whole = dataclasses.replace(SMALL, out=tmp_path / "whole")
     results = train.execute(whole, Console(file=io.StringIO()))
     assert [row["games"] for row in results["curve"]] == [2 * BATCH, 4 * BATCH, 6 * BATCH]
-    assert all(0 < row[name] < 1 for row in results["curve"] for name in ("taught", "held out"))
+    assert all(0 < row[name] < 1 for row in results["curve"] for name in ("training", "held out"))
     value = agents.values.make(results["value"])
     assert value.about["policies"] == QUICK
     assert list((tmp_path / "whole" / "curves").iterdir())

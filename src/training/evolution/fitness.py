@@ -1,4 +1,4 @@
-"""The tables that a candidate is to win, and the worth of a game to members of a population.
+"""Matchups that a player under test is to win, and points of games between members of a population.
 
 The points of a game are the six measures of Mukhar & Kalita. All but the tournament are summed over
 the matches of a generation. The paper (2012) reports them raw; the thesis (2013) scales them to 0

@@ -109,15 +109,9 @@ class Search(ABC):
         self.seconds = 0.0
 
     def game_seed(self, purpose: int, *more: int) -> int:
-        """The seed of the games of this generation.
-
-        Games of one purpose never meet those of another again.
-        """
-        return int(
-            np.random.SeedSequence((self.options.seed, purpose, self.step, *more)).generate_state(
-                1
-            )[0]
-        )
+        """Seed of the games of one purpose in this generation; no two share a game."""
+        seed = np.random.SeedSequence((self.options.seed, purpose, self.step, *more))
+        return int(seed.generate_state(1)[0])
 
     def played(self, games: int) -> None:
         """Move the bar by games that have just ended, or need not be played."""
@@ -131,16 +125,11 @@ class Search(ABC):
     def add_row(
         self, fitness: NDArray[np.float64], before: Mapping[str, float], after: Mapping[str, float]
     ) -> None:
-        """Add a point to every curve.
-
-        The curves are of the (L,) fitness of a generation, and of what comes before and after it.
-        """
+        """Add a point to every curve: of the (L,) fitness, and of others before and after it."""
         row = {"generation": float(self.step), **before}
         row |= {"fitness/mean": float(fitness.mean()), "fitness/deviation": float(fitness.std())}
-        row |= {
-            f"fitness/{name}": float(np.quantile(fitness, share))
-            for name, share in _QUANTILES.items()
-        }
+        quantiles = np.quantile(fitness, list(_QUANTILES.values())).tolist()
+        row |= {f"fitness/{name}": q for name, q in zip(_QUANTILES, quantiles, strict=True)}
         self.rows.append({**row, **after})
 
     @abstractmethod
@@ -183,11 +172,9 @@ class Search(ABC):
     def values(self) -> dict[str, Any]:
         """What a checkpoint holds as JSON."""
         return {
-            "generation": self.step,
-            "rows": self.rows,
-            "measurements": self.measurements,
+            "generation": self.step, "rows": self.rows, "measurements": self.measurements,
             "seconds": self.seconds,
-        }
+        }  # fmt: skip
 
     def state(self) -> tuple[Parts, dict[str, Any]]:
         """All that the run continues from."""
@@ -214,11 +201,8 @@ class Search(ABC):
         """Continue from the arrays of a checkpoint and from what else `values` holds."""
 
 
-class Keeper:
-    """Saves a search every generation, or as often as costs little.
-
-    What is lost to a power cut is a minute at most.
-    """
+class Saving:
+    """Saves a search after each generation, or as often as costs little."""
 
     def __init__(self, search: Search, session: Session) -> None:
         """Nothing is saved yet."""
@@ -228,8 +212,8 @@ class Keeper:
         self._saved = self._at = -math.inf
         self._cost = 0.0
 
-    def keep(self) -> None:
-        """Save if it is time to."""
+    def save_if_due(self) -> None:
+        """Save if saving takes a tenth of the time at most, or after a minute."""
         if time.perf_counter() - self._at >= min(_SHARE * self._cost, _LONGEST):
             self.save()
 
@@ -238,44 +222,37 @@ class Keeper:
         search, began = self.search, time.perf_counter()
         # what was lost when a run was killed is not counted
         search.seconds = self._earlier + began - self._began
-        if (
-            self.pending
-            or self._saved == search.step
-            or len(search.rows) != search.step
-            or not search.rows
-        ):
-            return
-        self.session.save(search, search.step)
-        write_csv(self.session.run.folder / CURVES, search.rows)
-        self._saved, self._at = search.step, time.perf_counter()
-        self._cost = self._at - began
+        whole = search.rows and len(search.rows) == search.step and not self.pending
+        if whole and self._saved != search.step:
+            self.session.save(search, search.step)
+            write_csv(self.session.run.folder / CURVES, search.rows)
+            self._saved, self._at = search.step, time.perf_counter()
+            self._cost = self._at - began
 
 
-def evolve(search: Search, keeper: Keeper) -> None:
+def evolve(search: Search, saving: Saving) -> None:
     """The loop: generations, and what is measured between them."""
     length = search.options.length
     try:
         if not search.step:
             search.begin()
         while search.step < length:
-            fitness = (
-                f", fitness {search.rows[-1]['fitness/mean']:.3g}, best"
-                f" {search.rows[-1]['fitness/max']:.3g}"
-                if search.rows
-                else ""
-            )
-            search.doing(f"generation {search.step + 1:,}/{length:,}{fitness}")
+            told = f"generation {search.step + 1:,}/{length:,}"
+            if search.rows:
+                row = search.rows[-1]
+                told += f", fitness {row['fitness/mean']:.3g}, best {row['fitness/max']:.3g}"
+            search.doing(told)
             search.advance()
-            keeper.pending = True  # saved now, it would go on without its measurement
-            search.report.scalars(
-                search.step,
-                {name: value for name, value in search.rows[-1].items() if name != "generation"},
-            )
-            search.measure(keeper.session.run)
-            keeper.pending = False
-            keeper.keep()
+            saving.pending = True  # saved now, it would go on without its measurement
+            points = {
+                name: value for name, value in search.rows[-1].items() if name != "generation"
+            }
+            search.report.scalars(search.step, points)
+            search.measure(saving.session.run)
+            saving.pending = False
+            saving.save_if_due()
     finally:  # also when it was stopped, or a cluster failed
-        keeper.save()
+        saving.save()
 
 
 def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
@@ -299,11 +276,8 @@ def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
         ) as session:
             if options.resume:
                 session.restore(search)
-            search.report, search.console, search.games_played = (
-                session.report,
-                console,
-                search.games(search.step),
-            )
+            search.report, search.console = session.report, console
+            search.games_played = search.games(search.step)
             length = max(options.length, search.step)
             if search.step > options.length:
                 console.print(
@@ -316,23 +290,20 @@ def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
                 "games",
                 step=search.step,
             )
-            evolve(search, Keeper(search, session))
+            evolve(search, Saving(search, session))
             results = search.finish(session.run)
             session.run.write_json("evaluation.json", results)
     return results
 
 
 def carry_on(options: EvolutionOptions, console: Console) -> dict[str, Any]:
-    """Carry out a run, or what is missing of it.
-
-    It is `execute`, which resumes a run that was begun in its folder.
+    """Carry out a run, or the rest of one that was begun in its folder.
 
     Raises:
         MonopolyError: As by `execute`; a run in the folder that was begun with other settings.
     """
-    return execute(
-        replace(options, resume=(options.out / CONFIG).is_file(), overwrite=False), console
-    )
+    begun = (options.out / CONFIG).is_file()
+    return execute(replace(options, resume=begun, overwrite=False), console)
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:

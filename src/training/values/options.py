@@ -20,7 +20,7 @@ FREE_HERE: Final = (*FREE, "threads")  # options that do not change the result
 class ValueOptions(RunOptions):
     """Train the network of `agents.values` on games of scripted policies, and measure it.
 
-    It is measured on games that it was not taught from.
+    It is measured on games that it was not trained on.
     """
 
     out: Path = Path("runs/values")

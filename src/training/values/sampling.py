@@ -2,7 +2,7 @@
 
 Games are played in compiled code, and of each a few decisions are kept as features.
 
-    for states in play(Mixture.of(TAUGHT), range(64), seed=0):
+    for states in play(Mixture.of(TRAINING), range(64), seed=0):
         learn(states.seen, states.share)
 
 Of every game up to KEPT decisions are kept, each with the same chance (reservoir sampling), but for

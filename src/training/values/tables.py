@@ -1,4 +1,4 @@
-"""The games that states are taken from: which policies play, at which tables, under which rules."""
+"""The games that states are taken from: policies, tables and rules."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import Rules
 
 # Each seat draws its policy by these weights. `fp/*`, `landlord/*` and `yasumura` are left out on
-# purpose: the network is judged on them.
-TAUGHT: Final[Mapping[str, float]] = {
+# purpose: the network is measured on them.
+TRAINING: Final[Mapping[str, float]] = {
     "expert": 4,
     "expert/evolved": 0.5,  # slow
     "expert/evolved/two": 2,
@@ -74,8 +74,8 @@ SETTINGS: Final = tuple(
     )
     for players in sizes
 )
-# share of the games in which one policy has all seats: there a lead tells nothing of who plays
-# better
+# share of the games in which one policy has all seats: there a lead does not tell the better
+# player
 SAME: Final = 0.5
 BATCH: Final = 32  # games of one setting that are played together
 
@@ -110,13 +110,13 @@ class Mixture:
         return cls([compiled(policy) for policy in policies], np.array(odds) / sum(odds))
 
     @classmethod
-    def taught(cls) -> Mixture:
-        """The players of the games that a network is taught from."""
-        return cls.of(TAUGHT, VARIED)
+    def training(cls) -> Mixture:
+        """The players of the games that a network is trained on."""
+        return cls.of(TRAINING, VARIED)
 
     @classmethod
     def held_out(cls) -> Mixture:
-        """Players that no network here has seen."""
+        """Players that no network here was trained on."""
         return cls.of(HELD_OUT)
 
     def seats(self, players: int, games: int, *seed: int) -> NDArray[np.int64]:
@@ -144,10 +144,10 @@ def variants(name: str, kind: type[Parameters]) -> list[Policy]:
     return made
 
 
-def about() -> dict[str, Any]:
-    """The games that a network is taught from, as JSON values."""
+def training_games() -> dict[str, Any]:
+    """The games that a network is trained on, as JSON values."""
     return {
-        "policies": dict(TAUGHT),
+        "policies": dict(TRAINING),
         "varied": {name: weight for name, (_, weight) in VARIED.items()},
         "variants": VARIANTS,
         "spread": SPREAD,

@@ -1,6 +1,4 @@
-"""A network that gives the shares of the win of all players, from top to bottom.
-
-Here are targets, learner and training loop.
+"""Train the network that gives the shares of the win of all players: targets, learner, loop.
 
 python -m training.values                                      # half an hour on one core
 python -m training.values --games 4000 --out runs/short        # a minute
@@ -41,7 +39,7 @@ from training.run.options import result_settings
 from training.run.session import DivergenceError, Session
 from training.values.options import FREE_HERE, UNKNOWN, ValueOptions, check
 from training.values.sampling import States, play
-from training.values.tables import BATCH, Mixture, about
+from training.values.tables import BATCH, Mixture, training_games
 
 # in the folder of a run, beside what every run has
 FILES: Final = {"value.safetensors": "the network: `agents.values.make` reads it"}
@@ -84,19 +82,19 @@ def returns(
     Returns:
         (B, K, 4) G.
     """
-    goal = np.repeat(share[:, None], values.shape[1], 1)
+    target = np.repeat(share[:, None], values.shape[1], 1)
     for t in range(values.shape[1] - 2, -1, -1):
         goes_on = (t + 1 < count)[:, None]
-        goal[:, t] = np.where(
-            goes_on, (1 - trace) * values[:, t + 1] + trace * goal[:, t + 1], share
+        target[:, t] = np.where(
+            goes_on, (1 - trace) * values[:, t + 1] + trace * target[:, t + 1], share
         )
-    return goal
+    return target
 
 
-def losses(logits: Tensor, goal: Tensor, there: Tensor) -> Tensor:
+def losses(logits: Tensor, target: Tensor, there: Tensor) -> Tensor:
     """(N,) cross-entropy of (N, 4) shares by place, given (N, 4) which places have a player."""
     logs = logits.masked_fill(~there, -torch.inf).log_softmax(1)
-    return -(goal * logs.masked_fill(~there, 0.0)).sum(1)
+    return -(target * logs.masked_fill(~there, 0.0)).sum(1)
 
 
 def brier(shares: NDArray[np.float64], outcome: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -116,7 +114,7 @@ class ValueLearner:
     Attributes:
         options: Its options.
         games: Games learned from so far.
-        curve: What was measured: `games`, and the Brier score on `taught` and `held out` policies.
+        curve: `games`, and the Brier scores on `training` and `held out` policies.
     """
 
     def __init__(self, options: ValueOptions) -> None:
@@ -126,7 +124,7 @@ class ValueLearner:
         self.options = options
         self.games = 0
         self.curve: list[dict[str, float]] = []
-        self.taught = Mixture.taught()
+        self.mixture = Mixture.training()
         self.network = Network(ARCHITECTURE)
         with torch.no_grad():
             self.network.last.weight.zero_()  # everybody's share is the same at first
@@ -139,7 +137,7 @@ class ValueLearner:
         )
         measured = range(UNKNOWN, UNKNOWN + _MEASURED)
         self._measured = {
-            "taught": (self.taught, measured),
+            "training": (self.mixture, measured),
             "held out": (Mixture.held_out(), measured),
         }
         self._states: dict[str, States] = {}
@@ -150,7 +148,7 @@ class ValueLearner:
         last = min(first + self.options.chunk // BATCH, self.options.games // BATCH)
         return States.joined(
             play(
-                self.taught,
+                self.mixture,
                 range(first, last),
                 self.options.seed,
                 kept=self.options.kept,
@@ -169,23 +167,14 @@ class ValueLearner:
         """
         options, there = self.options, states.there
         values = self.shares(states)
-        goal = by_place(returns(values, states.share, states.kept, options.trace), states.seats)[
-            there
-        ]
-        seen, seats = (
-            torch.from_numpy(states.seen[there]),
-            torch.from_numpy(states.seats[there] >= 0),
-        )
-        wanted = torch.from_numpy(goal.astype(np.float32))
+        targets = returns(values, states.share, states.kept, options.trace)
+        target = by_place(targets, states.seats)[there]
+        seen = torch.from_numpy(states.seen[there])
+        seats = torch.from_numpy(states.seats[there] >= 0)
+        wanted = torch.from_numpy(target.astype(np.float32))
         draw = np.random.Generator(np.random.PCG64((options.seed, self.games)))
-        steps, total = (
-            [
-                rows
-                for _ in range(options.epochs)
-                for rows in minibatches(draw, len(goal), options.batch)
-            ],
-            0.0,
-        )
+        epochs = [minibatches(draw, len(target), options.batch) for _ in range(options.epochs)]
+        steps, total = [rows for epoch in epochs for rows in epoch], 0.0
         for number, rows in enumerate(steps):
             done = (self.games + len(states.kept) * number / len(steps)) / options.games
             for group in self._optimizer.param_groups:
@@ -251,9 +240,9 @@ def minibatches(draw: np.random.Generator, rows: int, size: int) -> Sequence[NDA
 # --- training
 
 
-def taught_from(options: ValueOptions) -> dict[str, Any]:
-    """What a network was taught from, as JSON values of its file."""
-    return about() | {
+def training_of(options: ValueOptions) -> dict[str, Any]:
+    """The training of a network, as JSON values of its file."""
+    return training_games() | {
         "games": options.games,
         "states": options.kept,
         "seed": options.seed,
@@ -284,7 +273,7 @@ def execute(options: ValueOptions, console: Console) -> dict[str, Any]:
             damaged, a loss that is not finite.
     """
     check(options)
-    settings = result_settings(options, FREE_HERE, preset="values", taught=about())
+    settings = result_settings(options, FREE_HERE, preset="values", training=training_games())
     with Session.open(
         options, settings, console, f"{options.games:,} games", files=FILES
     ) as session:
@@ -294,7 +283,7 @@ def execute(options: ValueOptions, console: Console) -> dict[str, Any]:
         session.report.begin(options.games, learner.games, "games")
         train(learner, session)
         file = session.run.folder / "value.safetensors"
-        save(file, arrays_of(learner.network), taught_from(options))
+        save(file, arrays_of(learner.network), training_of(options))
         results = {"value": str(file), "games": learner.games, "curve": learner.curve}
         session.run.write_json("evaluation.json", results)
         return results | {"time": session.report.clock.shares()}
@@ -304,10 +293,10 @@ def show(results: dict[str, Any]) -> None:
     """Print the Brier scores of a run."""
     table = TextTable(
         "games",
-        "taught policies",
+        "training policies",
         "held-out policies",
-        title=f"Brier score of {results['value']} on games it was not taught from",
+        title=f"Brier score of {results['value']} on games it was not trained on",
     )
     for row in results["curve"][-10:]:
-        table.add_row(f"{row['games']:,}", f"{row['taught']:.4f}", f"{row['held out']:.4f}")
+        table.add_row(f"{row['games']:,}", f"{row['training']:.4f}", f"{row['held out']:.4f}")
     Console().print(table)
