@@ -43,8 +43,8 @@ def two() -> Any:
     return core.new_games([0, 1], 2)
 
 
-def watch(seats: Any) -> None:
-    agents.make("genetic/esp/attentive").watch(two(), seats, np.zeros((2, 64)))
+def observe(seats: Any) -> None:
+    agents.make("genetic/esp/attentive").observe(two(), seats, np.zeros((2, 64)))
 
 
 CALLS: Mapping[str, tuple[Callable[[], object], str]] = {
@@ -75,8 +75,8 @@ CALLS: Mapping[str, tuple[Callable[[], object], str]] = {
         lambda: encoding.observe_all(batch_of(pe.new_game())),
         "Expected an array of games",
     ),
-    "watch: seats": (lambda: watch(np.array([0, 10**9])), "Seats must be 2 whole numbers"),
-    "watch: one seat": (lambda: watch(np.array([0])), "Seats must be 2 whole numbers"),
+    "observe: seats": (lambda: observe(np.array([0, 10**9])), "Seats must be 2 whole numbers"),
+    "observe: one seat": (lambda: observe(np.array([0])), "Seats must be 2 whole numbers"),
     "rewards.after: memory": (
         lambda: rewards.make("win_shaped").after(me.new_game(8), np.zeros(1)),
         "of 8 numbers or more",

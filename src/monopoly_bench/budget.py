@@ -63,9 +63,9 @@ class Timed(BatchedPolicy):
         """The agent's."""
         return self.agent.encoding()
 
-    def watch(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:
+    def observe(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:
         """Let the agent look; this is not timed."""
-        self.agent.watch(games, seats, memory)
+        self.agent.observe(games, seats, memory)
 
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
         """Ask about one decision after another."""

@@ -254,7 +254,7 @@ def _bare(policy: Policy) -> CompiledPolicy:
         policy.kernel,
         policy.params,
         reads_mask=policy.reads_mask,
-        watch=policy.watcher,
+        observe=policy.observer,
     )
 
 

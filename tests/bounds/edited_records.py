@@ -59,7 +59,7 @@ TRUSTED = (
 CALLED_ANYWAY = ("narrate.step", "svg.draw", "svg.element", "text.board")  # of `render`
 
 RANDOM = agents.make("random")
-WATCHES = agents.make("genetic/esp/attentive")
+OBSERVES = agents.make("genetic/esp/attentive")
 PLAYED = {"policies": "random", "n": 1, "threads": 1}
 FOLDER = tempfile.mkdtemp()
 RECORDING = replays.Replay(me.Rules(), 0, 2, ("a", "b"), np.zeros(2, np.uint8), turn_limit=1)
@@ -131,13 +131,13 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "monopoly_env.encoding.observe_all": lambda game: encoding.observe_all(
         many(game), "ocnaru100+"
     ),
-    "monopoly_env.policy.protocol.CompiledPolicy.watch": lambda game: WATCHES.watch(
+    "monopoly_env.policy.protocol.CompiledPolicy.observe": lambda game: OBSERVES.observe(
         many(game), np.zeros(1, np.int64), np.zeros((1, 64))
     ),
     "monopoly_env.policy.protocol.Decisions.__init__": lambda game: RANDOM.act(
         agents.Decisions(many(game))
     ),
-    "monopoly_env.policy.protocol.Policy.watch": lambda game: agents.Policy.watch(
+    "monopoly_env.policy.protocol.Policy.observe": lambda game: agents.Policy.observe(
         RANDOM, many(game), np.zeros(1), np.zeros((1, 64))
     ),
     "monopoly_env.positions.force": lambda game: me.force(

@@ -51,7 +51,7 @@ class NetworkPolicy(CompiledPolicy, ABC):
         arrays: Mapping[str, NDArray[Any]],
         *,
         kind: str,
-        watch: Any = None,
+        observe: Any = None,
     ) -> None:
         """Start with these weights.
 
@@ -60,10 +60,10 @@ class NetworkPolicy(CompiledPolicy, ABC):
             kernel: The policy's kernel.
             arrays: Weights (out, in) and biases (out,), by network and layer.
             kind: Its kind in saved files.
-            watch: See `CompiledPolicy`.
+            observe: See `CompiledPolicy`.
         """
         self._arrays = dict(arrays)
-        super().__init__(name, kernel, self._row(), kind=kind, reads_mask=False, watch=watch)
+        super().__init__(name, kernel, self._row(), kind=kind, reads_mask=False, observe=observe)
 
     @abstractmethod
     def _row(self) -> NDArray[np.float64]:

@@ -46,7 +46,7 @@ from monopoly_env.policy.protocol import (
     Decisions,
     Policy,
     call,
-    call_watch,
+    call_observe,
 )
 from monopoly_env.rules import Rules
 
@@ -76,7 +76,7 @@ PROGRESS: Final = np.dtype(
             ("turn", np.int32),  # the turn of the last decision; 0: no decision yet
             ("decisions", np.int32),  # made in this turn
             ("stop", np.int32),  # why the game last stopped; 0: it has not
-            ("watched", np.int64),  # the turn that policies which watch have seen; 0: none yet
+            ("observed", np.int64),  # the turn that policies that observe have seen; 0: none yet
         ],
     )
 )
@@ -88,20 +88,20 @@ class Players(NamedTuple):
     Keep a reference to the policies for as long as you use it.
 
     Attributes:
-        kernels: (2 K,) handles: of the kernels, for `call`, then of those that watch, for
-            `call_watch`; 0, or None in plain Python, where a policy does not watch. They share an
-            array because each array of this tuple costs time in every decision.
+        kernels: (2 K,) handles: of the kernels, for `call`, then of those that observe, for
+            `call_observe`; 0, or None in plain Python, where a policy does not observe. They share
+            an array because each array of this tuple costs time in every decision.
         params: (K, L) float64, rows of parameters, padded with zeros; L is at least 1.
         lengths: (K,) int64, the lengths of the rows.
         reads_mask: (K,) bool, whether the kernels read the mask.
-        any_watches: Whether a policy watches.
+        any_observes: Whether a policy observes.
     """
 
     kernels: Any
     params: NDArray[np.float64]
     lengths: NDArray[np.int64]
     reads_mask: NDArray[np.bool_]
-    any_watches: bool
+    any_observes: bool
 
     @classmethod
     def of(cls, policies: Sequence[CompiledPolicy]) -> Players:
@@ -116,7 +116,7 @@ class Players(NamedTuple):
             params,
             lengths,
             reads_mask,
-            any(policy.watcher for policy in policies),
+            any(policy.observer for policy in policies),
         )
 
     @classmethod
@@ -131,17 +131,17 @@ class Players(NamedTuple):
         reads_mask = np.full(count, policy.reads_mask)
         alike, rows = [policy] * count, np.ascontiguousarray(params, np.float64)
         return cls(
-            _handles(alike), rows, np.full(count, length), reads_mask, policy.watcher is not None
+            _handles(alike), rows, np.full(count, length), reads_mask, policy.observer is not None
         )
 
 
 def _handles(policies: Sequence[CompiledPolicy]) -> Any:
     if numba.config.DISABLE_JIT:
         return [policy.kernel.handle for policy in policies] + [
-            policy.watcher and policy.watcher.handle for policy in policies
+            policy.observer and policy.observer.handle for policy in policies
         ]
-    watchers = [policy.watcher.handle if policy.watcher else 0 for policy in policies]
-    return np.array([*(policy.kernel.handle for policy in policies), *watchers], np.int64)
+    observers = [policy.observer.handle if policy.observer else 0 for policy in policies]
+    return np.array([*(policy.kernel.handle for policy in policies), *observers], np.int64)
 
 
 class Running(NamedTuple):
@@ -255,9 +255,9 @@ def next_action(  # noqa: PLR0917 - compiled
     """
     if _has_stopped(game, progress, turn_limit):
         return int(progress.stop)
-    if players.any_watches and progress.watched != game.turns:
-        progress.watched = game.turns
-        _let_watch(game, players, seats, memory)
+    if players.any_observes and progress.observed != game.turns:
+        progress.observed = game.turns
+        _let_observe(game, players, seats, memory)
     seat = int(game.player)
     number = int(seats[seat])
     if 0 <= number < len(players.lengths):
@@ -301,14 +301,14 @@ def ask(game: Game, players: Players, number: int, memory: Any, mask: Any) -> in
 
 
 @kernel
-def _let_watch(game: Game, players: Players, seats: Any, memory: Any) -> None:
-    """Let the policies that watch look at the turn that has begun."""
+def _let_observe(game: Game, players: Players, seats: Any, memory: Any) -> None:
+    """Let the policies that observe look at the turn that has begun."""
     for seat in range(game.num_players):
         number = int(seats[seat])
         if 0 <= number < len(players.lengths) and game.place[seat] == 0:
             handle = players.kernels[len(players.lengths) + number]
             if handle:
-                call_watch(
+                call_observe(
                     handle,
                     game,
                     seat,
@@ -360,7 +360,7 @@ def cap_game(game: Game, turn_limit: int) -> bool:
 @kernel
 def begin(progress: Any) -> None:
     """Reset the progress for a new game."""
-    progress.answered, progress.turn, progress.decisions, progress.stop, progress.watched = (
+    progress.answered, progress.turn, progress.decisions, progress.stop, progress.observed = (
         0,
         0,
         0,

@@ -87,7 +87,7 @@ class Match:
         batch = core.batch_of(self.game)
         for seat, policy in enumerate(self.policies):
             if policy is not None and self.game.place[seat] == 0:
-                policy.watch(batch, np.array([seat]), self._memory_of(seat))
+                policy.observe(batch, np.array([seat]), self._memory_of(seat))
 
     def ask(self) -> int:
         """The action of the policy that decides: legal, and not yet carried out.

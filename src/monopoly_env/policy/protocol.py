@@ -5,10 +5,10 @@ plays whole games between such policies on all cores without returning to Python
 is Python: `act(decisions) -> actions` for many decisions at once (networks, people, remote
 players). Every policy, compiled or batched, has `name`, `act` and `save`.
 
-A compiled policy may have a second function, `watch(game, seat, params, memory)`. The loop calls it
-before the first decision of every turn, whoever's turn it is, so that what a player remembers of
-the others does not wait until it is asked itself. It only writes to memory. A turn in which nobody
-has a choice is not seen.
+A compiled policy may have a second function, `observe(game, seat, params, memory)`. Every loop
+calls it before the first decision of a turn, whoever's turn it is, so that a player remembers the
+others before it is asked itself. It only writes to memory. A turn in which nobody has a choice is
+not seen.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ _SHOWN: Final = 3  # differences between arrays that an error names
 SIGNATURE: Final = numba.int64(
     numba.from_dtype(GAME), numba.boolean[::1], numba.float64[::1], numba.float64[::1]
 )
-WATCH_SIGNATURE: Final = numba.void(
+OBSERVE_SIGNATURE: Final = numba.void(
     numba.from_dtype(GAME), numba.int64, numba.float64[::1], numba.float64[::1]
 )
 
 Mask: TypeAlias = NDArray[np.bool_]  # (NUM_ACTIONS,)
 Row: TypeAlias = NDArray[np.float64]
 Kernel: TypeAlias = Callable[[Any, Mask, Row, Row], int]
-Watch: TypeAlias = Callable[[Any, int, Row, Row], None]
+Observe: TypeAlias = Callable[[Any, int, Row, Row], None]
 Factory: TypeAlias = Callable[..., "Policy"]
 
 # The kinds of policies that can be loaded: their factories by name. `policy.names` fills it.
@@ -214,7 +214,7 @@ class Policy(ABC):
             (B,) int64, legal actions.
         """
 
-    def watch(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:  # noqa: B027 - most do not
+    def observe(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:  # noqa: B027 - most do not
         """Observe games at the first decision of a turn of anybody; loops call it for each seat.
 
         Args:
@@ -320,16 +320,16 @@ class PolicyKernel(Callback):
 call: Final = caller(SIGNATURE)
 
 
-class WatchKernel(Callback):
-    """The second function of a compiled policy; `watch_kernel` makes it."""
+class ObserveKernel(Callback):
+    """The second function of a compiled policy; `observe_kernel` makes it."""
 
-    WHAT = "watch kernel"
+    WHAT = "observe kernel"
     ARGUMENTS = ("game", "seat", "params", "memory")
-    SIGNATURE = WATCH_SIGNATURE
+    SIGNATURE = OBSERVE_SIGNATURE
 
 
-# call_watch(handle, game, seat, params, memory), in compiled code
-call_watch: Final = caller(WATCH_SIGNATURE)
+# call_observe(handle, game, seat, params, memory), in compiled code
+call_observe: Final = caller(OBSERVE_SIGNATURE)
 
 
 def policy_kernel(function: Kernel) -> PolicyKernel:
@@ -346,18 +346,20 @@ def policy_kernel(function: Kernel) -> PolicyKernel:
     return PolicyKernel(function)
 
 
-def watch_kernel(function: Watch) -> WatchKernel:
-    """Decorator that makes `function(game, seat, params, memory)` the `watch` of a compiled policy.
+def observe_kernel(function: Observe) -> ObserveKernel:
+    """Decorator that makes a function the `observe` of a compiled policy.
+
+    The function is `function(game, seat, params, memory)`.
 
     `seat` is the policy's own; `game.player` is the seat that is about to decide. The function
     writes to `memory`, which is that of `policy_kernel`. It must not change the game, nor draw
     random numbers.
     """
-    return WatchKernel(function)
+    return ObserveKernel(function)
 
 
 class CompiledPolicy(Policy):
-    """A kernel with its row of parameters, and perhaps one that watches."""
+    """A kernel with its row of parameters, and perhaps one that observes."""
 
     def __init__(
         self,
@@ -367,7 +369,7 @@ class CompiledPolicy(Policy):
         *,
         kind: str | None = None,
         reads_mask: bool = True,
-        watch: WatchKernel | None = None,
+        observe: ObserveKernel | None = None,
     ) -> None:
         """Make a compiled policy.
 
@@ -378,7 +380,7 @@ class CompiledPolicy(Policy):
             kind: The registered name of its factory; by default `name`.
             reads_mask: Whether the kernel reads `mask`. If it reads `game.legal` instead, the mask
                 is not written, which saves time.
-            watch: A function decorated with `watch_kernel`, if it looks at the turns of others,
+            observe: A function decorated with `observe_kernel`, if it looks at the turns of others,
                 too.
 
         Raises:
@@ -390,9 +392,10 @@ class CompiledPolicy(Policy):
                 f"Policy {name!r}: the kernel {kernel!r} must be decorated with"
                 " agents.policy_kernel."
             )
-        if not isinstance(watch, WatchKernel | None):
+        if not isinstance(observe, ObserveKernel | None):
             raise ConfigurationError(
-                f"Policy {name!r}: watch={watch!r} must be decorated with agents.watch_kernel."
+                f"Policy {name!r}: observe={observe!r} must be decorated with"
+                " agents.observe_kernel."
             )
         row = np.array(params, np.float64)
         if row.ndim != 1 or not np.isfinite(row).all():
@@ -404,7 +407,7 @@ class CompiledPolicy(Policy):
         self.kernel = kernel
         self.params = row
         self.reads_mask = reads_mask
-        self.watcher = watch
+        self.observer = observe
         self._kind = kind or name
 
     @property
@@ -428,12 +431,14 @@ class CompiledPolicy(Policy):
         )
         return actions
 
-    def watch(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:
+    def observe(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:
         """Look at games at the first decision of a turn, if it has a kernel for it."""
-        if self.watcher is not None:
+        if self.observer is not None:
             check_ranges(games)
             check_array("memory of decisions", memory, np.float64, (len(games), MEMORY))
-            _watch_all(games, check_seats(games, seats), self.watcher.handle, self.params, memory)
+            _observe_all(
+                games, check_seats(games, seats), self.observer.handle, self.params, memory
+            )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The row of parameters."""
@@ -482,15 +487,15 @@ def _act_all(
 
 
 @entry()
-def _watch_all(
+def _observe_all(
     games: Games,
     seats: NDArray[np.int64],
-    watch: Any,
+    observe: Any,
     params: NDArray[np.float64],
     memory: NDArray[np.float64],
 ) -> None:
     for i in range(len(games)):
-        call_watch(watch, games[i], seats[i], params, memory[i])
+        call_observe(observe, games[i], seats[i], params, memory[i])
 
 
 def array_differences(

@@ -99,7 +99,7 @@ def play(
     return _Play(match, turn_limit, decisions, compiled).run()
 
 
-class _Watched(NamedTuple):
+class _Checked(NamedTuple):
     """Running games, and the same records as numbers."""
 
     running: Running
@@ -110,7 +110,7 @@ class _Watched(NamedTuple):
 
 
 @entry()
-def _advance(state: _Watched) -> int:
+def _advance(state: _Checked) -> int:
     """Play games on until each has stopped or filled its row of actions.
 
     The index of a game that a policy has changed, or -1.
@@ -170,12 +170,12 @@ class _Play:
         self.running = Running.room(seats.shape, Players.of(inside), turn_limit)._replace(
             games=self.games, seats=seats
         )
-        self.state = _Watched(
+        self.state = _Checked(
             self.running, words, words.copy(),
             np.zeros((count, decisions or _CHUNK), np.uint8), np.zeros(count, np.int64),
         )  # fmt: skip
         # turns that policies asked through `act` have seen
-        self.watched = None if compiled else np.zeros(count, np.int64)
+        self.observed = None if compiled else np.zeros(count, np.int64)
         # actions, but for those in `state`
         self.made: list[list[NDArray[np.uint8]]] = [[] for _ in self.games]
 
@@ -236,24 +236,24 @@ class _Play:
 
     def _ask_all(self, waiting: NDArray[np.int64]) -> None:
         """Ask each policy outside the compiled loop for all its decisions."""
-        if self.watched is not None:
-            new = waiting[self.games["turns"][waiting] != self.watched[waiting]]
-            self.watched[new] = self.games["turns"][new]
-            self._let_watch(new)
+        if self.observed is not None:
+            new = waiting[self.games["turns"][waiting] != self.observed[waiting]]
+            self.observed[new] = self.games["turns"][new]
+            self._let_observe(new)
         who = self.match.seats[waiting, self.games["player"][waiting]]
         for number in np.unique(who):
             asked = waiting[who == number]
             self.running.progress["answer"][asked] = self._ask(self.match.policies[number], asked)
             self.running.progress["answered"][asked] = 1
 
-    def _let_watch(self, numbers: NDArray[np.int64]) -> None:
+    def _let_observe(self, numbers: NDArray[np.int64]) -> None:
         """Let all policies look at the turns that have begun in these games."""
         for seat in range(self.match.seats.shape[1]):
             there = numbers[self.games["place"][numbers, seat] == 0]
             for policy in np.unique(self.match.seats[there, seat]):
                 seeing = there[self.match.seats[there, seat] == policy]
                 memory = self.running.memory[seeing, seat]
-                self.match.policies[policy].watch(
+                self.match.policies[policy].observe(
                     self.games[seeing], np.full(len(seeing), seat), memory
                 )
                 self.running.memory[seeing, seat] = memory

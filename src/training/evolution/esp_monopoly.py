@@ -181,7 +181,7 @@ class PlayerNeurons:
                 row,
                 kind=like.kind,
                 reads_mask=False,
-                watch=like.watcher,
+                observe=like.observer,
             )
             for number, row in enumerate(rows(self.pack(players)))
         ]

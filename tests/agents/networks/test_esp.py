@@ -135,7 +135,7 @@ def test_inputs_lie_between_0_and_1_and_fill_their_rows() -> None:
 def states_after(player: EspPlayer, watched: int, asked: int) -> np.ndarray:
     game, memory = core.batch_of(me.new_game(2, seed=4)), np.zeros((1, MEMORY))
     for _ in range(watched):
-        player.watch(game, np.array([0]), memory)
+        player.observe(game, np.array([0]), memory)
     for _ in range(asked):
         player.act(Decisions(game, memory))
     return memory[0, STATE:COMPOSING]
@@ -156,7 +156,7 @@ def test_a_saved_player_plays_the_same(tmp_path: Path) -> None:
     loaded = agents.load(tmp_path / "player.safetensors")
     assert isinstance(loaded, EspPlayer)
     assert loaded.networks == ("worth", "cash")
-    assert loaded.watcher is player.watcher
+    assert loaded.observer is player.observer
     assert loaded.params.tobytes() == player.params.tobytes()
     assert actions_of(loaded) == actions_of(player)
 
@@ -167,7 +167,7 @@ def test_those_that_ship(form: str) -> None:
     assert isinstance(player, EspPlayer)
     assert player.name == f"genetic/esp/{form}"
     assert player.networks == QUESTIONS
-    assert (player.watcher is not None) == (form == "attentive")
+    assert (player.observer is not None) == (form == "attentive")
     alone = agents.make(f"genetic/esp/{form}", networks=["cash"])
     assert isinstance(alone, EspPlayer)
     assert np.count_nonzero(alone.params[FIRST : FIRST + 5]) == 1

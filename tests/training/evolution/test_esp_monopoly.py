@@ -118,7 +118,7 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(
     player = agents.load(whole.out / BEST)
     assert isinstance(player, EspPlayer)
     assert player.form == "attentive"
-    assert player.watcher is not None
+    assert player.observer is not None
     again = measure(player, (Matchup(("yasumura",), turn_limit=120),), 8, 1, 1)
     assert again["games"] == 8
     with pytest.raises(ConfigurationError, match="begun with other settings: hidden is 3, was 2"):

@@ -58,7 +58,7 @@ from monopoly_env.facts.board import (
 )
 from monopoly_env.game import Game
 from monopoly_env.kernels import borrowed, kernel
-from monopoly_env.policy.protocol import Mask, Row, policy_kernel, watch_kernel
+from monopoly_env.policy.protocol import Mask, Row, observe_kernel, policy_kernel
 
 WORTH, BUILDING, MORTGAGING, CASH, JAIL = range(5)  # the networks
 COUNT: Final = 5
@@ -378,8 +378,8 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     return _base(game, own, memory)
 
 
-@watch_kernel
-def watch(game: Game, seat: int, params: Row, memory: Row) -> None:
+@observe_kernel
+def observe(game: Game, seat: int, params: Row, memory: Row) -> None:
     """Let the states of all networks go on with the table as it is; no lot is seen."""
     seen = np.zeros(_LONGEST)
     write_table(game, seat, seen)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.networks.esp.inputs import DEED, LOT, STREET, TABLE
-from agents.networks.esp.kernels import COUNT, FIRST, MOST_UNITS, NETWORKS, play, watch
+from agents.networks.esp.kernels import COUNT, FIRST, MOST_UNITS, NETWORKS, observe, play
 from agents.networks.layout import Architecture, zeros
 from agents.networks.policy import NetworkPolicy
 from agents.players.algorithmic import Algorithmic
@@ -107,9 +107,9 @@ class EspPlayer(NetworkPolicy):
             question: architecture(question, form, hidden)
             for question in dict.fromkeys((*networks, *self.networks))
         }
-        watches = watch if form == FORMS[2] else None
+        observes = observe if form == FORMS[2] else None
         super().__init__(
-            name or f"{KIND}/{form}", play, zeros(self._architectures), kind=KIND, watch=watches
+            name or f"{KIND}/{form}", play, zeros(self._architectures), kind=KIND, observe=observes
         )
 
     def _row(self) -> NDArray[np.float64]:

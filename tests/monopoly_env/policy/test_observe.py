@@ -1,4 +1,4 @@
-"""Policies that watch: called once before the first decision of every turn, in every loop."""
+"""Policies that observe: called once before the first decision of every turn, in every loop."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ SEEN, ASKED = 0, 1  # places in memory
 TURNS = 40
 
 
-@agents.watch_kernel
+@agents.observe_kernel
 def look(game: Any, seat: int, params: Any, memory: Any) -> None:
     """Remember something of every turn, and in which seat that was seen."""
     memory[SEEN] += int(game.turns) * (1 + seat) + int(game.player)
 
 
-@agents.watch_kernel
+@agents.observe_kernel
 def draw(game: Any, seat: int, params: Any, memory: Any) -> None:
     memory[SEEN] = policy_draw(game, seat, 6)
 
@@ -52,7 +52,7 @@ def first_legal(game: Any, mask: Any, params: Any, memory: Any) -> int:
     return -1
 
 
-WATCHES = CompiledPolicy("watches", by_memory, watch=look)
+OBSERVES = CompiledPolicy("observes", by_memory, observe=look)
 BLIND = CompiledPolicy("blind", by_memory)
 FIRST = CompiledPolicy("first legal", first_legal)
 
@@ -70,8 +70,8 @@ def played_in_python(
 
 
 def test_the_arena_and_a_loop_in_python_call_it_alike() -> None:
-    results = arena.play([WATCHES, BLIND], games=4, seed=3, turn_limit=TURNS // 2, record=4)
-    by_name = {"watches": WATCHES, "blind": BLIND}
+    results = arena.play([OBSERVES, BLIND], games=4, seed=3, turn_limit=TURNS // 2, record=4)
+    by_name = {"observes": OBSERVES, "blind": BLIND}
     for replay in results.replays:
         assert list(replay.actions) == played_in_python(
             replay.seed, [by_name[name] for name in replay.names]
@@ -84,22 +84,22 @@ def test_the_arena_and_a_loop_in_python_call_it_alike() -> None:
 
 
 def test_the_vector_calls_it_at_the_turns_of_the_learner_too() -> None:
-    vec = me.VectorMonopoly(1, 2, opponents=[WATCHES], seat=0, seed=5, turn_limit=TURNS)
+    vec = me.VectorMonopoly(1, 2, opponents=[OBSERVES], seat=0, seed=5, turn_limit=TURNS)
     batch = vec.reset()
     seed, asked = int(vec.games["seed"][0, 0]) | int(vec.games["seed"][0, 1]) << 32, []
     while not (batch.terminated[0] or batch.truncated[0]) and vec.games["turns"][0] <= TURNS:
         asked.append((int(vec.games["turns"][0]), int(batch.decision[0])))
         batch = vec.step(np.array([np.flatnonzero(batch.action_mask[0])[0]]))
     expected: list[tuple[int, int]] = []
-    played_in_python(seed, [FIRST, WATCHES], expected)
+    played_in_python(seed, [FIRST, OBSERVES], expected)
     assert asked == expected[: len(asked)]
     assert len(asked) > 20
 
 
-def test_an_environment_of_pettingzoo_can_let_it_watch() -> None:
+def test_an_environment_of_pettingzoo_can_let_it_observe() -> None:
     env = monopoly_v0.raw_env(num_players=2, turn_limit=TURNS // 2)
     env.reset(seed=7)
-    policies, chosen = [WATCHES, BLIND], []
+    policies, chosen = [OBSERVES, BLIND], []
     match = Match(env.game, policies, actions=None)
     for agent in env.agent_iter():
         if env.terminations[agent] or env.truncations[agent]:
@@ -120,9 +120,9 @@ def test_it_may_not_draw() -> None:
         "saved": False,
         "pickled": False,
     }
-    check_policy(WATCHES, **options)
+    check_policy(OBSERVES, **options)
     with pytest.raises(CheckError, match="changed 'policy_draws' of a game"):
-        check_policy(CompiledPolicy("draws", by_memory, watch=draw), **options)
+        check_policy(CompiledPolicy("draws", by_memory, observe=draw), **options)
 
 
 def short(game: Any) -> None:
@@ -131,8 +131,8 @@ def short(game: Any) -> None:
 
 def test_wrong_kernels_are_refused() -> None:
     with pytest.raises(
-        me.ConfigurationError, match=r"watch=.* must be decorated with agents\.watch_kernel"
+        me.ConfigurationError, match=r"observe=.* must be decorated with agents\.observe_kernel"
     ):
-        CompiledPolicy("x", by_memory, watch=by_memory)  # type: ignore[arg-type]
+        CompiledPolicy("x", by_memory, observe=by_memory)  # type: ignore[arg-type]
     with pytest.raises(me.ConfigurationError, match=r"must take \(game, seat, params, memory\)"):
-        agents.watch_kernel(short)  # type: ignore[arg-type]
+        agents.observe_kernel(short)  # type: ignore[arg-type]
