@@ -106,7 +106,8 @@ def observation_page() -> str:
     return page(
         "Observations",
         "An observation is a row of float32. `monopoly_env.encoding.names(encoding, num_players)`"
-        " gives the names of all features, `encoding.observe(game, encoding)` the row."
+        " gives the names of all features, `encoding.observe(game, encoding)` the row. Learned"
+        " agents see [`compact`](compact.md)."
         " `encoding.register` adds one of your own ([how](tutorials/encoding_and_reward.md))."
         " Features are scaled in these ways:",
         table(("scale", "range and how"), ((name, how) for name, how in SCALES.items())),

@@ -112,12 +112,10 @@ def only_open(mask: Any) -> int:
 
 @kernel
 def _close_detours(game: Game, mask: Any) -> None:
-    """Close the ways from a mortgage to its lifting and back in one turn.
+    """Close the ways from a mortgage to its lifting and back, which cost a tenth of the price.
 
-    Each of them costs a tenth of the price.
-
-    A player mortgages to build: where there is something to build and no cash for any of it. It
-    lifts a mortgage where there is nothing to build, or where the cash for a building is left.
+    A player mortgages where it can build and has no cash for any building. It lifts a mortgage
+    where it cannot build, or where the cash for a building is left.
     """
     seat = int(game.player)
     price = _cheapest_building(game, seat)
@@ -131,10 +129,7 @@ def _close_detours(game: Game, mask: Any) -> None:
 
 @kernel
 def _cheapest_building(game: Game, seat: int) -> int:
-    """The least price of a building that a player could place and the bank has.
-
-    NO_PRICE: there is none.
-    """
+    """The least price of a building that a player could place, or NO_PRICE."""
     least, streets = NO_PRICE, building.improvable(game, seat)
     while streets:
         street = lowest(streets)

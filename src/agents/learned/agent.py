@@ -104,10 +104,7 @@ def look(game: Game, menus: OfferMenus, memory: Row, open_: Any, seen: Any) -> i
 
 @kernel
 def _best(game: Game, params: Row, open_: Any, seen: Any, outputs: Any) -> int:
-    """Score all choices; returns the open one of the highest score.
-
-    A choice that the network has no output for is closed.
-    """
+    """Score the choices; returns the best open one, and closes those without an output."""
     number, table = score(game, params, seen, outputs), OUTPUT
     best, high = NO_CHOICE, -math.inf
     for choice in range(NUM_CHOICES):

@@ -129,12 +129,7 @@ def _write_memory(games: Games, memory: NDArray[np.float64], seen: NDArray[np.fl
 def _next_action(
     games: Games, choice: int, open_: NDArray[np.bool_], memory: NDArray[np.float64]
 ) -> int:
-    """The action that a choice begins with.
-
-    Without a choice: a pick that follows, or the only thing to do, or _ASKED.
-
-    Marks the open choices where something is asked.
-    """
+    """The action of a choice, or the forced one; _ASKED and the open choices if none is forced."""
     game, menus = games[0], new_menus()
     note_answer(game, int(game.player), memory)
     if choice == NO_CHOICE and not is_asked(game):

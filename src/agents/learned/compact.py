@@ -346,10 +346,7 @@ def _write_question(game: Game, seat: int, row: Any) -> None:
 
 @kernel
 def _write_completed(game: Game, seat: int, partner: int, gets: int, gives: int, row: Any) -> None:
-    """Mark the groups that a seat would complete, and those that its partner would.
-
-    Partner -1 stands for any other player.
-    """
+    """Mark the groups that a seat, and its partner (-1: any other player), would complete."""
     for group in range(RAILROADS):
         members = int(GROUP_LOTS[group])
         if gets & members and (int(game.lots[seat]) | gets) & members == members:

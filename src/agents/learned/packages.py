@@ -98,10 +98,7 @@ def write_packages(
 
 @kernel
 def _write_parts(game: Game, giver: int, taker: int, params: Row, parts: Any) -> int:
-    """Write what is known of each part that the giver has something of, a column each.
-
-    Returns how many there are.
-    """
+    """Write a column for each part that the giver has something of; returns how many."""
     official = game.rules.trade == OFFICIAL
     groups = np.empty(COLUMNS * (NUM_GROUPS + 1))
     list_parts(game, giver, taker, not official, params, EXPERT, groups)
@@ -130,10 +127,8 @@ def _has_all(groups: Any, wanted: int) -> bool:
 def _rate(two: Sides, cash: float, asked: Any, gives: Any, memory: Row, rated: Any) -> None:
     """Rate what may be given for one part.
 
-    It is rated at the partner's limit, and at list prices, or at the nearest price that it can pay.
-
-    Two players have thousands of packages, nearly all of which are dropped at once. This loop has
-    no branch and no integers, so that it is vectorized.
+    At the partner's limit, and at list prices, or at the nearest price that it can pay. The loop
+    has no branch and no integers, so that it is vectorized.
     """
     for j in range(gives.shape[1]):
         own, theirs = asked[TAKEN] + gives[GIVEN, j], asked[GIVEN] + gives[TAKEN, j]

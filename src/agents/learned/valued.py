@@ -186,10 +186,7 @@ def _is_begun(game: Game) -> bool:
 
 @kernel
 def _copy_before_offer(game: Game, maker: int, scratch: Games) -> None:
-    """Copy the game to the window in which the maker began the open offer, or may begin one.
-
-    The network tells its steps apart.
-    """
+    """Copy the game to the window before the open offer: the network tells its steps apart."""
     scratch[0] = game
     copy = scratch[0]
     if _is_begun(copy):
@@ -218,8 +215,5 @@ def _write_shares_after(
 
 @kernel
 def _write_shares(games: Games, network: Any, shares: Any) -> None:
-    """Value the first of these games.
-
-    A record does not keep its array alive, but the caller of this does.
-    """
+    """Value the first of these games, an array: a record does not keep its array alive."""
     write_by_network(games[0], network, shares)

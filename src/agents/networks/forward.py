@@ -95,10 +95,7 @@ def step_marked(row: Any, marked: Any, state: Any, first: int, out: Any) -> None
 
 @inlined
 def _scratch(row: Any, few: Any, places: Any) -> Any:
-    """Room for the numbers of three layers, (3, widest), and for their places.
-
-    It is on the caller's stack, if a layer is no wider than that.
-    """
+    """Scratch for three layers, (3, widest), and its indices; on the caller's stack if they fit."""
     widest = _widest(row)
     if widest <= _FEW:
         return few[: 3 * widest].reshape(3, widest), places
@@ -116,10 +113,7 @@ def _widest(row: Any) -> int:
 
 @inlined
 def _pass(row: Any, room: Any, index: Any, count: int, state: Any, first: int, out: Any) -> None:
-    """Compute all layers.
-
-    `room[0]` begins with the inputs, `index` with the numbers of those `count` that are not 0.
-    """
+    """Compute all layers from the inputs in `room[0]`; `index` has the `count` that are not 0."""
     row = borrowed(row)
     room = borrowed(room)
     index = borrowed(index)
@@ -155,10 +149,7 @@ def _find(signal: Any, index: Any) -> int:
 def _dense(
     row: Any, at: int, signal: Any, width: int, first: int, index: Any, count: int, out: Any
 ) -> int:
-    """Compute outputs of a dense layer of `width` outputs, whose weights begin at `at`.
-
-    Returns where the next layer begins.
-    """
+    """Compute outputs of a dense layer; returns where the next layer begins."""
     end = at + len(signal) * width
     biases = _weights(row, end + first, len(out))
     for k in range(len(out)):
@@ -182,10 +173,7 @@ def _dense(
 
 @kernel
 def _weights(row: Any, at: int, count: int) -> Any:
-    """The weights of one input: what a unit of it adds to each of `count` outputs.
-
-    Or those of the bias: what each output begins with.
-    """
+    """The weights from an input to each of `count` outputs, or their biases."""
     return row[at : at + count]
 
 
@@ -213,10 +201,7 @@ def _recur(
     index: Any,
     count: int,
 ) -> int:
-    """Replace the state of a cell whose weights begin at `at`.
-
-    Returns where the next layer begins. The other arrays are scratch.
-    """
+    """Replace the state of a cell; returns where the next layer begins."""
     units = len(state)
     width = GATES[cell] * units
     at = _dense(row, at, signal, width, 0, index, count, from_signal[:width])

@@ -302,10 +302,7 @@ def _add_rent(row: Any, at: int, chance: float, rent: float, cash: float, funds:
 
 @kernel
 def _growth(game: Game, seat: int) -> float:
-    """The growth of a player's long-run rent if its cash went into houses of its complete groups.
-
-    All groups get equal parts.
-    """
+    """The growth of long-run rent if a player put its cash into its complete groups, equally."""
     edition, complete, grown = int(game.rules.board), 0, 0.0
     for group in range(RAILROADS):
         complete += _may_build(game, seat, group)
@@ -367,10 +364,7 @@ def _write_groups(game: Game, seat: int, row: Any) -> None:
 
 @kernel
 def _write_stake(game: Game, count: int, seats: Any, out: Any) -> None:
-    """Write the lot at stake, and everybody's part in it.
-
-    It is for sale, under auction, won but not yet paid for, or taken over.
-    """
+    """Write the lot at stake (for sale, auctioned, won, taken over) and everybody's part in it."""
     lot, top = int(game.auction_lot), int(game.depth) - 1
     auction = lot >= 0
     if top >= 0 and (game.decision == agenda.BUY or game.decision == agenda.TAKEOVER):

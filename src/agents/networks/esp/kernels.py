@@ -80,10 +80,7 @@ _WHOLE: Final = 10
 
 @kernel
 def _run(network: int, seen: Any, params: Row, memory: Row, keeps: bool) -> float:
-    """The output of a network for inputs that are written.
-
-    `keeps` says whether its state goes on.
-    """
+    """The output of a network; with `keeps` its state advances."""
     params, memory, seen = borrowed(params), borrowed(memory), borrowed(seen)
     weights = params[int(params[FIRST + network]) :].view(np.float32)
     units = int(weights[AT_UNITS])
@@ -99,20 +96,10 @@ def _run(network: int, seen: Any, params: Row, memory: Row, keeps: bool) -> floa
 def _factor(
     game: Game, seat: int, network: int, lot: int, seen: Any, params: Row, memory: Row, keeps: bool
 ) -> float:
-    """The factor, 0 to 4, by which a number of the base policy is multiplied.
+    """The factor, 0 to 4, of a number of the base policy: 1 if the network is off or says 0.
 
-    It is 1 if the network is switched off or says 0.
-
-    Args:
-        game: The game.
-        seat: The own seat.
-        network: Which one.
-        lot: That it judges; of no matter to networks that judge the table alone.
-        seen: A buffer that begins with `TABLE`.
-        params: The row.
-        memory: With the states of the networks.
-        keeps: Whether the network's state goes on: where several lots are compared, it goes on with
-            the one that is chosen.
+    Table-level networks ignore the lot. `seen` is a buffer that begins with `TABLE`. With `keeps`
+    the state advances: where several lots are compared, only for the chosen one.
     """
     if params[FIRST + network] == 0:
         return 1.0
@@ -158,10 +145,7 @@ def _worth(game: Game, seat: int, lot: int, seen: Any, own: Row, params: Row, me
 
 @kernel
 def _buy(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
-    """Buy what is worth its price.
-
-    A lot that is worth as much as one that blocks is worth the reserve, too.
-    """
+    """Buy what is worth its price; the reserve, too, if it is worth as much as one that blocks."""
     if not may_buy(game):
         return _base(game, own, memory)
     lot = asked_lot(game)
@@ -232,10 +216,7 @@ def _window(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row
 
 @kernel
 def _lift(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
-    """The mortgage to lift: of complete groups first, then the dearest.
-
-    NO_LOT if that would leave too little cash.
-    """
+    """The mortgage to lift, complete groups first, then the dearest; NO_LOT for lack of cash."""
     lots, complete = liftable(game), groups.complete(int(game.lots[seat]))
     best, most, factor = NO_LOT, -1.0, 1.0
     while lots:
@@ -256,10 +237,7 @@ def _lift(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) 
 
 @kernel
 def _build(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
-    """The street whose next building adds the most rent for each dollar; NO_LOT if there is none.
-
-    The building must leave the reserve.
-    """
+    """The street whose next building adds the most rent a dollar above the reserve, or NO_LOT."""
     streets = buildable(game)
     best, most = NO_LOT, 0.0
     while streets:
@@ -282,10 +260,7 @@ def _build(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row)
 
 @kernel
 def _raise_cash(game: Game, seat: int, seen: Any, params: Row, memory: Row) -> int:
-    """Raise cash from lots without a complete group, then buildings, then other lots.
-
-    That is the base policy's order; within each the networks decide.
-    """
+    """Mortgage lots without a complete group, sell buildings, then mortgage other lots."""
     lots, singles = mortgageable(game), habits.spare_lots(game, seat)
     if singles:
         return A_MORTGAGE + _pawn(game, seat, singles, True, seen, params, memory)
@@ -299,10 +274,7 @@ def _raise_cash(game: Game, seat: int, seen: Any, params: Row, memory: Row) -> i
 def _pawn(
     game: Game, seat: int, lots: int, counts: bool, seen: Any, params: Row, memory: Row
 ) -> int:
-    """The lot to mortgage: the cheapest.
-
-    Where it `counts`, one of whose group the seat owns the fewest.
-    """
+    """The lot to mortgage: the cheapest, with `counts` of a group of which the seat owns least."""
     best, least = NO_LOT, 0.0
     while lots:
         lot = lowest(lots)
@@ -340,11 +312,7 @@ def _sell(game: Game, seat: int, streets: int, seen: Any, params: Row, memory: R
 
 @kernel
 def _own_numbers(game: Game, seat: int, seen: Any, params: Row, memory: Row) -> Row:
-    """The base policy's parameters.
-
-    They say how much cash is kept, and from how many unsold lots on jail is left (fewer if they
-    count for more).
-    """
+    """The base policy's parameters with the factors of the networks for cash and jail."""
     own = params[:FIRST].copy()
     kept = _factor(game, seat, CASH, NO_LOT, seen, params, memory, True)
     own[AT.reserve] *= kept

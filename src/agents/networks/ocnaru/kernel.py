@@ -1,6 +1,6 @@
 """The compiled kernel of the player of the thesis.
 
-It decides by the network that is asked, else by the scripted parent.
+It decides by the network that is asked, else by the scripted base policy.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import MEMORY, Mask, Row, policy_kernel
 
-# The networks of a window, in the order of the parent's phases.
+# The networks of a window, in the order of the base policy's phases.
 _PHASES: Final = np.array([DOWNGRADE, MORTGAGE, UNMORTGAGE, UPGRADE])
 # [network] -> the first action of its head, the length of the head, and the most picks in a window.
 _FIRST: Final = np.array(
@@ -51,18 +51,18 @@ _FIRST: Final = np.array(
 _COUNT: Final = np.array([0, NUM_STREETS, NUM_STREETS, NUM_LOTS, NUM_LOTS, 0, 0])
 _MOST: Final = np.array([1, 1, 1, 3, 2, 1, 1])
 
-# Its memory, beside the parent's.
+# Its memory, beside the base policy's.
 (
     # The number of the network whose decisions are noted below, plus one; 0: none; EVERY: all
     WATCHED,
     EPSILON,  # the share of its decisions that are random
     NOTED,  # the number of the network that has decided, plus one; 0: none
     CHOICE, OPEN,  # the output that it chose, and those that were open, a bit each
-    # The action that the parent would have taken; NO_LOT if that was noted with an earlier pick
+    # The base policy's action; NO_LOT if that was noted with an earlier pick
     PARENTS,
     _STAMP,  # the window under way
     _DONE,  # the networks that have acted in it, a bit each
-    _PARENT_DONE,  # whether the parent has closed it
+    _BASE_DONE,  # whether the base policy has closed it
     # The network that picked lots, and those of them that are still to be acted on
     _NETWORK, _LEFT,
 ) = range(SLOT.end, SLOT.end + 11)  # fmt: skip
@@ -71,7 +71,7 @@ assert _LEFT < MEMORY - 3  # the last three are of `offers`
 EVERY: Final = len(SIZES) + 1
 _DRAWS: Final = 1 << 20  # values of a random draw
 
-_ask_parent: Final = kernel(play_strategic.function)
+_ask_base: Final = kernel(play_strategic.function)
 
 
 # --- networks
@@ -84,11 +84,7 @@ def _plays(params: Row, network: int) -> bool:
 
 @kernel
 def _value(game: Game, seat: int, network: int, params: Row, memory: Row, values: Row) -> None:
-    """Fill in the values of all outputs; random ones where the network explores.
-
-    At a temperature each gets a draw from Gumbel's distribution, so that the highest is one drawn
-    by exp(value / temperature).
-    """
+    """Fill in the values of all outputs: random to explore, with Gumbel noise at a temperature."""
     if (
         memory[WATCHED] == network + 1
         and policy_draw(game, seat, _DRAWS) < memory[EPSILON] * _DRAWS
@@ -108,21 +104,21 @@ def _value(game: Game, seat: int, network: int, params: Row, memory: Row, values
 
 
 @kernel
-def _note(network: int, choice: int, open_: int, by_parent: int, memory: Row) -> None:
+def _note(network: int, choice: int, open_: int, by_base: int, memory: Row) -> None:
     if memory[WATCHED] == network + 1 or memory[WATCHED] == EVERY:
         memory[NOTED] = network + 1
         memory[CHOICE] = choice
         memory[OPEN] = open_
-        memory[PARENTS] = by_parent
+        memory[PARENTS] = by_base
 
 
 @kernel
-def _yes(game: Game, seat: int, network: int, by_parent: int, params: Row, memory: Row) -> bool:
+def _yes(game: Game, seat: int, network: int, by_base: int, params: Row, memory: Row) -> bool:
     """The answer of a network with two outputs."""
     values = np.empty(2)
     _value(game, seat, network, params, memory, values)
     answer = values[1] > values[0]
-    _note(network, 1 if answer else 0, 3, by_parent, memory)
+    _note(network, 1 if answer else 0, 3, by_base, memory)
     return answer
 
 
@@ -151,10 +147,7 @@ def _open_outputs(game: Game, network: int) -> int:
 
 @kernel
 def _lots_of(game: Game, network: int, output: int) -> int:
-    """The lots that an output acts on, a bit each.
-
-    They are the streets of the group that are built lowest or highest, or the lot on the square.
-    """
+    """The lots of an output, a bit each: lowest or highest streets of a group, or a square."""
     lots, open_ = 0, legal(game, int(_FIRST[network]), int(_COUNT[network]))
     if network == UPGRADE:
         lots = streets_at(game, output, lowest_level(game, output))
@@ -192,7 +185,7 @@ def _pick(game: Game, seat: int, network: int, params: Row, memory: Row) -> int:
 
 
 @kernel
-def _next_pick(game: Game, by_parent: int, memory: Row) -> int:
+def _next_pick(game: Game, by_base: int, memory: Row) -> int:
     """The next action of what a network has picked, or NO_LOT."""
     network = int(memory[_NETWORK])
     first = int(_FIRST[network])
@@ -204,7 +197,7 @@ def _next_pick(game: Game, by_parent: int, memory: Row) -> int:
         network,
         _output_of(game, network, lowest(lots)),
         _open_outputs(game, network),
-        by_parent,
+        by_base,
         memory,
     )
     return first + lowest(lots)
@@ -212,10 +205,7 @@ def _next_pick(game: Game, by_parent: int, memory: Row) -> int:
 
 @kernel
 def _phase_of(action: int) -> int:
-    """Where an action of the parent stands in the order of `_PHASES`.
-
-    Before all of them it is -1, after them their number.
-    """
+    """The place of a base policy's action in `_PHASES`: -1 before them, their number after."""
     head = int(actions.HEAD_OF[action])
     if head == actions.H_SELL:
         return 0
@@ -229,9 +219,9 @@ def _phase_of(action: int) -> int:
 
 
 @kernel
-def _due(game: Game, by_parent: int, params: Row, memory: Row) -> int:
-    """The network that acts before the parent's action or in its place, or NO_LOT."""
-    now = _phase_of(by_parent)
+def _due(game: Game, by_base: int, params: Row, memory: Row) -> int:
+    """The network that acts before the base policy's action or in its place, or NO_LOT."""
+    now = _phase_of(by_base)
     for phase in range(min(now + 1, len(_PHASES))):
         network = int(_PHASES[phase])
         if (
@@ -246,10 +236,7 @@ def _due(game: Game, by_parent: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _window(game: Game, mask: Mask, seat: int, params: Row, memory: Row) -> int:
-    """Let the parent go through its phases.
-
-    In a phase that a network plays, the network acts in its place.
-    """
+    """Let the base policy go through its phases; networks act in theirs."""
     stamp = (
         int(game.turns) * 1024
         + (int(game.throws[game.turn]) & 255) * 4
@@ -258,16 +245,16 @@ def _window(game: Game, mask: Mask, seat: int, params: Row, memory: Row) -> int:
     if memory[_STAMP] != stamp:
         memory[_STAMP] = stamp
         memory[_DONE] = 0
-        memory[_PARENT_DONE] = 0
+        memory[_BASE_DONE] = 0
         memory[_LEFT] = 0
     action = _next_pick(game, NO_LOT, memory)
     while action == NO_LOT:
-        # The rest of a debt: the parent's
+        # The rest of a debt: the base policy's
         rescuing = memory[SLOT.mortgage_left] + memory[SLOT.sale_left] != 0
         action = (
             actions.A_TURN
-            if memory[_PARENT_DONE]
-            else _ask_parent(game, mask, params[:NUM_PARAMETERS], memory)
+            if memory[_BASE_DONE]
+            else _ask_base(game, mask, params[:NUM_PARAMETERS], memory)
         )
         # The player has just been sent to jail: its turn is over
         if rescuing or game.jail[seat] == 1:
@@ -281,7 +268,7 @@ def _window(game: Game, mask: Mask, seat: int, params: Row, memory: Row) -> int:
             action = NO_LOT
             continue
         if phase == len(_PHASES):
-            memory[_PARENT_DONE] = 1
+            memory[_BASE_DONE] = 1
         elif _PHASES[phase] == network:
             memory[SLOT.todo] = 0
         else:
@@ -291,7 +278,7 @@ def _window(game: Game, mask: Mask, seat: int, params: Row, memory: Row) -> int:
         memory[_NETWORK] = network
         memory[_LEFT] = _pick(game, seat, network, params, memory)
         if network == UPGRADE:
-            memory[_PARENT_DONE] = 1  # the last phase
+            memory[_BASE_DONE] = 1  # the last phase
         action = _next_pick(game, action, memory)
     return action
 
@@ -300,19 +287,21 @@ def _window(game: Game, mask: Mask, seat: int, params: Row, memory: Row) -> int:
 
 
 @kernel
-def _jail(game: Game, seat: int, by_parent: int, params: Row, memory: Row) -> int:
+def _jail(game: Game, seat: int, by_base: int, params: Row, memory: Row) -> int:
     """Ask about a card first, then about the fine."""
     if not legal(game, actions.A_TURN, 1):
-        return by_parent
-    uses = by_parent == actions.A_JAIL + 1
+        return by_base
+    uses = by_base == actions.A_JAIL + 1
     if _plays(params, CARD) and legal(game, actions.A_JAIL + 1, 1):
-        uses = _yes(game, seat, CARD, by_parent, params, memory)
+        uses = _yes(game, seat, CARD, by_base, params, memory)
     if uses:
         return actions.A_JAIL + 1
     if not legal(game, actions.A_JAIL, 1):
         return actions.A_TURN
-    pays = by_parent == actions.A_JAIL
-    if by_parent == actions.A_JAIL + 1:  # the parent was not asked about the fine: its rule for it
+    pays = by_base == actions.A_JAIL
+    if (
+        by_base == actions.A_JAIL + 1
+    ):  # the base policy was not asked about the fine: its rule for it
         pays = (
             danger(game, seat, params) < params[AT.jail_stay_threshold]
             and game.cash[seat] >= 1.5 * params[AT.min_cash_reserve]
@@ -324,11 +313,11 @@ def _jail(game: Game, seat: int, by_parent: int, params: Row, memory: Row) -> in
 
 @policy_kernel
 def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
-    """Choose: by the network that is asked, else by the parent."""
+    """Choose: by the network that is asked, else by the base policy."""
     seat, decision = int(game.player), int(game.decision)
     if decision == agenda.WINDOW and game.num_players == ocnaru.NUM_PLAYERS:
         return _window(game, mask, seat, params, memory)
-    action = _ask_parent(game, mask, params[:NUM_PARAMETERS], memory)
+    action = _ask_base(game, mask, params[:NUM_PARAMETERS], memory)
     if game.num_players != ocnaru.NUM_PLAYERS:
         return action
     if decision == agenda.BUY and _plays(params, BUY) and legal(game, actions.A_BUY + 1, 1):

@@ -19,11 +19,11 @@ from monopoly_env.errors import ConfigurationError, FormatError, nearest
 
 
 class OcnaruNetworks(NetworkPolicy):
-    """The networks with their parent.
+    """The networks with their base policy.
 
     Attributes:
         heads: The networks that play, in the order of `NETWORKS`.
-        gated: Those of them that act only where the parent would act with that head.
+        gated: Those of them that act only where the base policy would act with that head.
         parent: Name of the policy that plays the rest.
         temperature: At which values are drawn; 0: the highest is taken.
     """
@@ -42,10 +42,10 @@ class OcnaruNetworks(NetworkPolicy):
         """Create networks of zeros; `set_arrays` fills them.
 
         Args:
-            heads: The networks that play; the parent plays what the others would.
+            heads: The networks that play; the base policy plays what the others would.
             parent: `strategic` or one of its presets.
-            gated: Networks that act only where the parent would; no effect on `buy`, `fine` and
-                `card`, which are always asked.
+            gated: Networks that act only where the base policy would; `buy`, `fine` and `card` are
+                always asked.
             temperature: 0: the highest value; else a value is drawn by exp(value / temperature).
             rules: The options in which the rules of training differ from the official ones; kept
                 for the reader.
@@ -54,7 +54,7 @@ class OcnaruNetworks(NetworkPolicy):
             name: What tables call it.
 
         Raises:
-            ConfigurationError: An unknown network, or a parent of another family.
+            ConfigurationError: An unknown network, or a base policy of another family.
             FormatError: The features are not those of this version.
         """
         for head in (*heads, *gated):
@@ -62,7 +62,7 @@ class OcnaruNetworks(NetworkPolicy):
                 raise ConfigurationError(f"Unknown network {head!r}. {nearest(head, NAMES)}")
         if parent not in POLICIES:
             raise ConfigurationError(
-                f"The parent of these networks is of the family strategic, not {parent!r}."
+                f"The base policy of these networks is of the family strategic, not {parent!r}."
                 f" {nearest(parent, POLICIES)}"
             )
         if features not in (None, _digest()):
@@ -108,7 +108,7 @@ class OcnaruNetworks(NetworkPolicy):
         return ENCODING
 
     def part(self, heads: Sequence[str], name: str) -> OcnaruNetworks:
-        """The same player with some of its networks only; the parent plays for the others.
+        """The same player with some of its networks only; the base policy plays for the others.
 
         Raises:
             ConfigurationError: One of them is not there.

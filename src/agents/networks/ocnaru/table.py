@@ -29,7 +29,7 @@ class Decider:
         head: The head of actions that it plays.
         asked: When it is asked.
         rule: How it chooses by the values of the legal outputs.
-        gated: Whether it acts by default only where the parent would act with that head.
+        gated: Whether it acts by default only where the base policy would act with that head.
     """
 
     size: int
@@ -69,8 +69,8 @@ ARCHITECTURES: Final = {
     name: layout.Architecture(ocnaru.SIZE, HIDDEN, ((name, network.size),))
     for name, network in NETWORKS.items()
 }
-# The row: the parent's parameters, which networks play, which of them are gated, the temperature,
-# then the rows of all networks.
+# The row: the base policy's parameters, which networks play, which of them are gated, the
+# temperature, then the rows of all networks.
 PLAYS: Final = NUM_PARAMETERS
 GATES: Final = PLAYS + len(NETWORKS)
 TEMPERATURE: Final = GATES + len(NETWORKS)
