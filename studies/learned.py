@@ -172,7 +172,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def curve(folders: Sequence[Path]) -> Figure:
-    """Win rates over the own games of runs, from their curves; at 0 after watching.
+    """Win rates over the self-play of runs, from their curves; at 0 after imitation.
 
     The dashed line is an even share.
 
@@ -184,12 +184,12 @@ def curve(folders: Sequence[Path]) -> Figure:
     figure, axes = plt.subplots(figsize=(7, 3.5))
     colours: dict[str, Any] = {}
     for folder in folders:
-        rates = _rates(folder, "own games")
+        rates = _rates(folder, "self-play")
         if not rates:
-            raise ConfigurationError(f"{str(folder)!r} holds no curves of own games.")
-        watched = _rates(folder, "watching")
+            raise ConfigurationError(f"{str(folder)!r} holds no curves of self-play.")
+        imitated = _rates(folder, "imitation")
         for opponent, points in rates.items():
-            steps, shown = zip(*sorted((watched.get(opponent, {}) | points).items()), strict=True)
+            steps, shown = zip(*sorted((imitated.get(opponent, {}) | points).items()), strict=True)
             millions, (rate, low, high) = [step / 1e6 for step in steps], zip(*shown, strict=True)
             label = None if opponent in colours else opponent
             (line,) = axes.plot(
@@ -200,10 +200,10 @@ def curve(folders: Sequence[Path]) -> Figure:
     players = read_json(read_file(folders[0] / CONFIG, MOST_CONFIG))["num_players"]
     axes.axhline(1 / players, color="grey", linewidth=0.8, linestyle="--")
     axes.set(
-        xlabel="own choices learned from (millions)",
+        xlabel="own decisions learned from (millions)",
         ylabel="share of games won",
         ylim=(0, 1),
-        title="Learning from own games",
+        title="Learning by self-play",
     )
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     figure.tight_layout()

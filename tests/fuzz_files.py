@@ -57,14 +57,15 @@ from monopoly_env.policy import names as policy_names
 from monopoly_table import games
 from monopoly_table.storage import Storage
 from studies import pente_esp
-from training import experts, learner_options
-from training.dqn import DQN
+from training import experts
 from training.evolution import populations
 from training.evolution.generations import Generational
 from training.experience import datasets
-from training.learner_options import DQNOptions
+from training.learner import Learner
+from training.options import DQNOptions, find_policies
 from training.run import checkpoints
 from training.run.folder import Run
+from training.run.options import replaced
 from training.run.report import Report
 from training.run.session import Saved, Session
 
@@ -465,9 +466,11 @@ def checkpoint(begun: Callable[[], Saved]) -> Reader:
     return Reader(write, read)
 
 
-def learner() -> DQN:
-    options = DQNOptions(block_games=2, hidden=(4,), opponents=("self",), panel=("random",))
-    return DQN(options, learner_options.check(options, {}))
+def learner() -> Learner:
+    options = replaced(
+        DQNOptions(), rollout_games=2, hidden=(4,), opponents=("self",), against=("random",)
+    )
+    return Learner(options, find_policies(options))
 
 
 def write_evolved(folder: Path) -> None:

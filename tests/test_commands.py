@@ -95,7 +95,7 @@ def run_bare(
     programs: list[list[str]], folder: Path, code: str = BARE
 ) -> list[tuple[int | str, str]]:
     variables = os.environ | {
-        "COLUMNS": "2000",
+        "COLUMNS": "120",
         "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
         "PYTHONWARNINGS": "ignore",
     }

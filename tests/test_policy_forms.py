@@ -17,7 +17,9 @@ import monopoly_env as me
 from monopoly_env import play
 from monopoly_env.analyse import resemblance
 from monopoly_env.policy import names
-from training import experts, exploit, learner_options
+from training import experts, exploit
+from training.options import PPOOptions, find_policies
+from training.run.options import replaced
 
 PAGE = (Path(__file__).parents[1] / "docs" / "tutorials" / "policy.md").read_text(encoding="utf-8")
 ROWS = {
@@ -49,7 +51,7 @@ def command(name: str) -> None:
 
 
 def learner(name: str) -> Any:
-    return learner_options.check(learner_options.PPOOptions(opponents=(name,)), {})
+    return find_policies(replaced(PPOOptions(), opponents=(name,)))
 
 
 # A word of each row -> what happens there.

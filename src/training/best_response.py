@@ -2,14 +2,14 @@
 
 The command is `python -m training.exploit AGENT --learner ppo`.
 
-New networks watch the player play itself, then play and learn against nobody else. What they win in
+New networks imitate the player, then play and learn against nobody else. What they win in
 fresh games is a lower bound of what can be won against the player. `training.exploit` without
 `--learner` searches the numbers of `expert` instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
@@ -18,10 +18,20 @@ import tyro
 from rich.console import Console
 
 from agents.learned.answers import MOST_PLAYERS
-from monopoly_env.cli.extras import lazily
 from monopoly_env.game import MIN_PLAYERS
-from training.learner_options import DQNOptions, LearnerOptions, PPOOptions
-from training.run.options import ClusterName, Device, Ranges, RulesName, RunOptions, check_ranges
+from training import dqn, ppo
+from training.options import DQNOptions, LearnerOptions, PPOOptions
+from training.run.options import (
+    ClusterName,
+    Device,
+    Ranges,
+    RulesName,
+    RunOptions,
+    check_ranges,
+    replaced,
+    settings_of,
+)
+from training.run.session import show_stages
 
 OptionsT = TypeVar("OptionsT", bound=LearnerOptions)
 
@@ -43,12 +53,12 @@ class ResponseOptions(RunOptions):
     """Seats at the table, 2 to 4: one for the best response, the others for copies of the
     player."""
     rules: RulesName = "official"
-    watch: int = 1_000_000
-    """Choices of the player that are watched first."""
+    imitation_steps: int = 1_000_000
+    """Decisions of the player to imitate first."""
     steps: int = 4_000_000
     """Length of the run: decisions of the learner in its own games."""
-    block_games: int = 512
-    """Games in a block."""
+    rollout_games: int = 512
+    """Games of a rollout: played, then learned from."""
     hidden: tuple[int, ...] = (128, 64)
     """Units of the hidden layers of each network."""
     final_games: int = 2000
@@ -62,16 +72,16 @@ class ResponseOptions(RunOptions):
 
     def of(self, kind: type[OptionsT]) -> OptionsT:
         """The options of a learner."""
-        return kind(
-            out=self.out, seed=self.seed, resume=self.resume, overwrite=self.overwrite,
-            rules=self.rules, num_players=self.num_players,
-            expert=self.agent, watch=self.watch, steps=self.steps, opponents=(self.agent,),
-            block_games=self.block_games,
-            hidden=self.hidden, panel=(self.agent,),
-            panel_games=-(-self.final_games // 4), final_games=self.final_games,
+        same = {name: value for name, value in settings_of(self).items() if name != "agent"}
+        return replaced(
+            kind(),
+            **same,
+            expert=self.agent,
+            opponents=(self.agent,),
+            against=(self.agent,),
+            evaluation_games=-(-self.final_games // 4),
             evaluate_every=max(1, self.steps // 8),
-            device=self.device, threads=self.threads, cluster=self.cluster,
-        )  # fmt: skip
+        )
 
 
 _RANGES: Final[Ranges] = {"num_players": (MIN_PLAYERS, MOST_PLAYERS), "final_games": (1, 1 << 30)}
@@ -89,8 +99,11 @@ def execute(
             a loss that is not finite.
     """
     check_ranges(options, _RANGES)
-    learn: Callable[..., dict[str, Any]] = lazily("train", f"training.{learner}:execute")
-    results = learn(options.of(DQNOptions if learner == "dqn" else PPOOptions), console)
+    results = (
+        dqn.execute(options.of(DQNOptions), console)
+        if learner == "dqn"
+        else ppo.execute(options.of(PPOOptions), console)
+    )
     return {
         "against": options.agent,
         "num_players": options.num_players,
@@ -100,5 +113,5 @@ def execute(
 
 def show(results: Mapping[str, Any]) -> None:
     """Print what the best response wins before and after each phase."""
-    lazily("train", "training.phases:show")(dict(results))
+    show_stages(dict(results))
     print(f"An even share is {results['even']:.1%}. The best response: {results['agent']}")

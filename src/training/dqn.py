@@ -1,4 +1,4 @@
-"""Deep Q-learning with a network for each kind of decision, and an expert that is watched first.
+"""Deep Q-learning with a network for each kind of decision, after imitation of an expert.
 
 # two players, rules `ocnaru`: minutes on two cores
 python -m training.dqn
@@ -17,31 +17,28 @@ python -m training.dqn --preset thesis
 # the agent of Ocnaru's thesis, with a hundredth of its games
 python -m training.dqn --preset ocnaru --budget 0.01
 
-`training.presets` is the table of the presets; `--preset NAME --help` explains the options of one
-of them.
+`--preset NAME --help` explains the options of a preset.
 
 Q(s, a) = V(s) + A(s, a). One network gives V, a player's chance to win; the network of the decision
-gives A (the dueling form), normalized so that exp(A / temperature) are probabilities. The agent
-plays argmax_a Q(s, a); while it learns it draws choices by those probabilities.
+gives A (the dueling form), normalized so that exp(A / T) are probabilities. The agent plays
+argmax_a Q(s, a); in self-play it draws actions by those probabilities.
 
-- Watching: V learns the outcomes of the expert's games. A learns to draw the expert's choices
-  (cross-entropy).
-- Own games: Q(s, a) of the choices made learns what they led to, the multi-step return R of
-  TD(lambda). Its estimates come from the networks as they are before the block is learned from:
-  they are the target networks. V learns R, and A learns R - V + m A', where A' is what it was and m
-  the Munchausen weight. One game is mostly luck, and choices differ by little beside it: the last
-  term adds up what many blocks say, so that A becomes 1 / (1 - m) times the advantage.
+- Imitation: V learns the outcomes of the expert's games, A to draw the expert's actions.
+- Self-play: V learns the return R of TD(lambda), and A of the actions taken learns R - V + m A',
+  where A' is the old advantage and m the Munchausen weight. The networks just before an update are
+  the target networks. One game is mostly luck, and actions differ by little beside it: the last
+  term adds up what many rollouts say, so that A becomes 1 / (1 - m) times the advantage.
 
-The plain target, R - V for the choices made and nothing for the others, does not learn here: what
-the networks make up for choices that are never made soon rules the play (measured: from 45% of
-games won against `expert` to 1%).
+The plain target, R - V for the actions taken and nothing for the others, does not learn here:
+untrained advantages of unseen actions soon dominate (measured: from 45% of games won against
+`expert` to 1%).
 
 Sources:
 
 - Q-learning with networks and target networks: Mnih et al., "Human-level control through deep
   reinforcement learning" (Nature 2015).
-- Dueling networks: Wang et al. (ICML 2016). Watching an expert first: Hester et al., "Deep
-  Q-learning from demonstrations" (AAAI 2018).
+- Dueling networks: Wang et al. (ICML 2016). Imitation first: Hester et al., "Deep Q-learning from
+  demonstrations" (AAAI 2018).
 - Normalized advantages: Nachum et al., "Bridging the gap between value and policy based
   reinforcement learning" (NeurIPS 2017).
 - The weight m: Vieillard, Pietquin and Geist, "Munchausen reinforcement learning" (NeurIPS 2020).
@@ -52,68 +49,100 @@ Sources:
 from __future__ import annotations
 
 import sys
-
-from training.presets import dqn as main
-
-if __name__ == "__main__":  # before torch is imported: --help is quick, and works without it
-    sys.exit(main())
-
-from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from rich.console import Console
-from torch import Tensor
 
-from training import learner_options, phases
-from training.learner import ChoiceLearner, Part, agreement, cross_entropy
-from training.learner_options import DQNOptions
-from training.networks import Networks
-from training.run.options import Ranges
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command, Preset
+from monopoly_env.cli.extras import lazily
+from training import losses
+from training.ocnaru.options import OcnaruOptions
+from training.options import DQNOptions
+from training.run.session import show, show_stages
+from training.thesis import ThesisOptions
 
-RANGES: Final[Ranges] = {"temperature": (1e-6, 10), "munchausen": (0, 1)}
+if TYPE_CHECKING:  # PyTorch is imported when a run begins: --help is quick, and works without it
+    from torch import Tensor
 
-
-class DQN(ChoiceLearner):
-    """The Q-learner."""
-
-    name: ClassVar[str] = "dqn"
-
-    @property
-    def temperature(self) -> float:
-        """At which choices are drawn in own games."""
-        return float(self.options.temperature)
-
-    @property
-    def compared(self) -> Networks:
-        """The networks as they are when a block comes to be learned from.
-
-        What they have learned since it was played stays.
-        """
-        return self.networks
-
-    def watching(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
-        """The cross-entropy of the expert's choices at the temperature."""
-        loss = cross_entropy(scores, batch.choice, self.temperature)
-        return loss, {"watching/entropy": loss, "watching/agreement": agreement(batch, scores)}
-
-    def learning(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
-        """(A - (R - V + m A'))^2 of the choices made."""
-        target = batch.advantage + self.options.munchausen * batch.score
-        loss = (self.score(scores, batch.choice) - target) ** 2 / (
-            2 * self.temperature * self.spread
-        )
-        return loss, {"loss/advantage": loss, "greedy": agreement(batch, scores)}
-
-    def score(self, scores: Tensor, choice: Tensor) -> Tensor:
-        """(M,) A(s, a): the outputs, shifted so that exp(A / temperature) sum to 1."""
-        return -self.temperature * cross_entropy(scores, choice, self.temperature)
+    from training.experience.choices import Choices
+    from training.learner import Learner
+    from training.model import Minibatch
 
 
 def execute(options: DQNOptions, console: Console) -> dict[str, Any]:
-    """Train from the beginning or from a checkpoint, and measure.
+    """Train from the beginning or from a checkpoint; returns what evaluation.json holds.
 
     Raises:
         MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or
-            damaged, a loss that is not finite.
+            damaged, a loss that is not finite, a cluster that fails.
     """
-    return phases.execute(options, DQN, learner_options.check(options, RANGES), console)
+    with lazily("train", "training.learner:opened")(options, console) as (learner, session):
+        clock = session.report.clock
+        learner.imitate(session)
+        while learner.step < options.steps:
+            before = learner.step
+            with clock("playing"):
+                rollout = learner.play()  # games in the league
+            with clock("learning"):
+                session.report.log(update(learner, rollout))
+            learner.after_update(update, before, session)  # exploiters, evaluation, checkpoint
+            del rollout  # before the next one is played: it may take a gigabyte
+        return dict(learner.finish(session))
+
+
+def update(learner: Learner, rollout: Choices) -> dict[str, float]:
+    """One training step: targets of a rollout's decisions, then gradient steps on minibatches."""
+    model, options = learner.model, cast(DQNOptions, learner.options)
+    optimizer = options.optimizer
+    T, m = options.temperature, options.munchausen
+    V = model.values(rollout.observation)
+    of_games = rollout.outcome, rollout.game, rollout.player
+    R = losses.lambda_returns(V, *of_games, optimizer.td_lambda)
+    V_target = losses.lambda_returns(V, *of_games, optimizer.value_lambda)
+    scale = 2 * T * max(1e-6, float((R - V).std()))
+
+    def loss(batch: Minibatch, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
+        A = losses.soft_advantage(scores, batch.action, T)
+        target = losses.munchausen_target(batch.advantage, T * batch.old_log_pi, m)
+        error = losses.squared_error(A, target) / scale
+        return error, {
+            "loss/advantage": error, "greedy": losses.agreement(scores, batch.action),
+        }  # fmt: skip
+
+    batches = model.compared(rollout, V_target, R - V, model.networks, T)
+    metrics = model.fit(
+        batches, loss, rollout.observation, V_target,
+        size=optimizer.batch, learning_rate=learner.learning_rate,
+    )  # fmt: skip
+    learner.step += rollout.size
+    return metrics | {"won": float(rollout.outcome.mean())}
+
+
+DEFAULT: Final = "dqn"
+PRESETS: Final = {
+    DEFAULT: Preset(
+        "deep Q-learning, one network per kind of decision: imitation of an expert, then self-play"
+        " in a league",
+        lambda: Command(DQNOptions(), execute, show_stages),
+    ),
+    "ocnaru": Preset(
+        "the thesis's hybrid: seven networks, trained one at a time on experts' games and then"
+        " their own",
+        lambda: Command(OcnaruOptions(), lazily("train", "training.ocnaru.train:execute"), show),
+    ),
+    "thesis": Preset(
+        "the same seven networks, trained by this library's recipe",
+        lambda: Command(ThesisOptions(), execute, show_stages),
+    ),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 0 only if training and measuring went through."""
+    return command.main_of_presets("training.dqn", PRESETS, arguments, default=DEFAULT)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,36 +1,28 @@
-"""The players of a learner's own games.
+"""The players of a learner's games: itself, its past selves, exploiters and other policies.
 
-They are the learner, its past selves, and other policies, in shares that the options name.
-
-    league = League([SELF, PAST, EXPLOITERS, expert, algorithmic], num_players=4, seed=0, kept=8)
+    league = League([SELF, PAST, EXPLOITERS, expert, algorithmic], num_players=4, seed=0, size=8)
     policies, seats = league.seat(agent, games=512, iteration=7)
 
-With `spread`, scripted opponents play by other numbers in every other block, so that the learner
-meets more players than have names.
-
-Self-play alone fails here: nobody makes good offers, so nobody learns to answer them. Strong
-opponents from the start are what helps.
+Self-play alone fails here: no player makes good offers, so none learns to answer them. Strong
+opponents from the start help.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learned.agent import LearnedAgent
-from agents.networks.ocnaru import OcnaruNetworks
+from agents.networks.policy import NetworkPolicy
 from agents.players.vocabulary.parameters import ScriptedPolicy
 from monopoly_env.policy.protocol import CompiledPolicy
 
-SELF: Final = "self"  # all seats: the learner as it is
-PAST: Final = "past"  # the other seats: the learner as it was
-# the other seats: agents that were trained to beat the learner as it was
-EXPLOITERS: Final = "exploiters"
+SELF: Final = "self"  # the learner in all seats
+PAST: Final = "past"  # copies of the learner as it was
+EXPLOITERS: Final = "exploiters"  # agents that were trained to beat the learner as it was
 WORDS: Final = (SELF, PAST, EXPLOITERS)
-Trained: TypeAlias = LearnedAgent | OcnaruNetworks  # agents that can be in training
 LEARNER: Final = 0  # its number among the policies of a game
 
 
@@ -47,8 +39,8 @@ class League:
         opponents: Sequence[CompiledPolicy | str],
         num_players: int,
         seed: int,
-        kept: int,
-        spread: float = 0,
+        size: int,
+        parameter_noise: float = 0,
     ) -> None:
         """Make a league.
 
@@ -57,39 +49,36 @@ class League:
                 seats, or different ones (`_row`).
             num_players: Seats at the table.
             seed: Decides who meets whom.
-            kept: How many copies of the learner, and how many exploiters, are kept.
-            spread: How far the numbers of scripted opponents are moved, in every other block: see
-                `ScriptedPolicy.varied`.
+            size: Most copies of the learner, and most exploiters; the oldest leave.
+            parameter_noise: How far the parameters of scripted opponents move in every other
+                iteration: see `ScriptedPolicy.varied`.
         """
-        self.past: list[Trained] = []
-        self.exploiters: list[Trained] = []
+        self.past: list[NetworkPolicy] = []
+        self.exploiters: list[NetworkPolicy] = []
         self._opponents = list(opponents)
         self._others = [opponent for opponent in opponents if not isinstance(opponent, str)]
         self._num_players = num_players
         self._seed = seed
-        self._kept = kept
-        self._spread = spread
+        self._size = size
+        self._parameter_noise = parameter_noise
 
-    def remember(self, agent: Trained) -> None:
-        """Add a copy of the learner; the oldest one beyond those that are kept goes."""
-        self.past = [*self.past, agent][-self._kept :]
+    def remember(self, agent: NetworkPolicy) -> None:
+        """Add a copy of the learner."""
+        self.past = [*self.past, agent][-self._size :]
 
-    def challenge(self, exploiter: Trained) -> None:
-        """Add an exploiter; the oldest one beyond those that are kept goes."""
-        self.exploiters = [*self.exploiters, exploiter][-self._kept :]
+    def challenge(self, exploiter: NetworkPolicy) -> None:
+        """Add an exploiter."""
+        self.exploiters = [*self.exploiters, exploiter][-self._size :]
 
     def seat(
-        self, agent: Trained, games: int, iteration: int
+        self, agent: NetworkPolicy, games: int, iteration: int
     ) -> tuple[list[CompiledPolicy], NDArray[np.int64]]:
-        """The policies, of which the learner is the first, and who sits where.
-
-        The seats are (games, P), the number of the policy in each.
-        """
+        """The policies, the learner first, and (games, P) the number of the policy in each seat."""
         generator = np.random.Generator(np.random.PCG64([self._seed, iteration]))
         others = self._others
-        if self._spread and iteration % 2:
+        if self._parameter_noise and iteration % 2:
             others = [
-                other.varied(self._spread, generator)
+                other.varied(self._parameter_noise, generator)
                 if isinstance(other, ScriptedPolicy)
                 else other
                 for other in others
@@ -102,10 +91,7 @@ class League:
         return policies, seats
 
     def _row(self, opponent: CompiledPolicy | str, generator: np.random.Generator) -> list[int]:
-        """The learner, and who sits in the other seats.
-
-        There sit copies of the opponent, or in half of such games any of the other policies.
-        """
+        """The learner and copies of the opponent, or in half of the games any other policies."""
         rest = self._num_players - 1
         begins = 1 + len(self.past) + len(self.exploiters)
         if isinstance(opponent, str):
@@ -135,7 +121,7 @@ class League:
             for name, array in agent.arrays().items()
         }
 
-    def set_arrays(self, arrays: Mapping[str, NDArray[Any]], agent: Trained) -> None:
+    def set_arrays(self, arrays: Mapping[str, NDArray[Any]], agent: NetworkPolicy) -> None:
         """Take over what `arrays` returned; `agent` is any agent of the same kind."""
         found: dict[str, dict[str, NDArray[Any]]] = {}
         for key, array in arrays.items():
@@ -143,6 +129,6 @@ class League:
             found.setdefault(number, {})[name] = array
         self.past, self.exploiters = [], []
         for number in sorted(found, key=lambda number: int(number.split()[-1])):
-            copy = agent.drawing(agent.temperature, PAST)
+            copy = agent.copy(PAST)
             copy.set_arrays(found[number])
             (self.past if number.isdecimal() else self.exploiters).append(copy)

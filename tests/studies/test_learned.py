@@ -76,11 +76,11 @@ def test_a_run_that_is_stopped_leaves_the_rows_that_are_there(
     assert page.count("\n| `") == page.count("| `random` | yes |") == 1
 
 
-def test_a_curve_begins_after_watching_and_counts_the_last_measurement(tmp_path: Path) -> None:
+def test_a_curve_begins_after_imitation_and_counts_the_last_measurement(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"num_players": 4}))
     for stage, points in (
-        ("watching", [(0, 0.5)]),
-        ("own games", [(1_000_000, 0.6), (2_000_000, 0.7), (2_000_000, 0.8)]),
+        ("imitation", [(0, 0.5)]),
+        ("self-play", [(1_000_000, 0.6), (2_000_000, 0.7), (2_000_000, 0.8)]),
     ):
         writer = SummaryWriter(tmp_path / "curves" / stage)
         for step, rate in points:

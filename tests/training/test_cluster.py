@@ -135,17 +135,17 @@ def test_a_learner_and_a_tournament_come_to_the_same_on_a_cluster_also_when_a_no
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     words = [
-        "--watch",
+        "--imitation-steps",
         "0",
         "--steps",
         "600",
-        "--block-games",
+        "--rollout-games",
         "28",
         "--hidden",
         "8",
-        "--panel",
+        "--against",
         "random",
-        "--panel-games",
+        "--evaluation-games",
         "2",
     ]
     words += [

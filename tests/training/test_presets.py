@@ -25,8 +25,8 @@ from monopoly_env.cli.command import chosen
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import PRESETS as PRESETS_OF_RULES
 from training import dqn, experts
-from training.presets import DEFAULT, PRESETS
-from training.presets import dqn as main
+from training.dqn import DEFAULT, PRESETS, main
+from training.run.options import settings_of
 
 
 @pytest.mark.parametrize(
@@ -69,11 +69,13 @@ def explained(options: type) -> dict[str, str]:
         tree = ast.parse(inspect.getsource(kind)).body[0]
         assert isinstance(tree, ast.ClassDef)
         for field, below in zip(tree.body, [*tree.body[1:], None], strict=True):
-            if isinstance(field, ast.AnnAssign):
+            if isinstance(field, ast.AnnAssign) and "ClassVar" not in ast.unparse(field):
                 assert isinstance(field.target, ast.Name)
                 if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
                     texts[field.target.id] = str(below.value.value)
     for name, kind in get_type_hints(options, include_extras=True).items():
+        if dataclasses.is_dataclass(kind):
+            texts |= explained(kind)
         for argument in getattr(kind, "__metadata__", ()):
             texts[name] = argument.help
     return texts
@@ -83,7 +85,7 @@ def explained(options: type) -> dict[str, str]:
 def test_help_explains_each_setting(
     preset: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setenv("COLUMNS", "120")
     with pytest.raises(SystemExit) as ended:
         main(["--preset", preset, "--help"])
     assert ended.value.code == 0
@@ -91,13 +93,10 @@ def test_help_explains_each_setting(
     assert f"Below: the settings of --preset {preset}." in said
     for name, other in PRESETS.items():
         assert f"--preset {name}: {other.about}." in said
-    options = type(PRESETS[preset].load().options)
-    texts = explained(options)
-    assert (
-        set(texts)
-        == {field.name for field in dataclasses.fields(options)}
-        > {"out", "seed", "resume", "overwrite", "json"}
-    )
+    command = PRESETS[preset].load()
+    texts = explained(command.kind)
+    assert set(texts) == set(settings_of(command.options))
+    assert set(texts) > {"out", "seed", "resume", "overwrite", "json"}
     for name, text in texts.items():
         assert f"--{name.replace('_', '-')}" in said
         assert " ".join(text.split()) in said, name
@@ -106,7 +105,7 @@ def test_help_explains_each_setting(
 def test_help_lists_what_the_tables_hold(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setenv("COLUMNS", "120")
     with pytest.raises(SystemExit):
         experts.main(["--help"])
     said = re.sub(r"[\s│╭╮╰╯─]+", " ", capsys.readouterr().out)
@@ -183,11 +182,11 @@ def test_results_are_a_table_or_one_json_object(
         "turns": 80.0,
         "seconds": 1.0,
     }
-    stages = [{"stage": 0, "title": "untrained", "choices": 1234, "opponents": [row]}]
+    stages = [{"stage": 0, "title": "untrained", "decisions": 1234, "opponents": [row]}]
     results = {
         "agent": "a.safetensors",
         "steps": 1234,
-        "unit": "choices",
+        "unit": "decisions",
         "opponents": [row],
         "stages": stages,
     }

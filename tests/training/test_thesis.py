@@ -5,7 +5,6 @@ What is recorded, what is drawn, and runs that can be resumed.
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import itertools
 from pathlib import Path
@@ -20,18 +19,20 @@ from agents.networks.forward import evaluate
 from agents.networks.ocnaru import ARCHITECTURES, NAMES, OcnaruNetworks
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import Rules
-from training import phases, thesis
+from training import dqn
 from training.experience.choices import Choices
 from training.ocnaru.choices import CHOICES, NUM_CHOICES, play_games, watch_games
+from training.run.options import replaced
+from training.run.session import Session
 from training.thesis import ThesisOptions
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 RULES = Rules.preset("ocnaru")
-TINY = ThesisOptions(
-    watch=3000, steps=4000, block_games=24, batch=1024, past=2, past_every=1,
-    panel=("ocnaru/random",), panel_games=4, final_games=4,
-    evaluate_every=2000, opponents=("self", "past", "exploiters", "strategic"), exploit_every=2000,
-    exploit_steps=500, seed=3,
+TINY = replaced(
+    ThesisOptions(), imitation_steps=3000, steps=4000, rollout_games=24, batch=1024, past=2,
+    past_every=1, against=("ocnaru/random",), evaluation_games=4, final_games=4,
+    evaluate_every=2000, opponents=("self", "past", "exploiters", "strategic"),
+    exploiter_every=2000, exploiter_steps=500, seed=3,
 )  # fmt: skip
 
 
@@ -138,14 +139,14 @@ class KilledError(Exception):
 def test_a_run_that_was_killed_and_resumed_ends_in_the_same_bits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, parts = (dataclasses.replace(TINY, out=tmp_path / name) for name in ("whole", "parts"))
-    results = thesis.execute(whole, Console(file=io.StringIO()))
+    whole, parts = (replaced(TINY, out=tmp_path / name) for name in ("whole", "parts"))
+    results = dqn.execute(whole, Console(file=io.StringIO()))
     assert [row["title"] for row in results["stages"]] == [
         "untrained",
-        "after watching strategic",
-        "after own games",
+        "after imitating strategic",
+        "after self-play",
     ]
-    saved, save = itertools.count(1), phases.Session.save
+    saved, save = itertools.count(1), Session.save
 
     def killed(session: Any, *arguments: Any) -> None:
         save(session, *arguments)
@@ -153,10 +154,10 @@ def test_a_run_that_was_killed_and_resumed_ends_in_the_same_bits(
             raise KilledError
 
     with monkeypatch.context() as patch:
-        patch.setattr(phases.Session, "save", killed)
+        patch.setattr(Session, "save", killed)
         with pytest.raises(KilledError):
-            thesis.execute(parts, Console(file=io.StringIO()))
-    thesis.execute(dataclasses.replace(parts, resume=True, threads=1), Console(file=io.StringIO()))
+            dqn.execute(parts, Console(file=io.StringIO()))
+    dqn.execute(replaced(parts, resume=True, threads=1), Console(file=io.StringIO()))
     files = [(tmp_path / name / "agent.safetensors").read_bytes() for name in ("whole", "parts")]
     assert files[0] == files[1]
     agent = agents.load(tmp_path / "whole" / "agent.safetensors")
@@ -177,4 +178,4 @@ def test_a_run_that_was_killed_and_resumed_ends_in_the_same_bits(
 )
 def test_wrong_options_are_refused(change: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigurationError, match=said):
-        thesis.execute(dataclasses.replace(TINY, **change), Console(file=io.StringIO()))
+        dqn.execute(replaced(TINY, **change), Console(file=io.StringIO()))

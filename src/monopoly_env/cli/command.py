@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Final, Generic, TypeVar
 
 import tyro
@@ -34,7 +34,7 @@ class Command(Generic[OptionsT, ResultT]):
 
     Attributes:
         options: A dataclass, or one with other defaults. Its docstring and the strings under its
-            fields are the help.
+            fields are the help. A field that is a dataclass is a group; names are unique over all.
         execute: Carries it out. Progress goes to the console, which is stderr.
         show: Prints the result for people, on stdout; with the option `json` the result is printed
             as it is. None: `execute` prints, and returns the exit status.
@@ -64,7 +64,10 @@ class Command(Generic[OptionsT, ResultT]):
         """
         given: Any = {} if isinstance(self.options, type) else {"default": self.options}
         with _reader_may_go():
-            options = tyro.cli(self.kind, args=words, prog=line, description=about, **given)
+            options = tyro.cli(
+                self.kind, args=words, prog=line, description=about,
+                config=(tyro.conf.OmitArgPrefixes,), **given,
+            )  # fmt: skip
         with nullcontext() if self.show else _reader_may_go():
             result: Any = self.execute(options, Console(stderr=True))
         if self.show is None:
@@ -210,18 +213,28 @@ def _tell_whose(
     arguments: Sequence[str], options: type, presets: Mapping[str, Preset], flag: str
 ) -> None:
     """Print which presets have the options of a command line that the chosen one has not."""
-    own = {field.name for field in fields(options)}
+    own = _names(options)
     given = (word.partition("=")[0] for word in arguments if word.startswith("--"))
     for word in dict.fromkeys(given):
         name = word.removeprefix("--").removeprefix("no-").replace("-", "_")
-        having = [other for other, preset in presets.items() if name in _fields_of(preset)]
+        having = [other for other, preset in presets.items() if name in _names_of(preset)]
         if name not in own and having:
             print(f"{word} is an option of {flag} {', '.join(having)}.", file=sys.stderr)
 
 
-def _fields_of(preset: Preset) -> set[str]:
+def _names(options: type) -> set[str]:
+    """The options of a dataclass, those of its groups among them."""
+    groups = {field.name: type(field.default) for field in fields(options)}
+    return {
+        name
+        for field, group in groups.items()
+        for name in (_names(group) if is_dataclass(group) else {field})
+    }
+
+
+def _names_of(preset: Preset) -> set[str]:
     try:
-        return {field.name for field in fields(preset.load().kind)}
+        return _names(preset.load().kind)
     except MonopolyError:  # an extra is not installed
         return set()
 

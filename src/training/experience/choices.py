@@ -281,37 +281,3 @@ def _settle(rows: Choices, at: int, choice: int) -> None:
     """Note a choice, if there is one and it was open."""
     if min(at, choice) >= 0 and rows.open[at, choice >> 3] >> (7 - (choice & 7)) & 1:
         rows.choice[at] = choice
-
-
-@entry()
-def lambda_returns(
-    values: NDArray[np.float32], outcome: NDArray[np.float32], game: NDArray[np.int32],
-    player: NDArray[np.int8], keep: float,
-    out: NDArray[np.float32],
-) -> None:  # fmt: skip
-    """The return of each choice.
-
-    It is the outcome, or the value of the player's later states, weighted as in TD(lambda).
-
-    R_t = (1 - keep) V(s_t+1) + keep R_t+1, and the outcome after the player's last choice (Sutton
-    and Barto, 2018, 12.1; no discount).
-
-    Args:
-        values: (N,) V of the state of each choice.
-        outcome: (N,) of the player's game.
-        game: (N,) in rising order.
-        player: (N,) the seat.
-        keep: Lambda: 1 takes the outcome alone.
-        out: (N,) filled.
-    """
-    later, value = np.full(8, np.nan, np.float64), np.zeros(8, np.float64)
-    for row in range(len(values) - 1, -1, -1):
-        if row + 1 < len(values) and game[row + 1] != game[row]:
-            later[:] = np.nan
-        seat = int(player[row])
-        if np.isnan(later[seat]):
-            later[seat] = outcome[row]
-        else:
-            later[seat] = (1.0 - keep) * value[seat] + keep * later[seat]
-        value[seat] = values[row]
-        out[row] = later[seat]

@@ -17,6 +17,7 @@ from torch.nn import functional
 
 from agents.networks.ocnaru.table import ARCHITECTURES
 from monopoly_env.encoding import ocnaru
+from training import losses
 from training.networks import (
     Network,
     arrays_of,
@@ -46,19 +47,19 @@ class HeadLearner:
         self._discount = discount
         self._optimizer = torch.optim.Adam(self.online.parameters(), lr=learning_rate, fused=True)
 
-    def regress(self, observation: Tensor, choice: Tensor, goal: Tensor) -> tuple[Tensor, Tensor]:
+    def regress(self, observation: Tensor, choice: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         """Take a gradient step towards known returns (phase 1).
 
         Args:
             observation: (N, 100) float32.
             choice: (N,) int64.
-            goal: (N,) float32.
+            target: (N,) float32.
 
         Returns:
             The Huber loss and the mean value of the chosen outputs, both scalars.
         """
         value = self.online(observation).gather(1, choice[:, None])[:, 0]
-        return self._descend(functional.huber_loss(value, goal)), value.detach().mean()
+        return self._descend(functional.huber_loss(value, target)), value.detach().mean()
 
     def update(self, batch: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Take a gradient step of Q-learning (phase 2) on a batch from `Memory.sample`.
@@ -66,11 +67,9 @@ class HeadLearner:
         Returns what `regress` does.
         """
         with torch.no_grad():
-            following = (
-                self.target(batch["next"]).masked_fill_(batch["closed"], -torch.inf).max(1).values
-            )
-            goal = batch["reward"] + torch.where(batch["last"], 0.0, self._discount * following)
-        return self.regress(batch["observation"], batch["choice"], goal)
+            q = self.target(batch["next"]).masked_fill_(batch["closed"], -torch.inf)
+            target = losses.q_learning_target(batch["reward"], batch["last"], q, self._discount)
+        return self.regress(batch["observation"], batch["choice"], target)
 
     def _descend(self, loss: Tensor) -> Tensor:
         self._optimizer.zero_grad(set_to_none=True)

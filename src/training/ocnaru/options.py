@@ -70,7 +70,7 @@ class OcnaruOptions(RunOptions):
     0."""
 
     experts: tuple[str, ...] = ("strategic", "strategic/late_game", "strategic/cautious")
-    """Phase 1: policies whose games are watched, every pair in turn."""
+    """Phase 1: policies whose games are learned from, every pair in turn."""
     expert_games: int = 1_500_000
     """Their games at budget 1: 61 million decisions to buy."""
     expert_batch: int = 8192
@@ -95,12 +95,12 @@ class OcnaruOptions(RunOptions):
     exploitation: float = 0.25
     """Share of the games, at the end, without random decisions."""
 
-    panel: tuple[str, ...] = ("strategic", "strategic/late_game", "strategic/cautious")
-    """Policies that the agent is measured against during training."""
-    panel_games: int = 2000
+    against: tuple[str, ...] = ("strategic", "strategic/late_game", "strategic/cautious")
+    """Evaluation opponents during training."""
+    evaluation_games: int = 2000
     """Games against each of them, ten times per network."""
-    final_panel: tuple[str, ...] = ("strategic", "ocnaru/algorithmic", "ocnaru/random")
-    """Policies that the agent is measured against at the end."""
+    final_against: tuple[str, ...] = ("strategic", "ocnaru/algorithmic", "ocnaru/random")
+    """Evaluation opponents at the end."""
     final_games: int = 10_000
     """Games against each of them at the end."""
     device: Device = "auto"
@@ -115,7 +115,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
             "expert_batch",
             "replay",
             "target_every",
-            "panel_games",
+            "evaluation_games",
             "final_games",
             "threads",
         ),
@@ -134,8 +134,8 @@ class OcnaruPolicies(NamedTuple):
 
     experts: list[CompiledPolicy]
     opponents: list[CompiledPolicy]
-    panel: list[Policy]
-    final_panel: list[Policy]
+    against: list[Policy]
+    final_against: list[Policy]
 
 
 def check(options: OcnaruOptions) -> OcnaruPolicies:
@@ -153,15 +153,15 @@ def check(options: OcnaruOptions) -> OcnaruPolicies:
             "--heads must name each network that is trained once, not"
             f" {', '.join(options.heads) or 'none'}."
         )
-    for setting in ("experts", "opponents", "panel", "final_panel"):
+    for setting in ("experts", "opponents", "against", "final_against"):
         if not getattr(options, setting):
             raise ConfigurationError(f"--{setting.replace('_', '-')} must name a policy.")
     device_of(options.device)
     return OcnaruPolicies(
         [compiled(find_policy(name)) for name in options.experts],
         [compiled(find_policy(name)) for name in options.opponents],
-        [find_policy(name) for name in options.panel],
-        [find_policy(name) for name in options.final_panel],
+        [find_policy(name) for name in options.against],
+        [find_policy(name) for name in options.final_against],
     )
 
 

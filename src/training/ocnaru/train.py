@@ -227,8 +227,8 @@ def after_games(trainer: OcnaruTrainer, games: int, session: Session) -> None:
         session.evaluate(
             trainer.agent(),
             trainer.done,
-            trainer.policies.panel,
-            trainer.options.panel_games,
+            trainer.policies.against,
+            trainer.options.evaluation_games,
             trainer.rules,
         )
     if trainer.done < total and trainer.due(
@@ -272,10 +272,10 @@ def watch_experts(trainer: OcnaruTrainer, session: Session) -> None:
     agent = trainer.agent(everything=True)
     agent.save(session.run.folder / AFTER_EXPERTS)
     with report.clock("evaluation"):
-        games = [options.panel_games] * len(trainer.policies.panel)
+        games = [options.evaluation_games] * len(trainer.policies.against)
         report.evaluated(
             trainer.done,
-            panel.measure(agent, trainer.policies.panel, games, trainer.rules, panel.PANEL_SEED),
+            panel.measure(agent, trainer.policies.against, games, trainer.rules, panel.PANEL_SEED),
         )
 
 
@@ -405,7 +405,7 @@ def returns(
 
 def finish(trainer: OcnaruTrainer, session: Session) -> dict[str, Any]:
     """Save the player with all its networks and measure it; returns as `Session.finish` does."""
-    options, agent, opponents = trainer.options, trainer.agent(), trainer.policies.final_panel
+    options, agent, opponents = trainer.options, trainer.agent(), trainer.policies.final_against
     agent.save(session.run.agent)
     rows = panel.measure(
         agent, opponents, [options.final_games] * len(opponents), trainer.rules, panel.FINAL_SEED

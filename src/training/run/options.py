@@ -1,4 +1,4 @@
-"""Options of runs: those of every command, those of training, and which decide the result."""
+"""Options of runs: those of every command, and which decide the result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import tyro
@@ -21,6 +21,12 @@ from monopoly_env.files import read_file
 from monopoly_env.policy.names import file_of, resolve
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import PRESETS, RULES_VERSION
+from training.run.devices import device_of
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+OptionsT = TypeVar("OptionsT", bound="DataclassInstance")
 
 # options that do not change the result: where it goes and how it is printed
 FREE: Final = ("out", "resume", "overwrite", "json")
@@ -67,15 +73,41 @@ class RunOptions:
 Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 
 
+def settings_of(options: Any) -> dict[str, Any]:
+    """The settings of a dataclass of options by name, those of its groups among them.
+
+    A group is a field that is a dataclass itself; names are unique over all groups.
+    """
+    values = {field.name: getattr(options, field.name) for field in dataclasses.fields(options)}
+    return {
+        inner: setting
+        for name, value in values.items()
+        for inner, setting in (
+            settings_of(value) if dataclasses.is_dataclass(value) else {name: value}
+        ).items()
+    }
+
+
+def replaced(options: OptionsT, **changes: Any) -> OptionsT:
+    """A copy with other values of some settings, in whichever group they are."""
+    for field in dataclasses.fields(options):
+        group = getattr(options, field.name)
+        if dataclasses.is_dataclass(group) and not isinstance(group, type):
+            inner = {name: changes.pop(name) for name in settings_of(group) if name in changes}
+            changes[field.name] = replaced(group, **inner)
+    return dataclasses.replace(options, **changes)
+
+
 def check_ranges(options: Any, ranges: Ranges) -> None:
     """Raise ConfigurationError if a number of a dataclass of options is out of its range.
 
     Args:
-        options: Its fields are numbers, tuples of numbers, or None, which stands for a default.
-        ranges: Lowest and highest valid number, by the name of the field.
+        options: Its settings are numbers, tuples of numbers, or None, which stands for a default.
+        ranges: Lowest and highest valid number, by the name of the setting.
     """
+    settings = settings_of(options)
     for name, (low, high) in ranges.items():
-        given = getattr(options, name)
+        given = settings[name]
         numbers = given if isinstance(given, tuple) else () if given is None else (given,)
         if not all(low <= value <= high for value in numbers):
             wanted = f"{low:,} or more" if high == math.inf else f"from {low:,} to {high:,}"
@@ -123,7 +155,7 @@ def result_settings(options: Any, free: Sequence[str] = FREE, **more: Any) -> di
         free: Names of its fields that do not change the result.
         **more: Whatever else decides it.
     """
-    values = {
-        name: value for name, value in dataclasses.asdict(options).items() if name not in free
-    }
+    values = {name: value for name, value in settings_of(options).items() if name not in free}
+    if "device" in values:  # not where it was found: a run goes on where it began
+        values["device"] = device_of(values["device"]).type
     return dict(json.loads(json.dumps(values | {"rules_version": RULES_VERSION} | more)))

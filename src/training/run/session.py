@@ -9,7 +9,9 @@ Open the folder, resume, evaluate and save on the way, measure at the end.
         session.report.begin(options.steps, learner.step)
         while learner.step < options.steps:
             ...                                            # the algorithm
-            session.after_iteration(learner, before, "playing", games)
+            session.evaluate(learner.agent(), learner.step, opponents, games, rules)
+            session.save(learner, learner.step)
+        rows = session.measure(learner.agent(), opponents, ...)
         results = session.finish("official", learner.step, rows)
 
 Everything is due at fixed numbers of steps, never of seconds, so a run that was killed and resumed
@@ -20,12 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from rich.console import Console
 
 from agents.arena.runner import Runner
 from monopoly_env.cli.extras import extra
+from monopoly_env.cli.terminal import TextTable
 from monopoly_env.errors import MonopolyError
 from monopoly_env.files import understood
 from monopoly_env.policy.protocol import Policy
@@ -35,8 +38,6 @@ from training.run.folder import CONFIG, Run, alone
 from training.run.options import RunOptions
 from training.run.panel import PANEL_SEED, measure, table
 from training.run.report import Report
-
-_POINTS: Final = 100  # of a learning curve
 
 
 class DivergenceError(MonopolyError, ArithmeticError):
@@ -55,18 +56,8 @@ class Saved(Protocol):
         ...
 
 
-class Learner(Saved, Protocol):
-    """A learner that is trained step by step, with options.
-
-    Attributes:
-        options: Its options.
-        panel: The policies that it is measured against.
-        step: Decisions answered so far.
-    """
-
-    options: Any
-    panel: Sequence[Policy]
-    step: int
+class Trainer(Saved, Protocol):
+    """A run that has an agent at any time."""
 
     def agent(self) -> Policy:
         """The policy as it is now."""
@@ -146,7 +137,7 @@ class Session:
             parts, values = learner.state()
             checkpoints.write(self.run.checkpoints, step, parts, values | {"best": self.best})
 
-    def keep(self, learner: Learner, step: int) -> None:
+    def keep(self, learner: Trainer, step: int) -> None:
         """Write the agent as it is and the checkpoint of a step.
 
         A run that is stopped leaves the agent of its last checkpoint.
@@ -213,45 +204,6 @@ class Session:
                 self.best = rate
                 agent.save(self.run.best)
 
-    def after_iteration(
-        self,
-        learner: Learner,
-        before: int,
-        doing: str,
-        games: int,
-        metrics: Mapping[str, float] | None = None,
-    ) -> None:
-        """Move the bar, and write curves, evaluate and save where that is due.
-
-        Args:
-            learner: Has just played and learned.
-            before: Its step before that.
-            doing: What it is doing, for the bar.
-            games: Games finished so far.
-            metrics: For the curves, beside what was logged.
-        """
-        options = learner.options
-        step = learner.step
-
-        def due(every: int) -> bool:
-            return passed(every, before, step) or step >= options.steps
-
-        self.report.advance(step, doing)
-        if due(max(1, options.steps // _POINTS)):
-            self.report.curves(step, metrics, games)
-        if due(options.evaluate_every):
-            rules = Rules.preset(options.rules)
-            self.evaluate(
-                learner.agent(),
-                step,
-                learner.panel,
-                options.panel_games,
-                rules,
-                options.num_players,
-            )
-        if due(options.checkpoint_every):
-            self.keep(learner, step)
-
     def finish(
         self,
         rules: str,
@@ -284,3 +236,23 @@ def show(results: dict[str, Any]) -> None:
     """Print the win rates that a run ended with: what `Session.finish` returned."""
     title = f"{results['agent']} after {results['steps']:,} {results.get('unit', 'steps')}"
     Console().print(table(results["opponents"], title))
+
+
+def show_stages(results: dict[str, Any]) -> None:
+    """Print what the agent won at each stage of a run."""
+    stages = results["stages"]
+    shown = TextTable(
+        title=f"{results['agent']}: games won against",
+        caption="Every seed is played from each seat. Intervals: Wilson, 95%.",
+    )
+    shown.add_column("the agent")
+    shown.add_column("decisions", justify="right")
+    for row in stages[0]["opponents"]:
+        shown.add_column(row["opponent"], justify="right")
+    for stage in stages:
+        rates = [
+            f"{row['win_rate']:.1%} ({row['low']:.1%} - {row['high']:.1%})"
+            for row in stage["opponents"]
+        ]
+        shown.add_row(stage["title"], f"{stage['decisions']:,}", *rates)
+    Console().print(shown)

@@ -14,7 +14,7 @@ from agents.learned.agent import LearnedAgent
 from agents.learned.architectures import CHOICES, NAMES, OUTPUT, architectures
 from agents.networks.forward import evaluate
 from monopoly_env.actions import HEADS
-from training.experience.choices import SLICE, Choices, lambda_returns, play_games
+from training.experience.choices import SLICE, Choices, play_games
 
 HIDDEN = (16, 8)
 
@@ -115,19 +115,6 @@ def test_only_the_wanted_are_recorded(agent: LearnedAgent) -> None:
     assert {
         (int(game), int(seat)) for game, seat in zip(recorded.game, recorded.player, strict=True)
     } == {(0, 0), (1, 1)}
-
-
-def test_lambda_returns_by_hand() -> None:
-    """Two games; in the first, seat 0 chooses three times and seat 1 once between."""
-    values = np.array([0.5, 0.4, 0.6, 0.8, 0.3], np.float32)
-    game, player = np.array([0, 0, 0, 0, 1], np.int32), np.array([0, 1, 0, 0, 0], np.int8)
-    outcome, goals = np.array([1, 0, 1, 1, 0], np.float32), np.zeros(5, np.float32)
-    lambda_returns(values, outcome, game, player, 0.5, goals)
-    last = 1.0
-    middle = 0.5 * 0.8 + 0.5 * last
-    assert goals == pytest.approx([0.5 * 0.6 + 0.5 * middle, 0.0, middle, last, 0.0])
-    lambda_returns(values, outcome, game, player, 1.0, goals)
-    assert goals == pytest.approx(outcome)
 
 
 def test_a_network_plays_the_same_whether_it_is_recorded_or_not(agent: LearnedAgent) -> None:

@@ -61,9 +61,9 @@ SMALL = OcnaruOptions(
     budget=0.0024,
     heads=("fine", "card"),
     expert_games=400_000,
-    panel_games=8,
+    evaluation_games=8,
     final_games=20,
-    final_panel=("ocnaru/random",),
+    final_against=("ocnaru/random",),
     threads=2,
 )
 

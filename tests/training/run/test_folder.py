@@ -14,9 +14,9 @@ from rich.console import Console
 
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels.sources import cache_root
-from training import evolve, exploit, presets
+from training import dqn, evolve, exploit
 from training.experts import ExpertOptions, main
-from training.learner_options import PPOOptions
+from training.options import PPOOptions
 from training.run.folder import CONFIG, Run, alone
 from training.run.options import RunOptions
 from training.run.session import Session
@@ -144,7 +144,7 @@ def commands() -> Iterator[tuple[str, RunOptions]]:
     yield "experts", ExpertOptions()
     yield "values", ValueOptions()
     for name, table in (
-        ("dqn", presets.PRESETS),
+        ("dqn", dqn.PRESETS),
         ("evolve", evolve.PRESETS),
         ("exploit", exploit.LEARNERS),
     ):
