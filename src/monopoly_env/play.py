@@ -126,25 +126,21 @@ def run(options: PlayOptions, console: Console) -> int:
         raise ConfigurationError(
             "--delay and --boards must not be negative, --max-turns must be at least 1."
         )
-    seats = len(options.players)
+    players, seats = options.players, len(options.players)
     if not MIN_PLAYERS <= seats <= MAX_PLAYERS:
         raise ConfigurationError(
             f"--players must name {MIN_PLAYERS} to {MAX_PLAYERS} players, not {seats}: one for each"
             " seat."
         )
-    game = (
-        saves.load(options.load)
-        if options.load
-        else core.new_game(len(options.players), options.rules, options.seed)
-    )
-    if game.num_players != len(options.players):
+    if options.load:
+        game = saves.load(options.load)
+    else:
+        game = core.new_game(seats, options.rules, options.seed)
+    if game.num_players != seats:
         raise ConfigurationError(
-            f"The saved game has {game.num_players} players; --players names"
-            f" {len(options.players)}."
+            f"The saved game has {game.num_players} players; --players names {seats}."
         )
-    policies = [
-        make(HUMAN, console=console) if name == HUMAN else resolve(name) for name in options.players
-    ]
+    policies = [make(HUMAN, console=console) if one == HUMAN else resolve(one) for one in players]
     names = [f"{PLAYERS[seat]} ({policy.name})" for seat, policy in enumerate(policies)]
     left: QuitError | None = None
     try:
@@ -207,15 +203,12 @@ def run_replay(options: ReplayOptions, console: Console) -> int:
         )
     names = [f"{PLAYERS[seat]} ({name})" for seat, name in enumerate(replay.names)]
     changed = ", ".join(f"{name}={value}" for name, value in replay.rules.changed().items())
-    console.print(
-        (
-            f"Game {options.game} of {len(recorded)}: {', '.join(names)}; rules "
-            f"official{f' but {changed}' if changed else ''}; seed {replay.seed}; {end.turns} "
-            f"turns, {len(replay.actions)} decisions."
-        ),
-        markup=False,
-        highlight=False,
+    told = (
+        f"Game {options.game} of {len(recorded)}: {', '.join(names)}; rules"
+        f" official{f' but {changed}' if changed else ''}; seed {replay.seed}; {end.turns} turns,"
+        f" {len(replay.actions)} decisions."
     )
+    console.print(told, markup=False, highlight=False)
     if not _Viewer(replay, int(end.turns), names, console, options).show():
         return 0
     console.print(board(end, colour=console.is_terminal), markup=False, highlight=False)
@@ -244,11 +237,8 @@ class _Viewer:
         console: Console,
         options: ReplayOptions,
     ) -> None:
-        self.replay = replay
-        self.turns = turns
-        self.names = names
-        self.console = console
-        self.options = options
+        self.replay, self.turns, self.names = replay, turns, names
+        self.console, self.options = console, options
         self.asks = options.delay is None and console.is_terminal and sys.stdin.isatty()
         self.from_turn = options.start
 
@@ -256,7 +246,7 @@ class _Viewer:
         """Show the game until its end or until the user quits; True if the end was reached."""
         game, number, shown = replays.start(self.replay), 0, 0
         while number < len(self.replay.actions):
-            events = self._step(game, number)
+            events = replays.tell(self.replay, game, number, self.names)
             number += 1
             if game.turns < self.from_turn or not events:
                 continue
@@ -276,15 +266,8 @@ class _Viewer:
                     game, number, shown = replays.start(self.replay), 0, 0
         return True
 
-    def _step(self, game: Game, number: int) -> list[str]:
-        """Carry out the next action and return the events."""
-        return replays.tell(self.replay, game, number, self.names)
-
     def _ask(self, game: Game) -> bool:
-        """Wait for the user's answer; False to quit.
-
-        `from_turn` is then the turn to go to, or 0.
-        """
+        """Wait for the user's answer, False to quit; `from_turn` is the turn to go to, or 0."""
         self.from_turn = 0
         while True:
             try:
@@ -300,12 +283,8 @@ class _Viewer:
                 self.from_turn = int(answer)
                 return True
             shown = {"b": self._board(game), "t": to_text(game), "?": _KEYS}
-            self._say(
-                shown.get(
-                    answer,
-                    f"Unknown key or turn {answer!r}; the turns are 1 to {self.turns}.\n{_KEYS}",
-                )
-            )
+            unknown = f"Unknown key or turn {answer!r}; the turns are 1 to {self.turns}.\n{_KEYS}"
+            self._say(shown.get(answer, unknown))
 
     def _board(self, game: Game) -> str:
         return board(game, colour=self.console.is_terminal)

@@ -28,9 +28,7 @@ def _prepare(games: Any, num_players: int, seed_low: int, seed_high: int) -> Non
 
 
 def lot_number(lot: Lot, edition: int = 0) -> int:
-    """The number of a lot, given by number or by its name on any board.
-
-    Letter case does not matter.
+    """The number of a lot, given by number or by its name on any board, in any case.
 
     Raises:
         PositionError: There is no such lot.
@@ -187,37 +185,25 @@ def _set_lots(
     buildings: Mapping[Lot, int],
 ) -> None:
     # a field of a record takes a microsecond to read
-    edition, owned, levels = (
-        int(game.rules.board),
-        game.lots,
-        game.level,
-    )
-    owner: dict[int, int] = {}
+    edition, owned, levels = int(game.rules.board), game.lots, game.level
+    named, owner = board.LOT_NAME[edition], dict[int, int]()
     for seat, names in seats.items(lots, "lots"):
         for name in _listed(f"lots of seat {seat}", names):
             lot = lot_number(name, edition)
             if owner.setdefault(lot, seat) != seat:
-                raise PositionError(
-                    f"{board.LOT_NAME[edition][lot]} has two owners: seats {owner[lot]} and {seat}."
-                )
+                raise PositionError(f"{named[lot]} has two owners: seats {owner[lot]} and {seat}.")
             owned[seat] |= 1 << lot
     for name in _listed("mortgaged", mortgaged):
         lot = lot_number(name, edition)
         if lot not in owner:
-            raise PositionError(
-                f"{board.LOT_NAME[edition][lot]} is mortgaged but belongs to the bank."
-            )
+            raise PositionError(f"{named[lot]} is mortgaged but belongs to the bank.")
         game.mortgaged |= 1 << lot
     for name, value in _mapped("buildings", buildings).items():
         lot, level = lot_number(name, edition), _whole(f"buildings: {name}", value, 0, _LAST_LEVEL)
         if lot >= board.NUM_STREETS:
-            raise PositionError(
-                f"{board.LOT_NAME[edition][lot]} is not a street: nothing can be built there."
-            )
+            raise PositionError(f"{named[lot]} is not a street: nothing can be built there.")
         if lot not in owner and level:
-            raise PositionError(
-                f"{board.LOT_NAME[edition][lot]} has a building but belongs to the bank."
-            )
+            raise PositionError(f"{named[lot]} has a building but belongs to the bank.")
         levels[lot] = level
     if game.rules.building_limit != building.UNLIMITED:
         game.houses -= int(np.where(levels < _LAST_LEVEL, levels, 0).sum())
@@ -233,27 +219,21 @@ def _set_jail(
     game: Game, seats: _Seats, jail: Mapping[int, int], jail_cards: Mapping[int, Collection[str]]
 ) -> None:
     for seat, failed in seats.items(jail, "jail"):
-        game.jail[seat] = (
-            _whole("jail: failed throws", failed, 0, int(game.rules.jail_turns) - 1) + 1
-        )
+        most = int(game.rules.jail_turns) - 1
+        game.jail[seat] = _whole("jail: failed throws", failed, 0, most) + 1
         game.position[seat] = board.JAIL_SQUARE
     for seat, names in seats.items(jail_cards, "jail_cards"):
-        for name in (
-            (names,) if isinstance(names, str) else _listed(f"jail_cards of seat {seat}", names)
-        ):
+        listed = [names] if isinstance(names, str) else names
+        for name in _listed(f"jail_cards of seat {seat}", listed):
             if name not in cards.DECKS:
-                raise PositionError(
-                    f"jail_cards: unknown deck {name!r}. {nearest(name, cards.DECKS)}"
-                )
+                hint = nearest(name, cards.DECKS)
+                raise PositionError(f"jail_cards: unknown deck {name!r}. {hint}")
             deck = cards.DECKS.index(name)
-            if any(int(held) >> deck & 1 for held in game.jail_cards):
+            if any(int(bits) >> deck & 1 for bits in game.jail_cards):
                 raise PositionError(f"The jail card of the {name} deck is held twice.")
             game.jail_cards[seat] |= 1 << deck
-            _set_deck(
-                game,
-                deck,
-                [card for card in _upcoming(game, deck) if card != _jail_card(game, deck)],
-            )
+            held = cards.JAIL_CARD_NUMBER[game.rules.board, deck]
+            _set_deck(game, deck, [card for card in _upcoming(game, deck) if card != held])
 
 
 def _set_bankrupt(game: Game, seats: _Seats, bankrupt: list[int]) -> None:
@@ -284,10 +264,6 @@ def _set_throws(game: Game, throws: Sequence[tuple[int, int]]) -> None:
             raise PositionError(f"A throw is two dice, not {throw!r}.")
         first, second = (_whole("throw: die", die, 1, 6) for die in throw)
         game.forced_throws[i] = 10 * first + second
-
-
-def _jail_card(game: Game, deck: int) -> int:
-    return int(cards.JAIL_CARD_NUMBER[game.rules.board, deck])
 
 
 def _upcoming(game: Game, deck: int) -> list[int]:

@@ -102,17 +102,10 @@ def analyse(options: AnalysisOptions, _: Console) -> int:
 def _play_on(options: AnalysisOptions, default: int) -> dict[str, Any]:
     """The arguments of playouts."""
     policies: Any = options.policies[0] if len(options.policies) == 1 else list(options.policies)
-    n = whole_number(
-        "playouts", default if options.playouts is None else options.playouts, 1, MOST_PLAYOUTS
-    )
-    return {
-        "policies": policies,
-        "n": n,
-        "seed": options.seed,
-        "turns": options.turns,
-        "value": options.value,
-        "threads": options.threads,
-    }
+    given = default if options.playouts is None else options.playouts
+    shared = {name: getattr(options, name) for name in ("seed", "turns", "value", "threads")}
+    n = whole_number("playouts", given, 1, MOST_PLAYOUTS)
+    return {"policies": policies, "n": n, **shared}
 
 
 def _limits(options: AnalysisOptions) -> dict[str, Any]:
@@ -135,15 +128,8 @@ def _saved(options: AnalysisOptions, console: Console) -> int:
         offers = compare_actions(game, made, baseline=made[0], **limited) if made else None
         played = rollout(game, **play_on)
     if options.json:
-        print(
-            json.dumps(
-                {
-                    "shares": _shares(played),
-                    "decision": _compared(compared),
-                    "offers": offers and _compared(offers),
-                }
-            )
-        )
+        told = {"shares": _shares(played), "decision": _compared(compared)}
+        print(json.dumps(told | {"offers": offers and _compared(offers)}))
         return 0
     console.print(to_text(game), markup=False, highlight=False)
     console.print(_shares_table(played))
@@ -169,27 +155,18 @@ def _replay(options: AnalysisOptions, console: Console) -> int:
     with Progress(console=Console(stderr=True)) as bar:
         decisions = bar.add_task("Decisions", total=len(replay.actions))
         told = history(replay, progress=lambda count: bar.advance(decisions, count), **play_on)
-        costly = (
-            list(told.moves)
-            if most == "all"
-            else [n for n in told.costly(most).tolist() if n in told.moves]
-        )
+        costly = list(told.moves) if most == "all" else told.costly(most).tolist()
+        looked_into = [number for number in costly if number in told.moves]
         regrets = [
             _regret(told, number, **play_on, **limits)
-            for number in bar.track(costly, description="What was better")
+            for number in bar.track(looked_into, description="What was better")
         ]
     if options.json:
         print(json.dumps(_summary(told, replay.names, regrets)))
         return 0
     console.print(_players_table(told, replay.names))
-    console.print(
-        _regrets_table(
-            told,
-            replay.names,
-            regrets,
-            "Every decision" if most == "all" else "The most costly decisions",
-        )
-    )
+    title = "Every decision" if most == "all" else "The most costly decisions"
+    console.print(_regrets_table(told, replay.names, regrets, title))
     return 0
 
 
@@ -209,10 +186,7 @@ class _Regret:
 
     @property
     def interval(self) -> tuple[float, float, float]:
-        """The cost of the choice, compared with the best one, and its bounds.
-
-        Both are over the same playouts.
-        """
+        """The cost of the choice against the best one over the same playouts, and its bounds."""
         taken = self.taken
         return 0.0 - taken.difference, 0.0 - taken.difference_high, 0.0 - taken.difference_low
 
@@ -237,13 +211,8 @@ def _shares(played: Playouts) -> list[dict[str, float]]:
 
 
 def _compared(compared: Comparison) -> dict[str, Any]:
-    actions = [dataclasses.asdict(candidate) for candidate in compared.candidates]
-    return {
-        "player": compared.player,
-        "decision": compared.decision,
-        "verdict": compared.verdict,
-        "actions": actions,
-    }
+    told = {name: getattr(compared, name) for name in ("player", "decision", "verdict")}
+    return told | {"actions": [dataclasses.asdict(one) for one in compared.candidates]}
 
 
 def _summary(told: History, names: Sequence[str], regrets: Sequence[_Regret]) -> dict[str, Any]:
@@ -313,32 +282,18 @@ def _table(title: str, *columns: str) -> TextTable:
 
 def _shares_table(played: Playouts) -> TextTable:
     about = f"{played.count:,} playouts of {played.turns.mean():.0f} turns"
-    table, (low, high) = (
-        _table(f"Shares of the win, by {about}", "player", "share", "95% interval", "place"),
-        played.interval,
-    )
-    for seat, share in enumerate(played.share):
-        table.add_row(
-            str(seat),
-            f"{share:.3f}",
-            f"{low[seat]:.3f} to {high[seat]:.3f}",
-            f"{played.place[seat]:.2f}",
-        )
+    table = _table(f"Shares of the win, by {about}", "player", "share", "95% interval", "place")
+    for seat, (share, low, high) in enumerate(zip(played.share, *played.interval, strict=True)):
+        place = f"{played.place[seat]:.2f}"
+        table.add_row(str(seat), f"{share:.3f}", f"{low:.3f} to {high:.3f}", place)
     return table
 
 
 def _actions_table(compared: Comparison, title: str) -> TextTable:
-    table, (best, *others) = (
-        _table(title, "share", "to best", "95% interval", "plays", "action"),
-        compared.candidates,
-    )
-    table.add_row(
-        f"{best.share:.3f}",
-        "",
-        f"{best.low:.2f} to {best.high:.2f}",
-        f"{best.playouts:,}",
-        best.text,
-    )
+    table = _table(title, "share", "to best", "95% interval", "plays", "action")
+    best, *others = compared.candidates
+    interval = f"{best.low:.2f} to {best.high:.2f}"
+    table.add_row(f"{best.share:.3f}", "", interval, f"{best.playouts:,}", best.text)
     for one in others:
         interval = f"{one.difference_low:+.2f} to {one.difference_high:+.2f}"
         table.add_row("", f"{one.difference:+.3f}", interval, f"{one.playouts:,}", one.text)
@@ -348,49 +303,31 @@ def _actions_table(compared: Comparison, title: str) -> TextTable:
 
 def _players_table(told: History, names: Sequence[str]) -> TextTable:
     title = f"Shares of the win over {len(told.actions):,} decisions"
-    table = _table(
-        title, "player", "at first", "luck", "own choices", "choices of others", "at the end"
-    )
-    luck, own = told.luck.sum(axis=0), _own_choices(told)
+    columns = ("player", "at first", "luck", "own choices", "choices of others", "at the end")
+    table, own = _table(title, *columns), _own_choices(told)
+    parts = (told.luck.sum(axis=0), own, told.choice.sum(axis=0) - own)
     for seat, name in enumerate(names):
-        others = told.choice[:, seat].sum() - own[seat]
-        table.add_row(
-            f"{seat} {name}",
-            f"{told.before[0, seat]:.3f}",
-            f"{luck[seat]:+.3f}",
-            f"{own[seat]:+.3f}",
-            f"{others:+.3f}",
-            f"{told.final[seat]:.3f}",
-        )
+        changes = (f"{part[seat]:+.3f}" for part in parts)
+        first, final = told.before[0, seat], told.final[seat]
+        table.add_row(f"{seat} {name}", f"{first:.3f}", *changes, f"{final:.3f}")
     return table
 
 
 def _regrets_table(
     told: History, names: Sequence[str], regrets: Sequence[_Regret], title: str
 ) -> TextTable:
-    table = _table(
-        title,
-        "number",
-        "turn",
-        "player",
-        "share",
-        "regret",
-        "95% interval",
-        "action, and the best one",
-    )
+    what = ("share", "regret", "95% interval", "action, and the best one")
+    table = _table(title, "number", "turn", "player", *what)
     for one in regrets:
         game, (regret, low, high) = told.games[one.number], one.interval
         seat, taken, best = int(game["player"]), one.taken.text, one.compared.best.text
-        share, text = told.before[one.number][seat], taken if taken == best else f"{taken}; {best}"
-        table.add_row(
-            str(one.number + 1),
-            str(game["turns"]),
-            f"{seat} {names[seat]}",
-            f"{share:.2f}",
+        where = (str(one.number + 1), str(game["turns"]), f"{seat} {names[seat]}")
+        costs = (
+            f"{told.before[one.number][seat]:.2f}",
             f"{regret:.3f}",
             f"{low:.2f} to {high:.2f}",
-            text,
         )
+        table.add_row(*where, *costs, taken if taken == best else f"{taken}; {best}")
     return table
 
 

@@ -89,21 +89,12 @@ class History:
 
     @cached_property
     def moves(self) -> dict[int, Move]:
-        """By decision, what was chosen. A whole offer stands at the decision that begins it.
-
-        Its steps are not listed.
-        """
-        found = (
-            (number, move_at(self.games, self.actions, number))
-            for number in range(len(self.actions))
-        )
-        return {number: move for number, move in found if move is not None}
+        """The moves by decision; a whole offer stands at the decision that begins it."""
+        moves = (move_at(self.games, self.actions, n) for n in range(len(self.actions)))
+        return {number: move for number, move in enumerate(moves) if move is not None}
 
     def costly(self, count: int) -> NDArray[np.int64]:
-        """The decisions that cost their own player most, the worst first.
-
-        An offer is one decision, at its beginning.
-        """
+        """The decisions that cost their own player most, the worst first; an offer is one."""
         starts = np.flatnonzero(~np.isin(self.games["decision"], OFFERING))
         return starts[np.argsort(np.add.reduceat(self.own, starts), kind="stable")][:count]
 
@@ -136,19 +127,15 @@ def history(
     """
     if not len(replay.actions):
         raise ConfigurationError("The recorded game has no decision: there is nothing to analyse.")
-    records = [
-        core.batch_of(replays.start(replay)),
-        *(core.batch_of(game) for game in replays.games(replay)),
-    ]
+    records = [core.batch_of(game) for game in (replays.start(replay), *replays.games(replay))]
     last, games = records.pop()[0], np.concatenate(records)
     actions = replay.actions.astype(np.int64)
     before, after = np.zeros((2, len(games), replay.num_players))
     for part, reached, chosen in blocks(games, actions, policies, n, seed=seed, **options):
         before[part], after[part] = reached.share, chosen.share
         progress(len(games[part]))
-    return History(
-        games, actions, before, after, final_shares(last, policies, n, seed=seed, **options)
-    )
+    final = final_shares(last, policies, n, seed=seed, **options)
+    return History(games, actions, before, after, final)
 
 
 def blocks(

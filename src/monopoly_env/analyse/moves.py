@@ -120,36 +120,23 @@ def _composed(game: Game, move: Move) -> tuple[Game, int]:
 
 
 def _ends(composed: Game, action: int) -> bool:
-    """Whether an action is the last one of an offer. It need not be 'cash: done'.
-
-    The engine cancels an offer that can't be made.
-    """
+    """Whether an action ends an offer: 'cash: done', or one that makes the engine cancel it."""
     return core.step(core.clone(composed), action).decision not in OFFERING
 
 
 def in_words(game: Game, move: Move) -> str:
-    """An action, or what a whole offer gives and asks for.
-
-    For example `offer player 1 Virginia Avenue and $40 for New York Avenue`.
-    """
+    """An action or a whole offer: `offer player 1 Virginia Avenue and $40 for Boardwalk`."""
     if not isinstance(move, tuple):
         return describe(move, game)
     composed, last = _composed(game, move)
-    is_counter, partner, cash = (
-        move[0] == _COUNTER,
-        f"player {composed.offer_to}",
-        int(composed.offer_cash),
-    )
+    is_counter, partner = move[0] == _COUNTER, f"player {composed.offer_to}"
+    cash = int(composed.offer_cash)
     if last != A_CASH:
         return f"begin {'a counter-offer' if is_counter else 'an offer'} to {partner} and cancel it"
-    given, asked = (
-        words.goods(composed, composed.offer_give, cash),
-        words.goods(composed, composed.offer_ask, -cash),
-    )
-    return (
-        f"{f'counter-offer to {partner}:' if is_counter else f'offer {partner}'} {given} for"
-        f" {asked}"
-    )
+    given = words.goods(composed, composed.offer_give, cash)
+    asked = words.goods(composed, composed.offer_ask, -cash)
+    to = f"counter-offer to {partner}:" if is_counter else f"offer {partner}"
+    return f"{to} {given} for {asked}"
 
 
 def move_at(games: Games, actions: NDArray[np.int64], number: int) -> Move | None:
@@ -171,6 +158,5 @@ def move_at(games: Games, actions: NDArray[np.int64], number: int) -> Move | Non
     steps = tuple(int(action) for action in actions[number:end])
     if steps[0] not in _BEGINS:
         return steps[0]
-    return (
-        steps if len(steps) > 1 and (end < len(games) or _ends(games[end - 1], steps[-1])) else None
-    )
+    finished = len(steps) > 1 and (end < len(games) or _ends(games[end - 1], steps[-1]))
+    return steps if finished else None

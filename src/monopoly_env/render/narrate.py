@@ -1,9 +1,7 @@
 """What a step did, in words.
 
-The agenda is settled task by task, and each change of the record becomes an event.
-
-The rules log nothing. Events are found by comparing the record before and after each task. An event
-is a subject and a phrase; events with the same subject in the same task form one sentence.
+The rules log nothing: the agenda is settled task by task, and the records before and after a task
+are compared. An event is a subject and a phrase; events of one subject form one sentence.
 """
 
 from __future__ import annotations
@@ -74,34 +72,20 @@ def step(game: Game, action: int, names: Names = PLAYERS) -> list[str]:
 
 
 def compare(before: Game, after: Game, names: Names = PLAYERS) -> list[str]:
-    """Describe what changed between two records that are one task apart.
-
-    One sentence per subject.
-    """
+    """Describe what changed between two records one task apart, a sentence for each subject."""
     events = [event for teller in TELLERS for event in teller(before, after, names)]
     groups = itertools.groupby(events, key=lambda event: event[0])
     return [f"{subject} {words.joined([said for _, said in group])}." for subject, group in groups]
 
 
 def differences(before: Game, after: Game, names: Names = PLAYERS) -> list[Event]:
-    """What differs between two records of a game that may be many decisions apart.
-
-    Where players stand, what they own, their cash.
-    """
-    told = [
-        event
-        for teller in (_moves, _lots, _jail_cards, _buildings)
-        for event in teller(before, after, names)
-    ]
+    """What differs in places, goods and cash between two records many decisions apart."""
+    tellers = (_moves, _lots, _jail_cards, _buildings)
+    told = [event for teller in tellers for event in teller(before, after, names)]
     for seat in _seats(after):
-        change = int(after.cash[seat]) - int(before.cash[seat])
-        if change:
-            told.append(
-                (
-                    names[seat],
-                    f"has ${abs(change):,} {'more' if change > 0 else 'less'} than before",
-                )
-            )
+        if change := int(after.cash[seat]) - int(before.cash[seat]):
+            more = "more" if change > 0 else "less"
+            told.append((names[seat], f"has ${abs(change):,} {more} than before"))
     return told + _ends(before, after, names)
 
 
@@ -115,14 +99,11 @@ def _turn(before: Game, after: Game, names: Names) -> list[Event]:
 
 def _throws(before: Game, after: Game, names: Names) -> list[Event]:
     dice = f"{after.dice[0]} + {after.dice[1]}"
-    told = [
-        (names[seat], f"throws {dice}")
-        for seat in _seats(after)
-        if after.throws[seat] > before.throws[seat]
-    ]
-    return told + (
-        [("A throw for the utility:", dice)] if after.utility_throws > before.utility_throws else []
-    )
+    thrown = (seat for seat in _seats(after) if after.throws[seat] > before.throws[seat])
+    told = [(names[seat], f"throws {dice}") for seat in thrown]
+    if after.utility_throws > before.utility_throws:
+        told.append(("A throw for the utility:", dice))
+    return told
 
 
 def _cards(before: Game, after: Game, names: Names) -> list[Event]:
@@ -134,20 +115,11 @@ def _cards(before: Game, after: Game, names: Names) -> list[Event]:
 
 
 def _card_drawn(before: Game, after: Game, deck: int) -> int:
-    """The card that was drawn: the one that is now missing, or the one just before the next.
-
-    Drawn cards keep their place.
-    """
-    if after.deck_size[deck] < before.deck_size[deck]:
-        left = after.deck[deck][: after.deck_size[deck]].tolist()
-        return int(
-            next(
-                card
-                for card in before.deck[deck][: before.deck_size[deck]].tolist()
-                if card not in left
-            )
-        )
-    return int(after.deck[deck][after.deck_next[deck] - 1])
+    """The card that was drawn: the one now missing, or the one before the next, in its place."""
+    were, left = (game.deck[deck][: game.deck_size[deck]].tolist() for game in (before, after))
+    if len(left) < len(were):
+        return int(next(card for card in were if card not in left))
+    return int(left[after.deck_next[deck] - 1])
 
 
 def _moves(before: Game, after: Game, names: Names) -> list[Event]:
@@ -161,12 +133,8 @@ def _moves(before: Game, after: Game, names: Names) -> list[Event]:
         elif was and not now and after.place[seat] == 0:
             told.append((names[seat], "leaves jail"))
         if after.position[seat] != before.position[seat] and not now:
-            told.append(
-                (
-                    names[seat],
-                    f"moves to {SQUARE_NAME[int(after.rules.board)][after.position[seat]]}",
-                )
-            )
+            square = SQUARE_NAME[int(after.rules.board)][after.position[seat]]
+            told.append((names[seat], f"moves to {square}"))
     return told
 
 
@@ -174,22 +142,16 @@ def _debts(before: Game, after: Game, names: Names) -> list[Event]:
     if after.decision != agenda.DEBT or before.decision == agenda.DEBT:
         return []
     amount, creditor = (int(number) for number in after.agenda[after.depth - 1, 2:])
-    return [
-        (
-            names[after.player],
-            f"owes {words.payee(after, creditor, names)} ${amount:,} and must raise cash",
-        )
-    ]
+    payee = words.payee(after, creditor, names)
+    return [(names[after.player], f"owes {payee} ${amount:,} and must raise cash")]
 
 
 def _offers(before: Game, after: Game, names: Names) -> list[Event]:
     if after.decision != agenda.REPLY or before.decision == agenda.REPLY:
         return []
     cash = int(after.offer_cash)
-    given, asked = (
-        words.goods(after, after.offer_give, cash),
-        words.goods(after, after.offer_ask, -cash),
-    )
+    given = words.goods(after, after.offer_give, cash)
+    asked = words.goods(after, after.offer_ask, -cash)
     return [(names[after.offer_from], f"offers {names[after.offer_to]} {given} for {asked}")]
 
 
@@ -201,11 +163,9 @@ def _auctions(before: Game, after: Game, names: Names) -> list[Event]:
     if lot >= 0 and after.auction_bid > before.auction_bid and after.auction_leader >= 0:
         told.append((names[after.auction_leader], f"bids ${after.auction_bid:,}"))
     if was >= 0 and lot < 0:
-        # In a closed auction the winner's payment replaces the bidding round on the agenda. Without
-        # a bid, nothing does.
-        told.append(
-            ("The auction", "is closed" if after.depth >= before.depth else "ends without a bid")
-        )
+        # in a closed auction the winner's payment replaces the bidding round on the agenda
+        closed = after.depth >= before.depth
+        told.append(("The auction", "is closed" if closed else "ends without a bid"))
     return told
 
 
@@ -221,19 +181,10 @@ def _lots(before: Game, after: Game, names: Names) -> list[Event]:
             ("lifts the mortgage on", mine & int(before.mortgaged) & ~int(after.mortgaged)),
         ):
             if lots:
-                told.append(
-                    (
-                        names[seat],
-                        (
-                            f"{verb} "
-                            f"{words.joined([words.lot_name(after, lot) for lot in lots_of(lots)])}"
-                        ),
-                    )
-                )
-    returned = int(np.bitwise_or.reduce(before.lots)) & ~owned
-    return told + [
-        (words.lot_name(after, lot), "goes back to the bank") for lot in lots_of(returned)
-    ]
+                named = words.joined([words.lot_name(after, lot) for lot in lots_of(lots)])
+                told.append((names[seat], f"{verb} {named}"))
+    returned = lots_of(int(np.bitwise_or.reduce(before.lots)) & ~owned)
+    return told + [(words.lot_name(after, lot), "goes back to the bank") for lot in returned]
 
 
 def _buildings(before: Game, after: Game, names: Names) -> list[Event]:
@@ -247,15 +198,8 @@ def _buildings(before: Game, after: Game, names: Names) -> list[Event]:
                 for seat in _seats(game)
                 if int(game.lots[seat]) >> lot & 1
             )
-            told.append(
-                (
-                    owner,
-                    (
-                        f"{'builds' if now > was else 'sells'}: {words.lot_name(after, lot)} now"
-                        f" has {_LEVELS[now]}"
-                    ),
-                )
-            )
+            done = "builds" if now > was else "sells"
+            told.append((owner, f"{done}: {words.lot_name(after, lot)} now has {_LEVELS[now]}"))
     return told
 
 

@@ -20,7 +20,7 @@ from monopoly_env.facts import board
 from monopoly_env.game import ENDINGS, NOBODY, Game
 from monopoly_env.render import words
 from monopoly_env.render.drawing import Drawing, add
-from monopoly_env.render.text import PLAYERS
+from monopoly_env.render.text import PLAYERS, tokens_on
 
 CORNER: Final = 96  # length of a corner square; all lengths in user units
 UNIT: Final = 60  # width of the other squares
@@ -30,29 +30,14 @@ _BAND: Final = 16  # depth of a street's colour band
 _NAME_WIDTH: Final = {UNIT: 13, CORNER: 22}
 
 GROUP_COLOURS: Final = (
-    "#8a5a3b",
-    "#9fd3ea",
-    "#d678ae",
-    "#ef9a3d",
-    "#d6463f",
-    "#f0d23c",
-    "#3f9a5c",
-    "#2f5ea6",
-    "#4f5358",
-    "#a3a8ad",
-)
+    "#8a5a3b", "#9fd3ea", "#d678ae", "#ef9a3d", "#d6463f", "#f0d23c", "#3f9a5c", "#2f5ea6",
+    "#4f5358", "#a3a8ad",
+)  # fmt: skip
 # Okabe and Ito's colours ("Color universal design", 2008) and two greys, told apart by colour-blind
 # people.
 PLAYER_COLOURS: Final = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#b58900",
-    "#56b4e9",
-    "#4d4d4d",
-    "#7a5195",
-)
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#56b4e9", "#4d4d4d", "#7a5195",
+)  # fmt: skip
 _PAPER, _INK, _FAINT, _LINE = "#fbfaf6", "#22262b", "#737a82", "#c9c7bd"
 _SYMBOLS: Final = {
     board.GO: "GO", board.CHEST: "chest", board.CHANCE: "?", board.INCOME_TAX: "tax",
@@ -90,19 +75,10 @@ def element(game: Game) -> ET.Element:
         "font-family": "Helvetica, Arial, sans-serif",
     })  # fmt: skip
     add(root, "title", f"Monopoly, turn {game.turns}")
-    add(
-        root,
-        "desc",
-        "; ".join([*(_player_in_words(game, seat) for seat in range(game.num_players)), question]),
-    )
-    hatching = add(
-        add(root, "defs"),
-        "pattern",
-        id="mortgaged",
-        width=6,
-        height=6,
-        patternUnits="userSpaceOnUse",
-    )
+    told = [_player_in_words(game, seat) for seat in range(game.num_players)]
+    add(root, "desc", "; ".join([*told, question]))
+    tile = {"width": 6, "height": 6, "patternUnits": "userSpaceOnUse"}
+    hatching = add(add(root, "defs"), "pattern", id="mortgaged", **tile)
     add(hatching, "path", d="M0 6 L6 0", stroke=_LINE, stroke_width=1)
     _rectangle(root, 0, 0, SIZE, SIZE, _PAPER)
     for square in range(board.NUM_SQUARES):
@@ -112,10 +88,7 @@ def element(game: Game) -> ET.Element:
 
 
 def _plain(game: Game) -> Any:
-    """A record as plain Python.
-
-    A drawing reads thousands of fields, and so reads them many times faster.
-    """
+    """A record as plain Python, of which a drawing reads thousands of fields much faster."""
     fields = {name: game[name].tolist() for name in game.dtype.names if name != "rules"}
     return SimpleNamespace(**fields, rules=SimpleNamespace(board=int(game.rules.board)))
 
@@ -124,10 +97,7 @@ def _plain(game: Game) -> Any:
 
 
 def _frame(square: int) -> tuple[int, int, int, int]:
-    """Left, top, width and height of a square.
-
-    GO is at the lower right, play goes round clockwise.
-    """
+    """Left, top, width and height of a square; GO is at the lower right, play goes clockwise."""
     side, place = divmod(square, 10)
     along = SIZE - CORNER - UNIT * place  # from the corner where the side begins
     near, far = 0, SIZE - CORNER
@@ -156,16 +126,7 @@ def _square(root: ET.Element, game: Game, square: int) -> None:
     if lot >= 0:
         _deed(group, game, lot, width, height)
     elif kind in _SYMBOLS and width == height:
-        _text(
-            group,
-            _SYMBOLS[kind],
-            width / 2,
-            height / 2 + 14,
-            24,
-            _FAINT,
-            anchor="middle",
-            weight="bold",
-        )
+        _label(group, _SYMBOLS[kind], width / 2, height / 2 + 14, 24, _FAINT)
     _tokens(group, game, square, width, height)
 
 
@@ -175,52 +136,30 @@ def _street_band(group: ET.Element, game: Game, lot: int, width: int) -> None:
     level = int(game.level[lot])
     if level == board.HOTEL:
         _rectangle(group, width / 2 - 13, 3, 26, 10, "#ffffff", stroke=_INK, rx=2)
-        _text(group, "HOTEL", width / 2, 11, 7, anchor="middle", weight="bold")
+        _label(group, "HOTEL", width / 2, 11, 7)
         return
     for house in range(level):
-        _rectangle(
-            group,
-            width / 2 + 13 * (house - level / 2) + 1.5,
-            3,
-            10,
-            10,
-            "#ffffff",
-            stroke=_INK,
-            rx=1,
-        )
+        left = width / 2 + 13 * (house - level / 2) + 1.5
+        _rectangle(group, left, 3, 10, 10, "#ffffff", stroke=_INK, rx=1)
 
 
 def _deed(group: ET.Element, game: Game, lot: int, width: int, height: int) -> None:
     """Who owns a lot: a strip with a letter at the outer edge; or its price."""
     owner = _owner(game, lot)
     if owner == NOBODY:
-        _text(
-            group,
-            f"${board.PRICE[int(game.rules.board), lot]}",
-            width / 2,
-            height - 5,
-            9,
-            _FAINT,
-            anchor="middle",
-        )
+        price = f"${board.PRICE[int(game.rules.board), lot]}"
+        _text(group, price, width / 2, height - 5, 9, _FAINT, anchor="middle")
         return
     if _is_mortgaged(game, lot):
         _rectangle(group, 0, 0, width, height, "url(#mortgaged)")
     _rectangle(group, 0, height - 13, width, 13, PLAYER_COLOURS[owner])
     note = f"{PLAYERS[owner]} mortgaged" if _is_mortgaged(game, lot) else PLAYERS[owner]
-    _text(group, note, width / 2, height - 3, 9, "#ffffff", anchor="middle", weight="bold")
+    _label(group, note, width / 2, height - 3, 9, "#ffffff")
 
 
 def _tokens(group: ET.Element, game: Game, square: int, width: int, height: int) -> None:
-    """The players who stand on a square, in rows above the strip of its owner.
-
-    Those in jail are framed.
-    """
-    standing = [
-        seat
-        for seat in range(game.num_players)
-        if game.place[seat] <= 1 and game.position[seat] == square
-    ]
+    """The players on a square, in rows above the strip of its owner; those in jail are framed."""
+    standing = [PLAYERS.index(letter) for letter in tokens_on(game, square)]
     longest = width // 15
     for number, seat in enumerate(standing):
         row, column = divmod(number, longest)
@@ -234,26 +173,9 @@ def _tokens(group: ET.Element, game: Game, square: int, width: int, height: int)
 
 def _token(parent: ET.Element, seat: int, x: float, y: float, radius: float) -> None:
     token = add(parent, "g", id=f"token-{PLAYERS[seat]}")
-    add(
-        token,
-        "circle",
-        cx=x,
-        cy=y,
-        r=radius,
-        fill=PLAYER_COLOURS[seat],
-        stroke="#ffffff",
-        stroke_width=1,
-    )
-    _text(
-        token,
-        PLAYERS[seat],
-        x,
-        y + radius * 0.5,
-        radius * 1.4,
-        "#ffffff",
-        anchor="middle",
-        weight="bold",
-    )
+    edge = {"stroke": "#ffffff", "stroke_width": 1}
+    add(token, "circle", cx=x, cy=y, r=radius, fill=PLAYER_COLOURS[seat], **edge)
+    _label(token, PLAYERS[seat], x, y + radius * 0.5, radius * 1.4, "#ffffff")
 
 
 # --- the middle
@@ -272,14 +194,8 @@ def _middle(root: ET.Element, game: Game, asked: str) -> None:
         _lots(middle, game, seat, 60 + 40 * seat)
     below = 60 + 40 * int(game.num_players) + 10
     parking = f", ${game.pot:,} on Free Parking" if game.pot else ""
-    _text(
-        add(middle, "g", id="bank"),
-        f"Bank: {game.houses} houses, {game.hotels} hotels{parking}",
-        0,
-        below,
-        11,
-        _FAINT,
-    )
+    supply = f"Bank: {game.houses} houses, {game.hotels} hotels{parking}"
+    _text(add(middle, "g", id="bank"), supply, 0, below, 11, _FAINT)
     question = add(middle, "g", id="question")
     for number, line in enumerate(textwrap.wrap(asked, 72)):
         _text(question, line, 0, below + 22 + 16 * number, 12)
@@ -301,14 +217,13 @@ def _die(parent: ET.Element, eyes: int, left: int, top: int) -> None:
 
 def _player(parent: ET.Element, game: Game, seat: int, top: int) -> None:
     """Token, cash, and where it is."""
-    row = add(
-        parent, "g", id=f"player-{PLAYERS[seat]}", role="img", transform=f"translate(0 {top})"
-    )
+    place = {"role": "img", "transform": f"translate(0 {top})"}
+    row = add(parent, "g", id=f"player-{PLAYERS[seat]}", **place)
     add(row, "title", _player_in_words(game, seat))
     if seat == game.player and game.decision:
         _rectangle(row, -10, -2, 504, 36, "#efece1", rx=6)
     add(row, "circle", cx=10, cy=16, r=10, fill=PLAYER_COLOURS[seat])
-    _text(row, PLAYERS[seat], 10, 21, 13, "#ffffff", anchor="middle", weight="bold")
+    _label(row, PLAYERS[seat], 10, 21, 13, "#ffffff")
     if game.place[seat] and game.decision:
         _text(row, f"bankrupt, place {game.place[seat]}", 30, 20, 12, _FAINT)
         return
@@ -317,38 +232,24 @@ def _player(parent: ET.Element, game: Game, seat: int, top: int) -> None:
 
 
 def _lots(parent: ET.Element, game: Game, seat: int, top: int) -> None:
-    """A small card for each lot that a player may own, by group.
-
-    Filled if owned, framed if mortgaged.
-    """
+    """A small card for each lot, by group: filled if owned, framed if mortgaged."""
     row = add(parent, "g", id=f"lots-{PLAYERS[seat]}", transform=f"translate(0 {top})")
     if game.place[seat] and game.decision:
         return
     for lot in range(board.NUM_LOTS):
         x = 190 + 10 * lot + 2 * int(board.GROUP_OF[lot])
         colour = GROUP_COLOURS[board.GROUP_OF[lot]]
-        if int(game.lots[seat]) >> lot & 1:
-            _rectangle(
-                row,
-                x - 4,
-                8,
-                8,
-                16,
-                "none" if _is_mortgaged(game, lot) else colour,
-                stroke=colour,
-                rx=1,
-            )
-        else:
-            _rectangle(row, x - 4, 8, 8, 16, "none", stroke="#e3e0d6", rx=1)
+        owned = int(game.lots[seat]) >> lot & 1
+        fill = colour if owned and not _is_mortgaged(game, lot) else "none"
+        _rectangle(row, x - 4, 8, 8, 16, fill, stroke=colour if owned else "#e3e0d6", rx=1)
 
 
 # --- words
 
 
 def _owner(game: Game, lot: int) -> int:
-    return next(
-        (seat for seat in range(game.num_players) if int(game.lots[seat]) >> lot & 1), NOBODY
-    )
+    seats = range(game.num_players)
+    return next((seat for seat in seats if int(game.lots[seat]) >> lot & 1), NOBODY)
 
 
 def _is_mortgaged(game: Game, lot: int) -> bool:
@@ -383,30 +284,19 @@ def _square_in_words(game: Game, square: int) -> str:
     if owner == NOBODY:
         return f"{name}: for sale at ${board.PRICE[edition, lot]}"
     level = int(game.level[lot]) if lot < board.NUM_STREETS else 0
-    built = (
-        ", hotel"
-        if level == board.HOTEL
-        else f", {level} house{'s' if level > 1 else ''}"
-        if level
-        else ""
-    )
-    return (
-        f"{name}: owned by"
-        f" {PLAYERS[owner]}{built}{', mortgaged' if _is_mortgaged(game, lot) else ''}"
-    )
+    houses = f", {level} house{'s' if level > 1 else ''}" if level else ""
+    built = ", hotel" if level == board.HOTEL else houses
+    mortgaged = ", mortgaged" if _is_mortgaged(game, lot) else ""
+    return f"{name}: owned by {PLAYERS[owner]}{built}{mortgaged}"
 
 
 def _question(game: Game) -> str:
     """What is asked of whom, with the bid or the offer that it is about."""
     if not game.decision:
-        winners = " and ".join(
-            PLAYERS[seat] for seat in range(game.num_players) if game.place[seat] == 1
-        )
-        return f"The game is over: {ENDINGS[game.ending]}. {winners} won."
-    decides = (
-        f"{PLAYERS[game.player]} decides:"
-        f" {actions.DECISIONS[actions.DECISION_NAMES[game.decision]]}."
-    )
+        winners = (PLAYERS[seat] for seat in range(game.num_players) if game.place[seat] == 1)
+        return f"The game is over: {ENDINGS[game.ending]}. {' and '.join(winners)} won."
+    decision = actions.DECISIONS[actions.DECISION_NAMES[game.decision]]
+    decides = f"{PLAYERS[game.player]} decides: {decision}."
     return f"{decides} {words.subject(game, PLAYERS)}".strip()
 
 
@@ -430,14 +320,12 @@ def _text(
     anchor: str = "start",
     weight: str = "normal",
 ) -> None:
-    add(
-        parent,
-        "text",
-        text,
-        x=x,
-        y=y,
-        fill=fill,
-        font_size=size,
-        text_anchor=anchor,
-        font_weight=weight,
-    )
+    font = {"font_size": size, "text_anchor": anchor, "font_weight": weight}
+    add(parent, "text", text, x=x, y=y, fill=fill, **font)
+
+
+def _label(
+    parent: ET.Element, text: str, x: float, y: float, size: float, fill: str = _INK
+) -> None:
+    """Bold text around a point."""
+    _text(parent, text, x, y, size, fill, anchor="middle", weight="bold")

@@ -1,7 +1,5 @@
 """The board as text for a terminal of 80 columns.
 
-The ring of squares with owners, buildings and tokens.
-
 A square shows its name. The line below shows its owner (one letter per player) with houses (a
 digit), `H` for a hotel or `m` for a mortgage, or its price if nobody owns it; then the tokens that
 stand there. The middle lists the players.
@@ -93,10 +91,8 @@ def _cell(game: Game, square: int, colour: bool) -> tuple[str, str]:
             name = f"\x1b[38;5;{16 if number in _DARK_TEXT else 231};48;5;{number}m{name}\x1b[0m"
         if mark:
             left = _in_colour(left, PLAYERS.index(left[0]))
-        tokens = "".join(
-            _in_colour(token, PLAYERS.index(token)) if token in PLAYERS else token
-            for token in tokens
-        )
+        letters = (one if one == "+" else _in_colour(one, PLAYERS.index(one)) for one in tokens)
+        tokens = "".join(letters)
     return name, left + gap + tokens
 
 
@@ -107,9 +103,8 @@ def short_name(name: str) -> str:
 
 def lot_mark(game: Game, lot: int) -> str:
     """The owner's letter and the state of a lot: `B`, `B3`, `BH`, `Bm`; empty if nobody owns it."""
-    owner = next(
-        (seat for seat in range(game.num_players) if int(game.lots[seat]) >> lot & 1), None
-    )
+    seats = range(game.num_players)
+    owner = next((seat for seat in seats if int(game.lots[seat]) >> lot & 1), None)
     if owner is None:
         return ""
     if int(game.mortgaged) >> lot & 1:
@@ -131,20 +126,13 @@ def _middle(game: Game) -> list[str]:
     """The lines of the middle: the players, the bank, and the open decision."""
     lines = ["", f"Turn {game.turns}, player {PLAYERS[game.turn]}", ""]
     lines += [_player(game, seat) for seat in range(game.num_players)]
-    lines += [
-        "",
-        (
-            f"Bank: {game.houses} houses, {game.hotels} hotels. Last throw: {game.dice[0]} +"
-            f" {game.dice[1]}."
-        ),
-    ]
+    throw = f"Last throw: {game.dice[0]} + {game.dice[1]}."
+    lines += ["", f"Bank: {game.houses} houses, {game.hotels} hotels. {throw}"]
     if game.pot:
         lines.append(f"Free Parking: ${game.pot:,}")
     if game.decision:
-        lines.append(
-            f"Player {PLAYERS[game.player]} decides:"
-            f" {DECISION_NAMES[game.decision].replace('_', ' ')}."
-        )
+        decision = DECISION_NAMES[game.decision].replace("_", " ")
+        lines.append(f"Player {PLAYERS[game.player]} decides: {decision}.")
         lines += textwrap.wrap(words.subject(game, PLAYERS), _MIDDLE - 4)
     else:
         lines.append("The game is over.")
@@ -156,14 +144,9 @@ def _player(game: Game, seat: int) -> str:
     """A player's line in the middle."""
     if game.place[seat] and game.decision:
         return f"{PLAYERS[seat]}  bankrupt, place {game.place[seat]}"
-    square = SQUARE_NAME[int(game.rules.board)][game.position[seat]]
-    where = (
-        "in jail"
-        if game.jail[seat]
-        else "just visiting"
-        if game.position[seat] == JAIL_SQUARE
-        else square
-    )
+    where = SQUARE_NAME[int(game.rules.board)][game.position[seat]]
+    if game.position[seat] == JAIL_SQUARE:
+        where = "in jail" if game.jail[seat] else "just visiting"
     lots = int(game.lots[seat]).bit_count()
     cards = int(game.jail_cards[seat]).bit_count()
     rank = f", place {game.place[seat]}" if game.place[seat] else ""

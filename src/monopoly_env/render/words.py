@@ -1,7 +1,4 @@
-"""Goods, offers, auctions and debts in words.
-
-What the text, the picture, the story and the prompt of a game share.
-"""
+"""Goods, offers, auctions and debts in words, for texts, pictures, stories and prompts."""
 
 from __future__ import annotations
 
@@ -17,9 +14,8 @@ from monopoly_env.rules import number
 Names: TypeAlias = Sequence[str]  # of the players, by seat
 
 JAIL_CARDS: Final = {
-    CHANCE_GOOD: "the Chance jail card",
-    CHEST_GOOD: "the Community Chest jail card",
-}
+    CHANCE_GOOD: "the Chance jail card", CHEST_GOOD: "the Community Chest jail card",
+}  # fmt: skip
 _PIECES: Final = {HOUSE_LOT: "a house", HOTEL_LOT: "a hotel"}
 _NO_POT: Final = number("free_parking_pot", "none")
 
@@ -56,10 +52,7 @@ def payee(game: Game, creditor: int, names: Names) -> str:
 
 
 def subject(game: Game, names: Names) -> str:
-    """What the open decision is about: the lot, the auction, the offer or the debt, as a sentence.
-
-    Empty if there is nothing to say.
-    """
+    """A sentence on the lot, auction, offer or debt of the open decision; empty for others."""
     name = DECISION_NAMES[game.decision]
     return _SUBJECTS[name](game, names) if name in _SUBJECTS else ""
 
@@ -70,32 +63,23 @@ def _first(game: Game) -> int:
 
 
 def _sale(game: Game, _: Names) -> str:
-    return (
-        f"{lot_name(game, _first(game))} is for sale at ${PRICE[game.rules.board, _first(game)]}."
-    )
+    lot = _first(game)
+    return f"{lot_name(game, lot)} is for sale at ${PRICE[game.rules.board, lot]}."
 
 
 def _auction(game: Game, names: Names) -> str:
-    bid = (
-        f"{names[game.auction_leader]} has bid ${game.auction_bid:,}"
-        if game.auction_leader != NOBODY
-        else "no bid yet"
-    )
+    bid = "no bid yet"
+    if game.auction_leader != NOBODY:
+        bid = f"{names[game.auction_leader]} has bid ${game.auction_bid:,}"
     return f"Auction of {lot_name(game, int(game.auction_lot))}: {bid}."
 
 
 def _sealed_auction(game: Game, names: Names) -> str:
-    lot, name, written = (
-        lot_name(game, int(game.auction_lot)),
-        names[game.player],
-        int(game.sealed[game.player]),
-    )
-    told = (
-        f"the maximum of {name} is ${written:,} so far"
-        if written
-        else f"{name} writes a sealed bid"
-    )
-    return f"Auction of {lot}: {told}."
+    name, written = names[game.player], int(game.sealed[game.player])
+    told = f"the maximum of {name} is ${written:,} so far"
+    if not written:
+        told = f"{name} writes a sealed bid"
+    return f"Auction of {lot_name(game, int(game.auction_lot))}: {told}."
 
 
 def _piece(game: Game, names: Names) -> str:
@@ -108,10 +92,8 @@ def _offer(game: Game, names: Names) -> str:
     given, asked = goods(game, game.offer_give, cash), goods(game, game.offer_ask, -cash)
     counter = ", a counter-offer" if game.offer_counter else ""
     so_far = ", so far" if DECISION_NAMES[game.decision] in OFFER_STEPS else ""
-    return (
-        f"{names[game.offer_from]} offers {names[game.offer_to]} {given} for"
-        f" {asked}{counter}{so_far}."
-    )
+    maker, partner = names[game.offer_from], names[game.offer_to]
+    return f"{maker} offers {partner} {given} for {asked}{counter}{so_far}."
 
 
 def _owed(game: Game, names: Names) -> str:

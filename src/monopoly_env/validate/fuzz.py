@@ -1,6 +1,4 @@
-"""Random options, random positions, random legal play.
-
-Every invariant and every dollar is checked after every step.
+"""Random options, positions and legal play: every invariant and dollar after every step.
 
 A case depends only on (seed, number), so a failing case can be rebuilt from these two.
 """
@@ -38,10 +36,7 @@ _HEAD_START: Final = np.array([head.start for head in HEADS.values()])
 
 @entry()
 def _play_checked(games: Any, scratch: Any, most: int, decisions: Any, failures: Any) -> None:
-    """Play games at random, task by task with every check.
-
-    Each is played until it ends or reaches `most` decisions.
-    """
+    """Play games at random with every check, until they end or reach `most` decisions."""
     for i in range(len(games)):
         game = games[i]
         while game.decision != agenda.OVER and decisions[i] < most and failures[i] == 0:
@@ -136,11 +131,9 @@ def random_position(rng: np.random.Generator, rules: Rules, num_players: int, se
 
 
 def _random_contents(rng: np.random.Generator, rules: Rules, num_players: int) -> dict[str, Any]:
-    gone = (
-        list(rng.permutation(num_players)[: int(rng.integers(num_players - 1))])
-        if rng.random() < 0.3
-        else []
-    )
+    gone: list[int] = []
+    if rng.random() < 0.3:
+        gone = list(rng.permutation(num_players)[: int(rng.integers(num_players - 1))])
     seats = [seat for seat in range(num_players) if seat not in gone]
     owners = rng.choice([-1, *seats], board.NUM_LOTS)
     levels: dict[int | str, int] = {}
@@ -168,10 +161,7 @@ def _random_contents(rng: np.random.Generator, rules: Rules, num_players: int) -
         "turn": int(rng.choice(seats)),
         "bankrupt": [int(seat) for seat in gone],
         "cash": [int(rng.integers(0, 2 ** int(rng.integers(3, 13)))) for _ in range(num_players)],
-        "lots": {
-            seat: [int(lot) for lot in np.flatnonzero(owners == seat)]
-            for seat in range(num_players)
-        },
+        "lots": {seat: np.flatnonzero(owners == seat).tolist() for seat in range(num_players)},
         "mortgaged": mortgaged,
         "buildings": levels,
         "positions": [int(rng.integers(board.NUM_SQUARES)) for _ in range(num_players)],
@@ -213,9 +203,7 @@ def play_cases(seed: int, numbers: range, most: int) -> FuzzResult:
     result = FuzzResult(games=len(numbers))
     for i, number in enumerate(numbers):
         games[i] = case(seed, number)
-    result.refused = sum(
-        _refusals(games[i : i + 1].copy(), seed, number) for i, number in enumerate(numbers)
-    )
+        result.refused += _refusals(games[i : i + 1].copy(), seed, number)
     decisions, failures = play_checked(games, most)
     result.decisions = int(decisions.sum())
     result.finished = int((games["decision"] == agenda.OVER).sum())
@@ -225,8 +213,6 @@ def play_cases(seed: int, numbers: range, most: int) -> FuzzResult:
 
 def play_checked(games: Games, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Play games at random, with every check after every task.
-
-    Each is played until it ends or has seen `most` decisions.
 
     Args:
         games: (B,) records; they change.
@@ -291,10 +277,8 @@ def run(
         first: The number of the first case.
     """
     total = FuzzResult()
-    packages = [
-        range(start, min(start + BATCH, first + num_games))
-        for start in range(first, first + num_games, BATCH)
-    ]
+    end = first + num_games
+    packages = [range(at, min(at + BATCH, end)) for at in range(first, end, BATCH)]
     with ThreadPoolExecutor(threads) as pool:
         for part in pool.map(lambda numbers: play_cases(seed, numbers, most), packages):
             total.games += part.games

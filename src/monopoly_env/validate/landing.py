@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -19,6 +18,7 @@ from monopoly_env.facts.board import NUM_SQUARES
 from monopoly_env.facts.editions import read_table
 from monopoly_env.game import Games
 from monopoly_env.kernels import entry
+from monopoly_env.kernels.threads import Threads
 from monopoly_env.rules import Rules
 
 IN_JAIL: Final = NUM_SQUARES  # row 40 of a landing table
@@ -45,8 +45,6 @@ _TOLERANCE_THROWS: Final = 20_000_000
 def _count_rests(games: Any, throws: int, leave: bool, counts: Any) -> None:
     """Play until each game has had its throws, and count where tokens rest.
 
-    The players never buy, bid or trade.
-
     Jail cards are returned to their deck after the throw that drew them, because the exact odds
     assume whole decks. Holding a card would change the share of the Chance squares by 0.02 points.
     """
@@ -66,10 +64,7 @@ def _count_rests(games: Any, throws: int, leave: bool, counts: Any) -> None:
 
 @entry()
 def _passive_action(game: Any, leave: bool) -> int:
-    """Leave jail at once or as late as possible. Otherwise do as little as possible.
-
-    Go on, decline.
-    """
+    """Leave jail at once or as late as possible; else go on or decline."""
     if leave and is_legal(game, A_JAIL):
         return A_JAIL
     return A_TURN if is_legal(game, A_TURN) else nth_legal(game, 0)
@@ -94,18 +89,12 @@ class Landing:
 
     @property
     def tolerance(self) -> float:
-        """The largest acceptable difference from the known odds, in percentage points.
-
-        It is that for this number of throws.
-        """
+        """The largest acceptable difference, in percentage points, for this number of throws."""
         return TOLERANCE * float(max(1.0, (_TOLERANCE_THROWS / self.throws) ** 0.5))
 
     @property
     def difference(self) -> float | None:
-        """The largest difference from the known odds, in percentage points.
-
-        None if none are known.
-        """
+        """The largest difference from the known odds, in percentage points; None: unknown."""
         if self.exact is not None:
             return float(np.abs(self.percent - self.exact).max())
         known = IN_JAIL_PUBLISHED.get((self.board, self.jail))
@@ -155,13 +144,10 @@ def measure(
     games: Games = new_games(seeds, 2, landing_rules(board, jail))
     counts = np.zeros((GAMES, NUM_SQUARES + 1), np.int64)
     each = -(-throws // GAMES)
-    with ThreadPoolExecutor(threads) as pool:
-        slices = [slice(i, i + _SLICE) for i in range(0, GAMES, _SLICE)]
-        list(
-            pool.map(
-                lambda part: _count_rests(games[part], each, jail == "leave", counts[part]), slices
-            )
-        )
+    slices = [slice(i, i + _SLICE) for i in range(0, GAMES, _SLICE)]
+    pool = Threads(threads, "landing")
+    pool.map(_count_rests, ((games[part], each, jail == "leave", counts[part]) for part in slices))
+    pool.close()
     total = counts.sum(0)
     return Landing(board, jail, 100 * total / total.sum(), int(total.sum()), _exact(board, jail))
 
