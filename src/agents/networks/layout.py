@@ -1,19 +1,17 @@
-"""What a network is, and its weights as one row of float32 numbers.
+"""The description of a network, and its weights as one row of float32 numbers.
 
     critic = Architecture(inputs=602, hidden=(256, 128), heads=(("state", 1), ("bid", 8)))
     row = critic.pack(arrays)  # from {"0.weight": (256, 602), "0.bias": (256,), ...}
     arrays = critic.unpack(row)
 
-A row begins with a header that says all that the compiled pass (`agents.networks.forward`) needs to
-know, so that a kernel takes the row alone. The header, in this order: the version of the layout,
-the activation, the cell, its units, the number of dense layers, then the inputs and the outputs of
-each dense layer; zeros fill it up to a multiple of 16 numbers. After it come the layers in the
-order in which they are computed: the weights as (in, out), so that what one input adds to all
-outputs lies side by side, then the bias (out,). Zeros at the end make the length a multiple of 16:
-rows can be put one after another, and viewed as float64.
+A row begins with a header for the compiled pass (`agents.networks.forward`), so that a kernel takes
+the row alone: the version of the layout, the activation, the cell, its units, the number of dense
+layers, then the inputs and the outputs of each; zeros fill it up to a multiple of 16 numbers. After
+it come the layers in the order in which they are computed: the weights as (in, out), so that what
+one input adds to all outputs lies side by side, then the bias (out,). Zeros at the end make the
+length a multiple of 16: rows can be put one after another, and viewed as float64.
 
-Named arrays are those of torch's `state_dict`, weights as (out, in). `training.networks` makes the
-torch module of an architecture.
+Named arrays are those of torch's `state_dict`, weights as (out, in).
 """
 
 from __future__ import annotations
@@ -43,9 +41,7 @@ BLOCK: Final = 16  # float32 numbers in a cache line
 
 @dataclass(frozen=True)
 class Architecture:
-    """The description of a network.
-
-    It has hidden layers, perhaps a recurrent cell, then one layer with the outputs of all heads.
+    """The description of a network: hidden layers, perhaps a cell, one layer of all heads' outputs.
 
     Attributes:
         inputs: Length of an observation.
@@ -103,10 +99,7 @@ class Architecture:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The inputs, then the outputs of each dense layer.
-
-        With a cell, the last layer reads its state.
-        """
+        """The inputs, then the outputs of each dense layer; the last one reads a cell's state."""
         return (self.inputs, *self.hidden, self.outputs)
 
     def head(self, name: str) -> slice:
@@ -121,10 +114,7 @@ class Architecture:
         )
 
     def shapes(self, name: str = "") -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the arrays, in the order of the row.
-
-        They begin with the name of the network, if it has one.
-        """
+        """Shapes of the arrays in the order of the row, by names that begin with the network's."""
         prefix = f"{name}." if name else ""
         hidden = [
             (f"{number}.", "", *pair)
@@ -146,7 +136,7 @@ class Architecture:
 
     @property
     def header(self) -> NDArray[np.float32]:
-        """What the row begins with."""
+        """The beginning of the row."""
         words = [
             VERSION,
             ACTIVATIONS.index(self.activation),
@@ -166,8 +156,6 @@ class Architecture:
 
     def pack(self, arrays: Mapping[str, NDArray[Any]], name: str = "") -> NDArray[np.float32]:
         """The row of a network, (length,) float32, from the arrays that `shapes(name)` names.
-
-        Others are ignored.
 
         Raises:
             FormatError: An array is missing, or of another shape.
@@ -205,7 +193,7 @@ class Architecture:
 
 
 def zeros(architectures: Mapping[str, Architecture]) -> dict[str, NDArray[np.float32]]:
-    """The arrays of named networks that know nothing."""
+    """The arrays of named networks, all zeros."""
     shapes = [
         shape
         for name, architecture in architectures.items()

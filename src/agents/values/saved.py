@@ -1,8 +1,4 @@
-"""Saved networks of values.
-
-Each is one safetensors file with the weights, and a line of JSON that says what they were taught
-from.
-"""
+"""Saved networks of values: a safetensors file of weights, and JSON on the games of training."""
 
 from __future__ import annotations
 
@@ -59,13 +55,13 @@ def make(name: str | Path = "best") -> Value:
     return load(name)
 
 
-def save(path: str | Path, arrays: Mapping[str, NDArray[Any]], taught: Mapping[str, Any]) -> None:
+def save(path: str | Path, arrays: Mapping[str, NDArray[Any]], games: Mapping[str, Any]) -> None:
     """Write a network. The file is never half written.
 
     Args:
         path: The file, .safetensors.
         arrays: Weights and biases, named as `ARCHITECTURE.shapes()` says.
-        taught: What it was taught from, as JSON values: rules, players, policies, games.
+        games: The games of training, as JSON values: rules, players, policies, games.
 
     Raises:
         ConfigurationError: The suffix is not `.safetensors`, or the file cannot be written.
@@ -73,7 +69,7 @@ def save(path: str | Path, arrays: Mapping[str, NDArray[Any]], taught: Mapping[s
     """
     check_arrays(repr(str(path)), zeros({"": ARCHITECTURE}), arrays)
     written = {name: np.asarray(array, np.float32) for name, array in arrays.items()}
-    files.write_arrays(path, _KEY, "A value", VERSIONS | {"taught": dict(taught)}, written)
+    files.write_arrays(path, _KEY, "A value", VERSIONS | {"trained_on": dict(games)}, written)
 
 
 def load(path: str | Path, name: str | None = None) -> Value:
@@ -89,13 +85,13 @@ def load(path: str | Path, name: str | None = None) -> Value:
     """
     about, arrays = read(path)
     return Value(
-        name or str(path), by_network, ARCHITECTURE.pack(arrays), MOST_PLAYERS, about["taught"]
+        name or str(path), by_network, ARCHITECTURE.pack(arrays), MOST_PLAYERS, about["trained_on"]
     )
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
     """Read the JSON and the arrays of a file; raises as `load` does."""
-    wanted = VERSIONS | {"taught": dict}
+    wanted = VERSIONS | {"trained_on": dict}
     about, arrays = files.read_arrays(path, _KEY, "a saved network of values", wanted, _REMEDY)
     check_arrays(repr(str(path)), zeros({"": ARCHITECTURE}), arrays)
     return about, arrays
