@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 POOLS: Final[dict[str, tuple[Callable[[], Mixture], str]]] = {
     "Training policies": (Mixture.training, "ordinary"),
     "Held-out policies": (Mixture.held_out, "ordinary"),
-    "Held-out policies, games begun in the middle": (Mixture.held_out, "dealt"),
+    "Held-out policies, games begun in the middle": (Mixture.held_out, "generated"),
 }
 FIRST: Final = UNKNOWN + (UNKNOWN >> 1)  # batch; those before it are measured by `training.values`
 STAGES: Final = {

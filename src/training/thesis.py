@@ -94,7 +94,7 @@ class ThesisOptions(DQNOptions):
         }
         return AgentSpec(
             blank, networks, choices.CHOICES, _without_values,
-            play_games=choices.play_games, demonstrate=choices.watch_games,
+            play_games=choices.play_games, demonstrate=choices.demonstrations,
         )  # fmt: skip
 
 

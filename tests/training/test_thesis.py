@@ -21,7 +21,7 @@ from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import Rules
 from training import dqn
 from training.experience.choices import Choices
-from training.ocnaru.choices import CHOICES, NUM_CHOICES, play_games, watch_games
+from training.ocnaru.choices import CHOICES, NUM_CHOICES, demonstrations, play_games
 from training.run.options import replaced
 from training.run.session import Session
 from training.thesis import ThesisOptions
@@ -118,7 +118,7 @@ def test_threads_and_blocks_do_not_matter_and_both_seats_are_recorded() -> None:
 
 
 def test_an_expert_is_watched_where_a_network_would_be_asked() -> None:
-    watched = watch_games(agents.make("strategic"), range(8, 40), RULES, 7, 2)
+    watched = demonstrations(agents.make("strategic"), range(8, 40), RULES, 7, 2)
     assert set(watched.network.tolist()) >= {
         NAMES.index(name) for name in ("buy", "upgrade", "mortgage", "fine")
     }

@@ -2,8 +2,8 @@
 
     # the networks' self-play
     choices = play_games([player, opponent], seats, recorded, rules=rules)
-    # what an expert chose where networks would be asked
-    choices = watch_games(expert, range(512), rules, seed=0, threads=2)
+    # what an expert chose where networks would be asked, for imitation
+    choices = demonstrations(expert, range(512), rules, seed=0, threads=2)
 
 The outputs of all networks are numbered one after another: `CHOICES`. Decisions with a single open
 output are left out. The lots that a network picks in one go (`mortgage`, `unmortgage`) are a choice
@@ -47,7 +47,7 @@ _PICKS: Final = {
 }  # fmt: skip
 
 
-def watch_games(
+def demonstrations(
     expert: CompiledPolicy,
     games: range,
     rules: Rules,

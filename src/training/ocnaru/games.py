@@ -137,7 +137,7 @@ class Played(NamedTuple):
         )
 
 
-class OwnGames:
+class TrainingGames:
     """Plays the networks against each opponent and from each seat in turn."""
 
     def __init__(
@@ -154,7 +154,7 @@ class OwnGames:
         self.opponents = list(opponents)
         self.rules = rules
         self.seed = seed
-        self.pool = ThreadPoolExecutor(threads, "own games")
+        self.pool = ThreadPoolExecutor(threads, "training games")
 
     def begin(
         self, policy: OcnaruNetworks, head: str, numbers: range, epsilon: NDArray[np.float64]

@@ -22,7 +22,7 @@ from agents.networks.ocnaru import NETWORKS, OcnaruNetworks
 from monopoly_env.rules import Rules
 from training.experience.streams import stream
 from training.ocnaru.experts import HEADS, Pool, chosen, goals
-from training.ocnaru.games import OwnGames, Played, joined
+from training.ocnaru.games import Played, TrainingGames, joined
 from training.ocnaru.learner import HeadLearner, Memory
 from training.ocnaru.options import (
     BLOCK,
@@ -304,7 +304,7 @@ def play_own_games(trainer: OcnaruTrainer, session: Session) -> None:
     """
     options, head, total = trainer.options, trainer.name, trainer.games(trainer.stage)
     learner, report = trainer.learners[head], session.report
-    own = OwnGames(
+    own = TrainingGames(
         trainer.policies.opponents, trainer.rules, options.seed + trainer.stage, options.threads
     )
 

@@ -39,20 +39,22 @@ from training.values.starts import begin_in_the_middle
 from training.values.tables import BATCH, Mixture, setting_of
 
 # of games: played as they are, at first partly at random, begun in the middle
-KINDS: Final = ("ordinary", "loose", "dealt")
-_ORDINARY_KIND, _LOOSE_KIND, _DEALT_KIND = range(len(KINDS))
+KINDS: Final = ("ordinary", "random", "generated")
+_ORDINARY_KIND, _RANDOM_KIND, _GENERATED_KIND = range(len(KINDS))
 KEPT: Final = 12  # states of a game
 TURN_LIMIT: Final = 500  # turns of each player after which the score decides
 _OFFERS: Final = 1 / 8  # of the steps of an offer count
-_LOOSE: Final = 1 / 4  # of the other games begin partly at random
-_LOOSE_ROUNDS: Final = 40  # that this lasts at most
-_LOOSE_ACTIONS: Final = 1 / 5  # of the actions are random then
-_DEALT: Final = 1 / 4  # of the games begin in the middle
-_DEALT_ROUNDS: Final = 12  # of them that count
+_RANDOM: Final = 1 / 4  # of the other games begin partly at random
+_RANDOM_ROUNDS: Final = 40  # that this lasts at most
+_RANDOM_ACTIONS: Final = 1 / 5  # of the actions are random then
+_GENERATED: Final = 1 / 4  # of the games begin in the middle
+_GENERATED_ROUNDS: Final = 12  # of them that count
 _WORD: Final = 1 << 32
 _STREAM: Final = 30  # of random numbers; the engine does not use it
 # what they are for
-_KEEPS, _REPLACES, _BEGINS_LOOSE, _STAYS_LOOSE, _ACTS_AT_RANDOM, _COUNTS, _BEGINS_DEALT = range(7)
+_KEEPS, _REPLACES, _BEGINS_RANDOM, _STAYS_RANDOM, _ACTS_AT_RANDOM, _COUNTS, _BEGINS_GENERATED = (
+    range(7)
+)
 
 
 class _Columns(NamedTuple):
@@ -159,11 +161,12 @@ def _begin(games: Games, empty: Games, kinds: NDArray[np.int64]) -> None:
     for i in range(len(games)):
         game = games[i]
         if kinds[i] < 0:
-            loose = (
-                _LOOSE_KIND if _draw(game, 0, _BEGINS_LOOSE) < _LOOSE * _WORD else _ORDINARY_KIND
-            )
-            kinds[i] = _DEALT_KIND if _draw(game, 0, _BEGINS_DEALT) < _DEALT * _WORD else loose
-        if kinds[i] == _DEALT_KIND:
+            kinds[i] = _ORDINARY_KIND
+            if _draw(game, 0, _BEGINS_GENERATED) < _GENERATED * _WORD:
+                kinds[i] = _GENERATED_KIND
+            elif _draw(game, 0, _BEGINS_RANDOM) < _RANDOM * _WORD:
+                kinds[i] = _RANDOM_KIND
+        if kinds[i] == _GENERATED_KIND:
             players, low, high = int(game.num_players), int(game.seed[0]), int(game.seed[1])
             games[i] = empty[0]
             begin_in_the_middle(games[i], players, low, high)
@@ -184,12 +187,10 @@ def _play(
     running, seen, states = borrowed(running), borrowed(seen), borrowed(states)
     for i in range(len(running.games)):
         game = running.games[i]
-        candidates, decision = 0, 0
-        # round
-        until = (
-            (_draw(game, 0, _STAYS_LOOSE) * _LOOSE_ROUNDS) >> 32 if kinds[i] == _LOOSE_KIND else 0
-        )
-        last = int(game.rounds) + _DEALT_ROUNDS if kinds[i] == _DEALT_KIND else TURN_LIMIT
+        candidates, decision, until = 0, 0, 0
+        if kinds[i] == _RANDOM_KIND:
+            until = (_draw(game, 0, _STAYS_RANDOM) * _RANDOM_ROUNDS) >> 32
+        last = int(game.rounds) + _GENERATED_ROUNDS if kinds[i] == _GENERATED_KIND else TURN_LIMIT
         while True:
             action = next_of(running, i)
             if action < 0:
@@ -216,7 +217,7 @@ def _draw(game: Game, decision: int, purpose: int) -> int:
 def _perhaps_random(game: Game, decision: int, action: int) -> int:
     """The action, or now and then a random one that begins no offer and gives nothing up."""
     if (
-        _draw(game, decision, _ACTS_AT_RANDOM) >= _LOOSE_ACTIONS * _WORD
+        _draw(game, decision, _ACTS_AT_RANDOM) >= _RANDOM_ACTIONS * _WORD
         or _composes(game)
         or game.decision == agenda.DEBT
     ):

@@ -39,7 +39,7 @@ from tests.policies import NEVER_ENDS, blind, restless, rich, seeing
 from training.experience.recording import Experiences
 from training.experience.streams import stream
 from training.ocnaru import experts, options, rewards, train
-from training.ocnaru.games import Moves, OwnGames, Played, joined
+from training.ocnaru.games import Moves, Played, TrainingGames, joined
 from training.ocnaru.learner import HeadLearner, Memory
 from training.ocnaru.options import OcnaruOptions, check, epsilon, own_games
 from training.ocnaru.train import OcnaruTrainer, execute
@@ -273,7 +273,7 @@ def play(
     first: int = 0,
     opponents: Sequence[PolicyLike] = ("strategic", "strategic/cautious"), rules: Rules = RULES,
 ) -> Played:  # fmt: skip
-    own = OwnGames([compiled(policy) for policy in resolve_all(opponents)], rules, 7, threads)
+    own = TrainingGames([compiled(policy) for policy in resolve_all(opponents)], rules, 7, threads)
     try:
         parts = own.begin(policy, head, range(first, first + games), np.full(games, share))
         return joined([part.result() for part in parts])
