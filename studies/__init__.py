@@ -1,4 +1,4 @@
-"""What writes the pages of docs/results: each `python -m studies.X`, from a checkout."""
+"""What serves one experiment, and writes pages of docs/results: each `python -m studies.X`."""
 
 from monopoly_env.files.sources import check_ours
 

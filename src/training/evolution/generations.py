@@ -290,9 +290,7 @@ def breed(
     alike = np.concatenate([elite(fitness, kept), select(fitness, copied, generator)])
     population.take(alike, axis=0, out=following[: kept + copied], mode="clip")
     chosen = population[select(fitness, mutated, generator)]
-    changed = mutation(
-        chosen, options.mutation_rate, options.mutation_size, (kind.low, kind.high), generator
-    )
+    changed = mutation(chosen, options.mutation_rate, options.mutation_size, generator)
     following[kept + copied : kept + copied + mutated] = changed
     matings = -(-born // 2)
     parents = population[select_parents(fitness, 2 * matings, generator)]

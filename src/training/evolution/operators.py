@@ -9,7 +9,7 @@ it was. The operators of a kind have the same arguments, the last of them a gene
 | selection | fitness (N,), how many to draw with replacement (M) | (M,) rows of the population |
 | crossover | parents (M, G), mates (M, G), strings to cut one by one | (M, G) and (M, G) children |
 | union | (M, C, G) the winners of C games for each of M matings | (M, G) a code each |
-| mutation | population (N, G), chance that a gene changes, by how much, ranges | (N, G) |
+| mutation | population (N, G) of 0 to 1, chance that a gene changes, by how much | (N, G) |
 
 Sources: Mukhar & Kalita 2012 and Mukhar 2013 (roulette, binary tournaments, blend and one-point
 crossover, gene and bit mutation), Frayn 2005 as they report it (uniform crossover), Pring 2015
@@ -29,8 +29,6 @@ Fitness: TypeAlias = NDArray[np.float64]  # (N,)
 Chosen: TypeAlias = NDArray[np.int64]  # (M,) rows of the population
 Children: TypeAlias = tuple[Population, Population]
 Parts: TypeAlias = Sequence[slice]  # strings of genes that one-point crossover cuts one by one
-# (G,) the least and the most that each gene may be
-Range: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 LEGACY_CUTS: Final = 256  # bits, whatever the length of the string
 
@@ -201,37 +199,36 @@ def _places(
 
 
 def gauss(
-    population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator
+    population: Population, rate: float, size: float, generator: np.random.Generator
 ) -> Population:
-    """Add N(0, size), in units of the gene's range, and clip to it."""
+    """Add N(0, size), and clip."""
     places = _places(population, rate, generator)
-    return _moved(population, places, size * generator.standard_normal(len(places)), genes)
+    return _moved(population, places, size * generator.standard_normal(len(places)))
 
 
 def offset(
-    population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator
+    population: Population, rate: float, size: float, generator: np.random.Generator
 ) -> Population:
-    """Add U(-size, size), in units of the gene's range, and clip to it."""
+    """Add U(-size, size), and clip."""
     places = _places(population, rate, generator)
-    return _moved(population, places, generator.uniform(-size, size, len(places)), genes)
+    return _moved(population, places, generator.uniform(-size, size, len(places)))
 
 
 def redraw(
-    population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator
+    population: Population, rate: float, size: float, generator: np.random.Generator
 ) -> Population:
-    """Draw anew from the gene's range."""
+    """Draw anew from U(0, 1)."""
     del size
     places, changed = _places(population, rate, generator), population.copy()
-    low, high = (end[places % population.shape[1]] for end in genes)
-    changed.ravel()[places] = low + (high - low) * generator.random(len(places))
+    changed.ravel()[places] = generator.random(len(places))
     return changed
 
 
 def flip(
-    population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator
+    population: Population, rate: float, size: float, generator: np.random.Generator
 ) -> Population:
     """0 becomes 1 and 1 becomes 0."""
-    del size, genes
+    del size
     places, changed = _places(population, rate, generator), population.copy()
     bits = changed.ravel()
     bits[places] = 1 - bits[places]
@@ -239,17 +236,16 @@ def flip(
 
 
 def _moved(
-    population: Population, places: NDArray[np.int64], shares: NDArray[np.float64], genes: Range
+    population: Population, places: NDArray[np.int64], steps: NDArray[np.float64]
 ) -> Population:
     changed = population.copy()
-    low, high = (end[places % population.shape[1]] for end in genes)
     flat = changed.ravel()
-    flat[places] = np.clip(flat[places] + shares * (high - low), low, high)
+    flat[places] = np.clip(flat[places] + steps, 0.0, 1.0)
     return changed
 
 
 MUTATIONS: Final[
-    dict[str, Callable[[Population, float, float, Range, np.random.Generator], Population]]
+    dict[str, Callable[[Population, float, float, np.random.Generator], Population]]
 ] = {
     "gauss": gauss,
     "offset": offset,

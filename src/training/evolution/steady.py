@@ -103,17 +103,16 @@ class Steady(PopulationOptions):
 PRING: Final = Steady()
 
 
-def levelled(kind: GenomeKind, population: NDArray[Any], levels: int) -> NDArray[Any]:
-    """Genes moved to one of `levels` + 1 values that part their range evenly; 0: as they are.
+def levelled(population: NDArray[Any], levels: int) -> NDArray[Any]:
+    """Genes moved to one of `levels` + 1 values that part 0 to 1 evenly; `levels` 0: as they are.
 
     Each value is given to as wide a part of the range: a gene that is drawn anew takes every value
     as often, and one that has such a value keeps it.
     """
     if not levels:
         return population
-    width = kind.high - kind.low
-    place = np.minimum(np.floor((population - kind.low) / width * (levels + 1) + _ROUNDING), levels)
-    return np.asarray(kind.low + width * place / levels)
+    place = np.minimum(np.floor(population * (levels + 1) + _ROUNDING), levels)
+    return np.asarray(place / levels)
 
 
 class Mated(NamedTuple):
@@ -166,10 +165,10 @@ def mate(
     winners = winners.reshape(options.matings, options.winners)
     children = np.repeat(UNIONS[options.union](population[winners], generator), offspring, axis=0)
     mutated = MUTATIONS[options.mutation](
-        children, options.mutation_rate, options.mutation_size, (kind.low, kind.high), generator
+        children, options.mutation_rate, options.mutation_size, generator
     )
     following, deeper = population.copy(), depth.copy()
-    following[taken] = levelled(kind, mutated, options.levels)
+    following[taken] = levelled(mutated, options.levels)
     deeper[taken] = np.repeat(depth[winners].max(axis=1) + 1, offspring)
     wins = summed(num_wins(batch), seats, len(taken)) / 3.0
     return Mated(following, deeper, taken, Evaluated.of(wins, [batch]))
@@ -187,7 +186,7 @@ class SteadyPopulation(Population):
     def __init__(self, options: Steady, place: Place = HERE) -> None:
         """Begin before the first generation."""
         super().__init__(options, place)
-        self.begins_with = self.population = levelled(self.kind, self.population, options.levels)
+        self.begins_with = self.population = levelled(self.population, options.levels)
         self.depth = np.zeros(len(self.population), np.int64)
 
     @property

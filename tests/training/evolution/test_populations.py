@@ -231,15 +231,15 @@ def test_a_wave_replaces_those_who_played_by_children_of_the_winners() -> None:
 
 def test_levels_part_the_range_evenly() -> None:
     for gene, level in ((0.0, 0.0), (0.19, 0.0), (0.21, 0.25), (0.41, 0.5), (1.0, 1.0)):
-        assert levelled(KIND, np.full((1, KIND.size), gene), 4).tolist() == [[level] * KIND.size]
+        assert levelled(np.full((1, KIND.size), gene), 4).tolist() == [[level] * KIND.size]
     for levels in (1, 3, 4, 10):
         have = np.linspace(0, 1, levels + 1)[:, None] * np.ones(KIND.size)
-        assert np.allclose(levelled(KIND, have, levels), have, atol=1e-15)
-    drawn = levelled(KIND, draws().random((4000, KIND.size)), 3)
+        assert np.allclose(levelled(have, levels), have, atol=1e-15)
+    drawn = levelled(draws().random((4000, KIND.size)), 3)
     shares = [np.isclose(drawn, level).mean() for level in (0, 1 / 3, 2 / 3, 1)]
     assert shares == pytest.approx([0.25] * 4, abs=0.01)  # seven standard errors
     untouched = KIND.random(2, draws())
-    assert levelled(KIND, untouched, 0) is untouched
+    assert levelled(untouched, 0) is untouched
 
 
 def test_a_run_stopped_in_a_measurement_makes_up_for_it(

@@ -74,18 +74,8 @@ class GenomeKind:
         """G, the number of genes in the form in which they evolve."""
         return len(self.names)
 
-    @property
-    def low(self) -> Row:
-        """(G,) float64, the lowest value of each gene: 0."""
-        return np.zeros(self.size)
-
-    @property
-    def high(self) -> Row:
-        """(G,) float64, the highest value of each gene: 1."""
-        return np.ones(self.size)
-
     def random(self, count: int, generator: np.random.Generator) -> Genes:
-        """(count, G) genomes whose genes are uniform in their range: float64, or uint8 bits."""
+        """(count, G) genomes of uniform genes: float64, or uint8 bits."""
         if self.bits:
             return generator.integers(0, 2, (count, self.size), np.uint8)
         return generator.random((count, self.size))
