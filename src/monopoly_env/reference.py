@@ -65,14 +65,7 @@ def actions_page() -> str:
         "## Heads",
         table(
             ("head", "actions", "index i means"),
-            (
-                (
-                    f"`{head.name}`",
-                    f"{head.start}-{head.stop - 1}" if head.size > 1 else head.start,
-                    head.doc,
-                )
-                for head in heads
-            ),
+            ((f"`{head.name}`", _span(head.start, head.size), head.doc) for head in heads),
         ),
         "## Decisions",
         table(
@@ -143,16 +136,17 @@ def observation_page() -> str:
 
 
 def blocks_table(blocks: Iterable[Block], start: int) -> str:
-    """A Markdown table of the blocks of an encoding, one row per block.
-
-    Their features begin at `start`.
-    """
+    """A Markdown table of the blocks of an encoding, whose features begin at `start`."""
     rows = []
     for block in blocks:
-        place = str(start) if block.size == 1 else f"{start}-{start + block.size - 1}"
+        place = _span(start, block.size)
         rows.append((place, block.name, _labels(block.labels), block.scale, block.doc))
         start += block.size
     return table(("features", "name", "of", "scale", "meaning"), rows)
+
+
+def _span(start: int, size: int) -> str:
+    return str(start) if size == 1 else f"{start}-{start + size - 1}"
 
 
 def _labels(labels: tuple[str, ...]) -> str:
@@ -242,7 +236,7 @@ def board_picture() -> str:
 
 def record_page() -> str:
     """The text of docs/record.md."""
-    lots = range(board.NUM_LOTS)
+    groups = [board.GROUPS[group] for group in board.GROUP_OF]
     facts = (board.LOT_SQUARE, board.PRICE, board.MORTGAGE, board.HOUSE_PRICE)
     return page(
         "The record of a game",
@@ -272,13 +266,8 @@ def record_page() -> str:
         table(
             ("lot", "name", "group", "square", "price", "mortgage", "house"),
             (
-                (
-                    lot,
-                    board.LOT_NAME[0][lot],
-                    board.GROUPS[board.GROUP_OF[lot]],
-                    *(f"{fact[0, lot] or ''}" for fact in facts),
-                )
-                for lot in lots
+                (lot, board.LOT_NAME[0][lot], group, *(f"{fact[0, lot] or ''}" for fact in facts))
+                for lot, group in enumerate(groups)
             ),
         ),
         "## Squares by number",
@@ -296,13 +285,8 @@ def record_page() -> str:
 def _field(name: str) -> tuple[str, ...]:
     kind, value = GAME[name], example()[name]
     if kind.names:
-        return (
-            f"`{name}`",
-            f"{kind[0]} each",
-            f"{len(kind.names)} fields",
-            MEANING[name],
-            f"board {value.board}, ...",
-        )
+        shape = f"{len(kind.names)} fields"
+        return f"`{name}`", f"{kind[0]} each", shape, MEANING[name], f"board {value.board}, ..."
     shape = " x ".join(map(str, kind.shape))
     return f"`{name}`", str(kind.base), shape, MEANING[name], _shown(np.asarray(value))
 

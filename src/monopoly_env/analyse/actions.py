@@ -118,10 +118,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """The best action, or all that may be as good by the bounds of their differences.
-
-        `best: buy`, or `too close to call: buy, decline`.
-        """
+        """`best: buy`, or by the bounds of the differences, `too close to call: buy, decline`."""
         best, *others = self.candidates
         close = [one.text for one in others if one.difference_high >= 0]
         if not close:
@@ -133,13 +130,9 @@ class Comparison:
         """The best action's share, then the differences of the others to it, then the verdict."""
         best, *others = self.candidates
         rows = [(best, f" {best.share:.3f} ({best.low:.3f} to {best.high:.3f})")]
-        rows += [
-            (
-                one,
-                f"{one.difference:+.3f} ({one.difference_low:+.3f} to {one.difference_high:+.3f})",
-            )
-            for one in others
-        ]
+        for one in others:
+            bounds = f"{one.difference_low:+.3f} to {one.difference_high:+.3f}"
+            rows.append((one, f"{one.difference:+.3f} ({bounds})"))
         lines = [f"  {numbers:25}  {one.playouts:6,} playouts  {one.text}" for one, numbers in rows]
         return "\n".join([f"Player {self.player}, {self.decision}:", *lines, self.verdict])
 
@@ -193,23 +186,10 @@ def compare_actions(
             " playouts itself."
         )
     player, starts = int(game.player), [start_of(game, move) for move in moves]
-    games, firsts = (
-        np.concatenate([record for record, _ in starts]),
-        [action for _, action in starts],
-    )
+    games, firsts = np.concatenate([one for one, _ in starts]), [action for _, action in starts]
     kept = None if baseline is None else moves.index(baseline)
-    shares = halve(
-        games,
-        firsts,
-        player,
-        policies,
-        n,
-        seed=seed,
-        until=until,
-        seconds=seconds,
-        kept=kept,
-        **options,
-    )
+    limits: dict[str, Any] = {"until": until, "seconds": seconds, "kept": kept}
+    shares = halve(games, firsts, player, policies, n, seed=seed, **limits, **options)
     outcomes = {moves[number]: shares[number][:, player] for number in shares}
     first, *others = shares
     best = outcomes[moves[first]]

@@ -1,9 +1,7 @@
-"""Likeness of players to policies.
+"""Likeness of players to policies: how often they did what given policies would have done.
 
-It tells how often the players of a game did what given policies would have done in their place.
-
-A player whose policy is not known can so be described by known ones: in playouts, each takes his
-seat as often as it explains what he did.
+It describes a player whose policy is unknown by known ones: in playouts, policies are sampled for
+its seat by posterior probability.
 """
 
 from __future__ import annotations
@@ -45,9 +43,7 @@ class Resemblance:
     agreed: NDArray[np.int64]
 
     def weights(self, doubt: float = DOUBT) -> NDArray[np.float64]:
-        """(P, K) the probability that each player has each policy.
-
-        Each player has one of them, and each policy was equally likely before.
+        """(P, K) the probability that each player has each policy; all are equally likely before.
 
         Args:
             doubt: How often a player does something other than the policy would; above 0 and below
@@ -67,13 +63,9 @@ class Resemblance:
     def __str__(self) -> str:
         rows = []
         for seat, count in enumerate(self.asked):
-            shares = sorted(
-                zip(self.agreed[seat] / max(1, count), self.names, strict=True), reverse=True
-            )
-            rows.append(
-                f"player {seat}, {count} decisions: "
-                + ", ".join(f"{name} {share:.0%}" for share, name in shares)
-            )
+            shares = zip(self.agreed[seat] / max(1, count), self.names, strict=True)
+            told = (f"{name} {share:.0%}" for share, name in sorted(shares, reverse=True))
+            rows.append(f"player {seat}, {count} decisions: {', '.join(told)}")
         return "\n".join(rows)
 
 
@@ -114,9 +106,7 @@ class Follower:
         self._memory = np.zeros((models, seats, MEMORY))
 
     def follow(self, actions: ArrayLike) -> Resemblance:
-        """Count up to the last of these actions.
-
-        If they are not what was followed so far and more, from the start again.
+        """Count up to the last of these actions; from the start again if earlier ones differ.
 
         Args:
             actions: (D,) the game's actions from its start.

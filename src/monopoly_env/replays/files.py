@@ -56,23 +56,18 @@ def save(path: str | os.PathLike[str], replays: Sequence[Replay]) -> Path:
         ConfigurationError: These are no replays, the file cannot be written, or it would be too
             large.
     """
-    if not isinstance(replays, Sequence) or not all(
-        isinstance(replay, Replay) for replay in replays
-    ):
+    listed = isinstance(replays, Sequence)
+    if not listed or not all(isinstance(replay, Replay) for replay in replays):
         raise ConfigurationError(
             f"replays must be a list of recorded games, not {shortened(replays)}: save(path,"
             " replays)."
         )
     about = [json.dumps(_about(replay), separators=(",", ":")) for replay in replays]
-    block = f"[{','.join(about)}]\n".encode() + b"".join(
-        replay.actions.tobytes() for replay in replays
-    )
-    packed = zlib.compress(block, 9)
-    if (
-        len(replays) > _MOST_GAMES
-        or len(block) > _most(len(packed))
-        or max(map(len, about), default=0) > _MOST_ABOUT + _MOST_TALK
-    ):
+    actions = b"".join(replay.actions.tobytes() for replay in replays)
+    block = f"[{','.join(about)}]\n".encode() + actions
+    packed, longest = zlib.compress(block, 9), max(map(len, about), default=0)
+    too_large = len(block) > _most(len(packed)) or longest > _MOST_ABOUT + _MOST_TALK
+    if too_large or len(replays) > _MOST_GAMES:
         raise ConfigurationError(
             f"{len(replays):,} games of {len(block):,} bytes are too much for a file: write"
             " several."
@@ -183,10 +178,7 @@ def _unpacked(header: dict[str, Any], packed: bytes) -> list[Replay]:
 
 
 def _descriptions(text: str) -> Iterator[Any]:
-    """The items of a JSON list, read one at a time.
-
-    Nonsense is refused at its first item, before it fills the memory.
-    """
+    """The items of a JSON list, one at a time: nonsense is refused before it fills the memory."""
     if not (text.startswith("[") and text.endswith("]")):
         raise FormatError("It describes no games.")
     at = 1
@@ -197,10 +189,7 @@ def _descriptions(text: str) -> Iterator[Any]:
 
 
 def _description(text: str, at: int) -> tuple[Any, int]:
-    """The item that begins there, and its length.
-
-    The window grows for games in which much was said.
-    """
+    """The item that begins there, and its length; the window grows where much was said."""
     window = _MOST_ABOUT
     while True:
         try:
@@ -224,20 +213,12 @@ def _replay(about: Mapping[str, Any], actions: bytes) -> Replay:
         raise FormatError(f"It was recorded with another version of the board {rules.board!r}.")
     if not all(isinstance(name, str) for name in [*about["names"], about["digest"]]):
         raise FormatError("A name is not a string.")
-    names = tuple(about["names"])
-    talk = talk_of(about.get("talk", ()))
-    reseeds = tuple((at, seed) for at, seed in about.get("reseeds", ()))
     return Replay(
-        rules,
-        about["seed"],
-        len(names),
-        names,
-        np.frombuffer(actions, np.uint8),
-        about["turn_limit"],
-        about["digest"],
-        talk,
-        reseeds,
-    )
+        rules, about["seed"], len(about["names"]), tuple(about["names"]),
+        np.frombuffer(actions, np.uint8), about["turn_limit"], about["digest"],
+        talk=talk_of(about.get("talk", ())),
+        reseeds=tuple((at, seed) for at, seed in about.get("reseeds", ())),
+    )  # fmt: skip
 
 
 def talk_data(talk: Sequence[tuple[int, Message]]) -> list[dict[str, Any]]:

@@ -45,9 +45,8 @@ class Message:
 
     def data(self) -> dict[str, str]:
         """As JSON values."""
-        return {
-            name: value for name, value in (("text", self.text), ("promise", self.promise)) if value
-        }
+        given = {"text": self.text, "promise": self.promise}
+        return {name: value for name, value in given.items() if value}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Message:
@@ -68,12 +67,9 @@ class Message:
 def clean(text: str) -> str:
     """A text as one line of at most 200 characters.
 
-    Control, format and unknown characters become spaces.
-
-    Without them it can neither steer a terminal nor hide what it says, such as by changing the
-    direction of writing.
+    Control, format and unknown characters become spaces: they could steer a terminal, or hide
+    words by changing the direction of writing.
     """
-    plain = "".join(
-        " " if unicodedata.category(letter)[0] in "CZ" else letter for letter in text[:_MOST_READ]
-    )
+    read = text[:_MOST_READ]
+    plain = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in read)
     return " ".join(plain.split())[:MOST_CHARACTERS].rstrip()

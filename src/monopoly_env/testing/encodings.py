@@ -58,14 +58,9 @@ def check_encoding(
         for one in rules:
             start = Start(size, one, seed)
             for number, game in _positions(start, decisions):
+                where = f"Game: {start}, after {number} decisions of random play, seen from seat"
                 for seat in range(size):
-                    _check_row(
-                        made,
-                        game,
-                        seat,
-                        f"Game: {start}, after {number} decisions of random play, seen from seat"
-                        f" {seat}.",
-                    )
+                    _check_row(made, game, seat, f"{where} {seat}.")
 
 
 def _sizes(
@@ -106,10 +101,8 @@ def _positions(start: Start, decisions: int) -> Iterator[tuple[int, Game]]:
 def _check_row(encoding: Encoding, game: Game, seat: int, where: str) -> None:
     """Check what a seat sees of a game."""
     what, before = f"Encoding {encoding.name!r}", game.tobytes()
-    row, again = (
-        _written(encoding, game, seat, _MARK, where),
-        _written(encoding, game, seat, np.float32(np.nan), where),
-    )
+    row = _written(encoding, game, seat, _MARK, where)
+    again = _written(encoding, game, seat, np.float32(np.nan), where)
     if game.tobytes() != before:
         raise CheckError(f"{what} changed the game: expected it only to read the game. {where}")
     for number in np.flatnonzero((row != again) | (row == _MARK)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,9 +86,8 @@ def _check_game(
         batch = vec.step([action])
         _step(aec, action)
         paid = batch.reward[0]
-        others = np.array(
-            [aec.rewards.get(agent, 0.0) for agent in aec.possible_agents], np.float32
-        )
+        due = [aec.rewards.get(agent, 0.0) for agent in aec.possible_agents]
+        others = np.array(due, np.float32)
         if not np.isfinite(paid).all():
             raise CheckError(f"Rewards {paid} are not finite. {where}")
         if not np.array_equal(paid, others):
@@ -126,9 +125,9 @@ def _check_total(reward: Reward, game: Game, total: NDArray[np.float64], where: 
     if abs(total.sum()) > _EXACT:
         raise CheckError(f"The rewards of all seats add up to {total.sum():g}, expected 0. {where}")
     kind = reward.name.removesuffix(SHAPED)
-    final = (
-        rewards.make(kind).after(game, np.zeros(MAX_PLAYERS)) if kind in rewards.KINDS else total
-    )
+    final: NDArray[Any] = total
+    if kind in rewards.KINDS:
+        final = rewards.make(kind).after(game, np.zeros(MAX_PLAYERS))
     if not np.allclose(total, final, atol=_EXACT):
         raise CheckError(
             f"The rewards of the seats add up to {total}, expected the final ones, {final}. {where}"

@@ -29,10 +29,7 @@ def money(game: Game) -> int:
 
 @kernel
 def task_flow_is_sound(before: Game, after: Game) -> bool:
-    """Whether settling the top task of `before` only moved money as the rules allow.
-
-    `after` is the result.
-    """
+    """Whether settling the top task of `before` only moved money as the rules allow."""
     top = int(before.depth) - 1
     task, seat = int(before.agenda[top, 0]), int(before.agenda[top, 1])
     amount, creditor = int(before.agenda[top, 2]), int(before.agenda[top, 3])
@@ -59,10 +56,8 @@ def _is_salary(game: Game, flow: int) -> bool:
 @kernel
 def _is_bank_card(game: Game, deck: int, flow: int) -> bool:
     for card in range(cards.DECK_SIZE):
-        if (
-            cards.CARD[game.rules.board, deck, card, 0] == cards.BANK_PAYS
-            and cards.CARD[game.rules.board, deck, card, 1] == flow
-        ):
+        effect = cards.CARD[game.rules.board, deck, card]
+        if effect[0] == cards.BANK_PAYS and effect[1] == flow:
             return True
     return False
 
@@ -71,9 +66,7 @@ def _is_bank_card(game: Game, deck: int, flow: int) -> bool:
 def _payment_is_sound(
     before: Game, after: Game, seat: int, amount: int, creditor: int, flow: int
 ) -> bool:
-    """Whether a debt moved money as allowed.
-
-    Nothing while the debtor is asked, and out of the game only if the bank is paid.
+    """Whether a debt moved money as allowed: none while it is asked, out of the game to the bank.
 
     A debtor who sells in a fixed order may also have received cash from the bank.
     """
@@ -89,10 +82,7 @@ def _payment_is_sound(
 
 @kernel
 def _ruin_is_sound(before: Game, after: Game, seat: int, flow: int) -> bool:
-    """Whether a bankruptcy moved money as allowed.
-
-    Cash stays with players or goes to the bank, which pays for the buildings.
-    """
+    """Whether cash stayed with players or went to the bank, which pays for the buildings."""
     buildings = liquidation_of_buildings(before, seat, int(before.rules.bankrupt_sell_ratio))
     if not debtor_chooses(before):
         buildings += _all_mortgages(before, seat) + liquidation_of_buildings(
@@ -116,11 +106,8 @@ def _all_mortgages(game: Game, seat: int) -> int:
 def answer_flow_is_sound(before: Game, after: Game, action: int, head: int, start: int) -> bool:
     """Whether carrying out an action only moved money as the rules allow."""
     top = int(before.depth) - 1
-    question, seat, first = (
-        int(before.agenda[top, 0]),
-        int(before.agenda[top, 1]),
-        int(before.agenda[top, 2]),
-    )
+    question, seat = int(before.agenda[top, 0]), int(before.agenda[top, 1])
+    first = int(before.agenda[top, 2])
     flow, index, board = money(after) - money(before), action - start, int(before.rules.board)
     if after.place[seat] != 0:
         return _ruin_is_sound(before, after, seat, flow)
@@ -132,14 +119,12 @@ def answer_flow_is_sound(before: Game, after: Game, action: int, head: int, star
         return flow == -mortgage.lifting_cost(before, index)
     if head == H_SELL:
         ratio = int(before.rules.sell_ratio)
-        return flow == liquidation_of_buildings(before, seat, ratio) - liquidation_of_buildings(
-            after, seat, ratio
-        )
+        left = liquidation_of_buildings(after, seat, ratio)
+        return flow == liquidation_of_buildings(before, seat, ratio) - left
     if head == H_BUILD:
         whole = 100  # percent: the list price of what was built
-        built = liquidation_of_buildings(after, seat, whole) - liquidation_of_buildings(
-            before, seat, whole
-        )
+        had = liquidation_of_buildings(before, seat, whole)
+        built = liquidation_of_buildings(after, seat, whole) - had
         return flow == 0 if question == agenda.PLACE or built == 0 else flow == -built
     if head == H_CHOICE and question == agenda.TAKEOVER:
         return flow == (-mortgage.principal(before, first) if index == mortgage.LIFT else 0)
