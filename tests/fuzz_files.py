@@ -62,7 +62,7 @@ from training.evolution import populations
 from training.evolution.generations import Generational
 from training.experience import datasets
 from training.learner import Learner
-from training.options import DQNOptions, find_policies
+from training.options import DQNOptions, Setup
 from training.run import checkpoints
 from training.run.folder import Run
 from training.run.options import replaced
@@ -470,7 +470,7 @@ def learner() -> Learner:
     options = replaced(
         DQNOptions(), rollout_games=2, hidden=(4,), opponents=("self",), against=("random",)
     )
-    return Learner(options, find_policies(options))
+    return Learner(options, Setup.of(options))
 
 
 def write_evolved(folder: Path) -> None:

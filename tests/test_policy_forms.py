@@ -18,7 +18,7 @@ from monopoly_env import play
 from monopoly_env.analyse import resemblance
 from monopoly_env.policy import names
 from training import experts, exploit
-from training.options import PPOOptions, find_policies
+from training.options import PPOOptions, Setup
 from training.run.options import replaced
 
 PAGE = (Path(__file__).parents[1] / "docs" / "tutorials" / "policy.md").read_text(encoding="utf-8")
@@ -51,7 +51,7 @@ def command(name: str) -> None:
 
 
 def learner(name: str) -> Any:
-    return find_policies(replaced(PPOOptions(), opponents=(name,)))
+    return Setup.of(replaced(PPOOptions(), opponents=(name,)))
 
 
 # A word of each row -> what happens there.

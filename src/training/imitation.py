@@ -13,29 +13,23 @@ from typing import Final
 import numpy as np
 from torch import Tensor
 
-from monopoly_env.policy.protocol import CompiledPolicy
-from monopoly_env.rules import Rules
 from training import losses
 from training.cluster import PlayGames
 from training.experience.choices import Choices
 from training.model import Minibatch, Model
-from training.options import LearnerOptions
+from training.options import AgentSpec, LearnerOptions, Setup
 from training.run.report import Report
 
 _SEED: Final = 1 << 20  # added to the seed: an expert's games differ from those of self-play
 
 
 def imitate(
-    model: Model,
-    expert: CompiledPolicy,
-    options: LearnerOptions,
-    play_games: PlayGames,
-    report: Report,
+    model: Model, setup: Setup, options: LearnerOptions, play_games: PlayGames, report: Report
 ) -> int:
-    """Imitate an expert for `imitation_steps` decisions or a few more; returns how many."""
+    """Imitate the expert for `imitation_steps` decisions or a few more; returns how many."""
     imitated, games, seen = 0, 0, np.zeros(model.spec.num_actions, np.int64)
     report.begin(options.imitation.imitation_steps, 0, "decisions", stage="imitation")
-    for demonstrations in expert_games(model, expert, options, play_games):
+    for demonstrations in expert_games(model, setup, options, play_games):
         with report.clock("imitation"):
             report.log(update(model, demonstrations, options))
         seen += np.bincount(demonstrations.choice, minlength=len(seen))
@@ -48,10 +42,10 @@ def imitate(
 
 
 def expert_games(
-    model: Model, expert: CompiledPolicy, options: LearnerOptions, play_games: PlayGames
+    model: Model, setup: Setup, options: LearnerOptions, play_games: PlayGames
 ) -> Iterator[Choices]:
     """The expert's games against itself; each rollout is prefetched while one is learned from."""
-    play = partial(_demonstrate, model, expert, options, play_games)
+    play = partial(_demonstrate, model.spec, setup, options, play_games)
     total, first, steps = 0, 0, options.imitation.imitation_steps
     played = model.in_background(partial(play, first))
     while total < steps:
@@ -63,18 +57,15 @@ def expert_games(
 
 
 def _demonstrate(
-    model: Model,
-    expert: CompiledPolicy,
-    options: LearnerOptions,
-    play_games: PlayGames,
-    first: int,
+    spec: AgentSpec, setup: Setup, options: LearnerOptions, play_games: PlayGames, first: int
 ) -> Choices:
     """A rollout of the expert's games, from a game's number on."""
-    rules, seed = Rules.preset(options.rules), options.seed + _SEED
+    expert, rules, seed = setup.expert, setup.rules, options.seed + _SEED
+    assert expert is not None
     games = range(first, first + options.league.rollout_games)
     threads, turn_limit = options.hardware.threads, options.league.turn_limit
-    if model.spec.demonstrate:
-        return model.spec.demonstrate(expert, games, rules, seed, threads, turn_limit)
+    if spec.demonstrate:
+        return spec.demonstrate(expert, games, rules, seed, threads, turn_limit)
     seats = np.zeros((len(games), options.num_players), np.int64)
     return play_games(
         [expert], seats, np.ones(1, np.bool_), rules=rules, seed=seed, first=first,

@@ -13,7 +13,6 @@ import torch
 from rich.console import Console
 
 from agents.networks.policy import NetworkPolicy
-from monopoly_env.rules import Rules
 from training import cluster
 from training.cluster import HERE, PlayGames
 from training.experience.choices import Choices
@@ -21,10 +20,10 @@ from training.imitation import imitate
 from training.league import EXPLOITERS, LEARNER, PAST, League
 from training.model import Model
 from training.networks import Networks
-from training.options import LearnerOptions, Policies, find_policies
+from training.options import LearnerOptions, Setup
 from training.run.checkpoints import Parts
+from training.run.evaluation import FINAL_SEED
 from training.run.options import FREE, NONE, digests_of, replaced, result_settings
-from training.run.panel import FINAL_SEED
 from training.run.session import Session, passed
 
 _EXPLOITER_SEED: Final = 1 << 21
@@ -51,11 +50,9 @@ class Learner:
 
     Attributes:
         options: Of the algorithm.
-        policies: That they name.
-        rules: Of the games.
+        setup: Rules, device and policies that they name.
         model: Networks and optimizers.
         league: Opponents.
-        expert: The policy that is imitated; None: nothing is.
         step: Own decisions learned from so far.
         imitated: Decisions of the expert learned from so far.
         rollouts: Rollouts begun so far.
@@ -65,18 +62,17 @@ class Learner:
     """
 
     def __init__(
-        self, options: LearnerOptions, policies: Policies, play_games: PlayGames = HERE.play_games
+        self, options: LearnerOptions, setup: Setup, play_games: PlayGames = HERE.play_games
     ) -> None:
         """Start at step 0; `play_games` plays the games of `LearnedAgent`."""
         torch.set_num_threads(1)
         torch.manual_seed(options.seed)
-        start = policies.start
+        start = setup.start
         self.options: Any = options
-        self.policies = policies
-        self.rules = Rules.preset(options.rules)
+        self.setup = setup
         self._hidden = tuple(start.hidden if start else options.hidden)
-        spec = options.agent_spec(self._hidden)
-        self.model = Model(spec, options.optimizer, options.hardware)
+        spec = options.agent_spec(self._hidden, setup.rules)
+        self.model = Model(spec, options.optimizer, options.hardware, setup.device)
         self.play_games = spec.play_games or play_games
         self.step = self.imitated = self.rollouts = 0
         self.played_by = self.model.networks
@@ -85,13 +81,12 @@ class Learner:
         if start:
             self.model.start_from(start, options.temperature)
         self.league = League(
-            policies.opponents,
+            setup.opponents,
             options.num_players,
             options.seed,
             options.league.past,
             options.league.parameter_noise,
         )
-        self.expert = None if start else policies.expert
 
     def agent(self) -> NetworkPolicy:
         """The networks as they are now, as a policy that plays its best action."""
@@ -127,7 +122,7 @@ class Learner:
             policies,
             seats,
             np.arange(len(policies)) == LEARNER,
-            rules=self.rules,
+            rules=self.setup.rules,
             seed=options.seed,
             first=self.rollouts * league.rollout_games,
             threads=options.hardware.threads,
@@ -163,9 +158,9 @@ class Learner:
             opponents=("the learner",),
             hidden=self._hidden,
         )
-        opponents = Policies(None, None, [self.agent()], [])
+        setup = self.setup._replace(start=None, expert=None, opponents=[self.agent()], against=[])
         with torch.random.fork_rng(devices=[]):
-            exploiter = Learner(options, opponents, self.play_games)
+            exploiter = Learner(options, setup, self.play_games)
             exploiter.model.networks.load_state_dict(self.model.networks.state_dict())
             while exploiter.step < options.steps:
                 rollout = exploiter.play()
@@ -180,10 +175,10 @@ class Learner:
         options = self.options
         new = options.start == NONE
         self._measure(session, 0, "untrained" if new else f"{options.start}, as given")
-        if self.expert is not None and options.imitation.imitation_steps:
+        if self.setup.expert and new and options.imitation.imitation_steps:
             if not self._measured(1):
                 self.imitated = imitate(
-                    self.model, self.expert, options, self.play_games, session.report
+                    self.model, self.setup, options, self.play_games, session.report
                 )
             self._measure(session, 1, f"after imitating {options.imitation.expert}")
         session.report.begin(options.steps, self.step, "decisions", stage="self-play")
@@ -210,8 +205,8 @@ class Learner:
             report.curves(self.step, None, self.rollouts * options.league.rollout_games)
         if due(options.evaluation.evaluate_every) or ended:
             session.evaluate(
-                self.agent(), self.step, self.policies.against,
-                options.evaluation.evaluation_games, self.rules, options.num_players,
+                self.agent(), self.step, self.setup.against,
+                options.evaluation.evaluation_games, self.setup.rules, options.num_players,
             )  # fmt: skip
             session.keep(self, self.step)
 
@@ -231,14 +226,14 @@ class Learner:
         """Measure and save the agent after a stage, unless a resumed run has done so."""
         if self._measured(stage):
             return
-        options, against = self.options, self.policies.against
+        options, against = self.options, self.setup.against
         evaluation = options.evaluation
         # untrained networks play long games
         few = stage == 0 and options.start == NONE
         games = evaluation.evaluation_games if few else evaluation.final_games
         with session.report.clock("evaluation"):
             rows = session.measure(
-                self.agent(), against, [games] * len(against), self.rules, FINAL_SEED,
+                self.agent(), against, games, self.setup.rules, FINAL_SEED,
                 options.num_players,
             )  # fmt: skip
         session.report.evaluated(self.step, rows)
@@ -274,7 +269,7 @@ def opened(options: LearnerOptions, console: Console) -> Iterator[tuple[Learner,
         MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or
             damaged, a cluster that fails.
     """
-    policies, hardware = find_policies(options), options.hardware
+    setup, hardware = Setup.of(options), options.hardware
     files = digests_of(
         (
             options.imitation.expert, options.start, *options.league.opponents,
@@ -283,8 +278,9 @@ def opened(options: LearnerOptions, console: Console) -> Iterator[tuple[Learner,
     )  # fmt: skip
     more = {"files": files} if files else {}  # another run may go on and write them anew
     settings = result_settings(
-        options, (*FREE, "threads", "cluster"), algorithm=options.algorithm, **more
-    )
+        options, (*FREE, "threads", "device", "cluster"), device=setup.device.type,
+        algorithm=options.algorithm, **more,
+    )  # fmt: skip
     budget = f"{options.imitation.imitation_steps:,} + {options.steps:,} decisions"
     with (
         cluster.joined(hardware.cluster, hardware.threads) as place,
@@ -292,7 +288,7 @@ def opened(options: LearnerOptions, console: Console) -> Iterator[tuple[Learner,
             options, settings, console, budget, runner_type=place.runner, threads=hardware.threads
         ) as session,
     ):
-        learner = Learner(options, policies, place.play_games)
+        learner = Learner(options, setup, place.play_games)
         if options.resume:
             session.restore(learner)
         yield learner, session

@@ -27,7 +27,6 @@ from training.networks import (
 )
 from training.options import AgentSpec, Hardware, OptimizerOptions
 from training.run.checkpoints import Parts
-from training.run.devices import device_of
 from training.run.session import DivergenceError
 
 _CHUNK: Final = 16_384  # decisions in a forward pass without gradients
@@ -81,10 +80,12 @@ class Model:
 
     learned = 0
 
-    def __init__(self, spec: AgentSpec, options: OptimizerOptions, hardware: Hardware) -> None:
+    def __init__(
+        self, spec: AgentSpec, options: OptimizerOptions, hardware: Hardware, device: torch.device
+    ) -> None:
         """Initialize by torch's generator."""
         self.spec = spec
-        self.device = device_of(hardware.device)
+        self.device = device
         self.networks = Networks(spec.architectures).to(self.device)
         self._options = options
         self._precise = hardware.precision == "float32"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,11 @@ from training.run.options import (
     RunOptions,
     check_ranges,
     find_policy,
+    settings_of,
 )
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True)
@@ -201,15 +205,15 @@ class LearnerOptions(RunOptions):
         return 1.0
 
     def check(self) -> None:
-        """Check what options of the algorithm allow, beside `find_policies`."""
+        """Check the options of the algorithm; `Setup.of` checks the others."""
 
-    def agent_spec(self, hidden: tuple[int, ...]) -> AgentSpec:
-        """The agent to train, with hidden layers of so many units."""
+    def agent_spec(self, hidden: tuple[int, ...], rules: Rules) -> AgentSpec:
+        """The agent to train, with hidden layers of so many units, for games of these rules."""
         blank = LearnedAgent(
             self.num_players,
             hidden,
             training_temperature=self.temperature,
-            rules=Rules.preset(self.rules).changed(),
+            rules=rules.changed(),
             name=self.algorithm,
         )
         return AgentSpec(blank, architectures(self.num_players, hidden), CHOICES, similar=SIMILAR)
@@ -277,53 +281,51 @@ _RANGES: Final[Ranges] = {
 }  # fmt: skip
 
 
-class Policies(NamedTuple):
-    """The policies that options name, each made once."""
+class Setup(NamedTuple):
+    """Rules, device and policies that options name, each made once."""
 
+    rules: Rules
+    device: torch.device
     start: LearnedAgent | None
     expert: CompiledPolicy | None
     opponents: Sequence[CompiledPolicy | str]
     against: Sequence[Policy]
 
+    @classmethod
+    def of(cls, options: LearnerOptions) -> Setup:
+        """Check the options, and make what they name.
 
-def find_policies(options: LearnerOptions) -> Policies:
-    """Check the options, and find the policies that they name.
-
-    Raises:
-        MonopolyError: A number is out of range, a name is unknown, a file is missing, or a policy
-            is not compiled.
-    """
-    league, against = options.league, options.evaluation.against
-    check_ranges(options, _RANGES)
-    options.check()
-    Rules.preset(options.rules)
-    device_of(options.hardware.device)
-    for name, given in (
-        ("against", against), ("opponents", league.opponents), ("hidden", options.hidden),
-    ):  # fmt: skip
-        if not given:
-            raise ConfigurationError(f"--{name} must not be empty.")
-    expert = options.imitation.expert
-    found = Policies(
-        start=_start(options),
-        expert=None if expert == NONE else compiled(find_policy(expert, NONE)),
-        opponents=[
-            name if name in WORDS else compiled(find_policy(name, *WORDS))
-            for name in league.opponents
-        ],
-        against=[find_policy(name) for name in against],
-    )
-    for policy in (found.expert, *found.opponents, *found.against):
-        if isinstance(policy, Policy):
-            policy.check_table(options.num_players)
-    seats = len(league.opponents) * options.num_players
-    if league.rollout_games < seats:
-        raise ConfigurationError(
-            f"--rollout-games {league.rollout_games}: a rollout needs {seats} games or more, so"
-            f" that each of {len(league.opponents)} opponents is met from each of"
-            f" {options.num_players} seats."
+        Raises:
+            MonopolyError: A number is out of range, a name is unknown, a file is missing, or a
+                policy is not compiled.
+        """
+        expert, names = options.imitation.expert, options.league.opponents
+        check_ranges(options, _RANGES)
+        options.check()
+        for name in ("against", "opponents", "hidden"):
+            if not settings_of(options)[name]:
+                raise ConfigurationError(f"--{name} must not be empty.")
+        setup = cls(
+            rules=Rules.preset(options.rules),
+            device=device_of(options.hardware.device),
+            start=_start(options),
+            expert=None if expert == NONE else compiled(find_policy(expert, NONE)),
+            opponents=[
+                name if name in WORDS else compiled(find_policy(name, *WORDS)) for name in names
+            ],
+            against=[find_policy(name) for name in options.evaluation.against],
         )
-    return found
+        for policy in (setup.expert, *setup.opponents, *setup.against):
+            if isinstance(policy, Policy):
+                policy.check_table(options.num_players)
+        seats = len(names) * options.num_players
+        if options.league.rollout_games < seats:
+            raise ConfigurationError(
+                f"--rollout-games {options.league.rollout_games}: a rollout needs {seats} games or"
+                f" more, so that each of {len(names)} opponents is met from each of"
+                f" {options.num_players} seats."
+            )
+        return setup
 
 
 def _start(options: LearnerOptions) -> LearnedAgent | None:

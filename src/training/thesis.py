@@ -78,13 +78,13 @@ class ThesisOptions(DQNOptions):
                     f"{given}: --preset thesis knows {'none' if only is None else only} only."
                 )
 
-    def agent_spec(self, hidden: tuple[int, ...]) -> AgentSpec:
+    def agent_spec(self, hidden: tuple[int, ...], rules: Rules) -> AgentSpec:
         """The seven networks."""
         from training.ocnaru import choices  # imports PyTorch
 
         del hidden
         blank = OcnaruNetworks(
-            parent=self.parent, gated=self.gated, rules=Rules.preset(self.rules).changed(),
+            parent=self.parent, gated=self.gated, rules=rules.changed(),
             name=self.algorithm,
         )  # fmt: skip
         heads = {name: ((VALUE, 1), (name, network.size)) for name, network in NETWORKS.items()}

@@ -52,7 +52,7 @@ from monopoly_env.policy.names import LISTED, make, names, resolve_all
 from monopoly_env.policy.protocol import CompiledPolicy
 from monopoly_env.rules import RULES_VERSION, Rules
 from training import cluster
-from training.run.folder import Run, alone
+from training.run.folder import Run, locked
 from training.run.options import ClusterName, RulesName, digests_of
 
 GAMES: Final = ".parquet"  # results with every game, which `Results.load` reads
@@ -160,7 +160,7 @@ def run(options: TournamentOptions) -> Ladder:
         MonopolyError: Wrong options; a policy that breaks the rules; a file that can't be written.
     """
     _check(options)
-    with alone(options.folder) if options.folder else contextlib.nullcontext():
+    with locked(options.folder) if options.folder else contextlib.nullcontext():
         tournament = Tournament(options)
         rated = options.ratings and options.ratings.exists()
         ratings = Ratings.load(options.ratings) if options.ratings and rated else Ratings()

@@ -27,7 +27,7 @@ from training import dqn, imitation, ppo
 from training.experience.choices import Choices
 from training.league import EXPLOITERS, LEARNER, PAST, SELF, League
 from training.learner import Learner
-from training.options import DQNOptions, LearnerOptions, PPOOptions, find_policies
+from training.options import DQNOptions, LearnerOptions, PPOOptions, Setup
 from training.run import checkpoints
 from training.run.options import replaced
 from training.run.session import DivergenceError, Session
@@ -46,14 +46,13 @@ AHEAD: Any = (replaced(P, overlap=True, precision="bfloat16"), ppo)
 
 def made(options: LearnerOptions, **changes: Any) -> Learner:
     changed = replaced(options, **changes)
-    return Learner(changed, find_policies(changed))
+    return Learner(changed, Setup.of(changed))
 
 
 def expert_games(student: Learner, rollouts: int) -> Iterator[Choices]:
     """Some rollouts of the expert's games."""
-    assert student.expert is not None
     played = imitation.expert_games(
-        student.model, student.expert, student.options, student.play_games
+        student.model, student.setup, student.options, student.play_games
     )
     return itertools.islice(played, rollouts)
 
@@ -510,7 +509,7 @@ def test_official_rules_with_more_players(players: int, tmp_path: Path) -> None:
     # it sits at smaller tables, too
     assert made(options, num_players=players - 1, opponents=(saved,)).play().size
     with pytest.raises(ConfigurationError, match=f"plays at tables of {players}, not of 2"):
-        find_policies(replaced(P, start=saved))
+        Setup.of(replaced(P, start=saved))
 
 
 @pytest.mark.parametrize(
@@ -532,4 +531,4 @@ def test_official_rules_with_more_players(players: int, tmp_path: Path) -> None:
 )
 def test_wrong_options_are_refused(change: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigurationError, match=said):
-        find_policies(replaced(Q, **change))
+        Setup.of(replaced(Q, **change))

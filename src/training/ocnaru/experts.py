@@ -141,7 +141,7 @@ def _legal(experiences: Experiences, action: int) -> NDArray[np.bool_]:
 # --- what is learned
 
 
-def goals(
+def targets(
     head: str, experiences: Experiences, choice: NDArray[np.int64], rules: Rules, variant: Variant
 ) -> NDArray[np.float32]:
     """(N,) the regression targets of the chosen outputs: outcome plus bonus."""
@@ -256,13 +256,13 @@ class Pool:
         self.number = self.filled = self.samples = 0
         self.observation = np.zeros((POOL, ocnaru.SIZE), np.float16)
         self.choice = np.zeros(POOL, np.int64)
-        self.goal = np.zeros(POOL, np.float32)
+        self.target = np.zeros(POOL, np.float32)
 
     def add(
         self,
         observation: NDArray[Any],
         choice: NDArray[np.int64],
-        goal: NDArray[np.float32],
+        target: NDArray[np.float32],
         learner: HeadLearner,
     ) -> list[Any]:
         """Add experiences, and learn whenever the pool is full; returns as `learn` does."""
@@ -271,10 +271,10 @@ class Pool:
         while start < len(choice):
             count = min(POOL - self.filled, len(choice) - start)
             here, there = slice(self.filled, self.filled + count), slice(start, start + count)
-            self.observation[here], self.choice[here], self.goal[here] = (
+            self.observation[here], self.choice[here], self.target[here] = (
                 observation[there],
                 choice[there],
-                goal[there],
+                target[there],
             )
             self.filled += count
             start += count
@@ -294,10 +294,10 @@ class Pool:
             for start in range(0, self.filled, self.batch):
                 rows = order[start : start + self.batch]
                 seen = torch.from_numpy(self.observation[rows]).to(learner.device).float()
-                goal = torch.from_numpy(self.goal[rows]).to(learner.device)
+                target = torch.from_numpy(self.target[rows]).to(learner.device)
                 losses.append(
                     learner.regress(
-                        seen, torch.from_numpy(self.choice[rows]).to(learner.device), goal
+                        seen, torch.from_numpy(self.choice[rows]).to(learner.device), target
                     )
                 )
                 self.samples += len(rows)
@@ -308,12 +308,12 @@ class Pool:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything that is kept, by name."""
         kept = {
-            name: getattr(self, name)[: self.filled] for name in ("observation", "choice", "goal")
+            name: getattr(self, name)[: self.filled] for name in ("observation", "choice", "target")
         }
         return kept | {"counts": np.array([self.number, self.filled, self.samples])}
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Continue with what `arrays` returned."""
         self.number, self.filled, self.samples = arrays["counts"].tolist()
-        for name in ("observation", "choice", "goal"):
+        for name in ("observation", "choice", "target"):
             getattr(self, name)[: self.filled] = arrays[name]

@@ -167,7 +167,8 @@ def check(options: OcnaruOptions) -> OcnaruPolicies:
 
 def settings(options: OcnaruOptions) -> dict[str, Any]:
     """The settings that decide the result; see `result_settings`."""
-    return result_settings(options, (*FREE, "threads"), preset="ocnaru")
+    device = device_of(options.device).type
+    return result_settings(options, (*FREE, "threads", "device"), preset="ocnaru", device=device)
 
 
 def expert_games(options: OcnaruOptions) -> int:

@@ -21,7 +21,7 @@ from rich.console import Console
 from agents.networks.ocnaru import NETWORKS, OcnaruNetworks
 from monopoly_env.rules import Rules
 from training.experience.streams import stream
-from training.ocnaru.experts import HEADS, Pool, chosen, goals
+from training.ocnaru.experts import HEADS, Pool, chosen, targets
 from training.ocnaru.games import Played, TrainingGames, joined
 from training.ocnaru.learner import HeadLearner, Memory
 from training.ocnaru.options import (
@@ -35,9 +35,9 @@ from training.ocnaru.options import (
     own_games,
     settings,
 )
-from training.run import panel
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
+from training.run.evaluation import EVALUATION_SEED, FINAL_SEED
 from training.run.report import Report
 from training.run.session import DivergenceError, Session, passed
 
@@ -257,11 +257,11 @@ def watch_experts(trainer: OcnaruTrainer, session: Session) -> None:
                 for head, pool in trainer.pools.items():
                     rows, choice = chosen(head, experiences, trainer.rules)
                     asked = experiences.take(rows)
-                    goal = goals(head, asked, choice, trainer.rules, options.variant)
+                    target = targets(head, asked, choice, trainer.rules, options.variant)
                     log_losses(
                         report,
                         head,
-                        pool.add(asked.observation, choice, goal, trainer.learners[head]),
+                        pool.add(asked.observation, choice, target, trainer.learners[head]),
                         "in phase 1",
                     )
             after_games(trainer, EXPERT_BLOCK, session)
@@ -272,10 +272,10 @@ def watch_experts(trainer: OcnaruTrainer, session: Session) -> None:
     agent = trainer.agent(everything=True)
     agent.save(session.run.folder / AFTER_EXPERTS)
     with report.clock("evaluation"):
-        games = [options.evaluation_games] * len(trainer.policies.against)
+        games = options.evaluation_games
         report.evaluated(
             trainer.done,
-            panel.measure(agent, trainer.policies.against, games, trainer.rules, panel.PANEL_SEED),
+            session.measure(agent, trainer.policies.against, games, trainer.rules, EVALUATION_SEED),
         )
 
 
@@ -407,9 +407,7 @@ def finish(trainer: OcnaruTrainer, session: Session) -> dict[str, Any]:
     """Save the player with all its networks and measure it; returns as `Session.finish` does."""
     options, agent, opponents = trainer.options, trainer.agent(), trainer.policies.final_against
     agent.save(session.run.agent)
-    rows = panel.measure(
-        agent, opponents, [options.final_games] * len(opponents), trainer.rules, panel.FINAL_SEED
-    )
+    rows = session.measure(agent, opponents, options.final_games, trainer.rules, FINAL_SEED)
     return session.finish(options.rules, trainer.step, rows, "games")
 
 

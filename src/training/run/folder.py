@@ -38,7 +38,7 @@ _LONGEST: Final = 200  # characters of a setting in a message
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Keep other processes of this user and machine out of a folder.
 
     The system lets them in if this one is killed.
@@ -48,7 +48,7 @@ def alone(folder: Path) -> Iterator[None]:
     Raises:
         ConfigurationError: Another process is using the folder.
     """
-    lock = _locked(folder)
+    lock = _lock_of(folder)
     try:
         yield
     finally:
@@ -56,7 +56,7 @@ def alone(folder: Path) -> Iterator[None]:
             lock.release()
 
 
-def _locked(folder: Path) -> FileLock | None:
+def _lock_of(folder: Path) -> FileLock | None:
     """The lock of a folder, acquired.
 
     It is None where lock files can't be written, or the file system has no locks.

@@ -21,7 +21,6 @@ from monopoly_env.files import read_file
 from monopoly_env.policy.names import file_of, resolve
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import PRESETS, RULES_VERSION
-from training.run.devices import device_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -156,6 +155,4 @@ def result_settings(options: Any, free: Sequence[str] = FREE, **more: Any) -> di
         **more: Whatever else decides it.
     """
     values = {name: value for name, value in settings_of(options).items() if name not in free}
-    if "device" in values:  # not where it was found: a run goes on where it began
-        values["device"] = device_of(values["device"]).type
     return dict(json.loads(json.dumps(values | {"rules_version": RULES_VERSION} | more)))

@@ -190,7 +190,7 @@ class Report:
     def evaluated(self, step: int, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write win rates with their intervals to curves, and print them above the bar.
 
-        They are rows of `panel.measure`.
+        They are rows of `evaluation.measure`.
         """
         self.scalars(
             step,

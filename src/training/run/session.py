@@ -34,9 +34,9 @@ from monopoly_env.files import understood
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import Rules
 from training.run import checkpoints
-from training.run.folder import CONFIG, Run, alone
+from training.run.evaluation import EVALUATION_SEED, measure, table
+from training.run.folder import CONFIG, Run, locked
 from training.run.options import RunOptions
-from training.run.panel import PANEL_SEED, measure, table
 from training.run.report import Report
 
 
@@ -121,7 +121,7 @@ class Session:
         """
         with extra("train"):  # of the report, before anything is written
             import torch.utils.tensorboard  # noqa: F401
-        with alone(options.out):
+        with locked(options.out):
             run = Run.open(
                 options.out, settings, resume=options.resume, overwrite=options.overwrite,
                 files=files, config=config,
@@ -165,39 +165,33 @@ class Session:
     def measure(
         self,
         agent: Policy,
-        panel: Sequence[Policy],
-        games: Sequence[int],
+        against: Sequence[Policy],
+        games: int,
         rules: Rules,
         seed: int,
-        num_players: int,
+        num_players: int = 2,
     ) -> list[dict[str, Any]]:
-        """Play the agent against each of a panel: rows of `panel.measure`."""
+        """Play the agent against each opponent: rows of `evaluation.measure`."""
         return measure(
-            agent,
-            panel,
-            games,
-            rules,
-            seed,
-            num_players,
-            threads=self.threads,
+            agent, against, games, rules, seed, num_players, threads=self.threads,
             runner_type=self.runner_type,
-        )
+        )  # fmt: skip
 
     def evaluate(
         self,
         agent: Policy,
         step: int,
-        panel: Sequence[Policy],
+        against: Sequence[Policy],
         games: int,
         rules: Rules,
         num_players: int = 2,
     ) -> None:
-        """Measure the agent against each of a panel, see `panel.measure`.
+        """Measure the agent against each opponent, see `evaluation.measure`.
 
         Save it if it is the best so far.
         """
         with self.report.clock("evaluation"):
-            rows = self.measure(agent, panel, [games] * len(panel), rules, PANEL_SEED, num_players)
+            rows = self.measure(agent, against, games, rules, EVALUATION_SEED, num_players)
             self.report.evaluated(step, rows)
             rate = sum(row["win_rate"] for row in rows) / len(rows)
             if rate > self.best:
@@ -214,7 +208,7 @@ class Session:
     ) -> dict[str, Any]:
         """Write evaluation.json.
 
-        It has the win rates of the final agent, rows of `panel.measure`, and more JSON values.
+        It has the win rates of the final agent, rows of `evaluation.measure`, and more JSON values.
 
         Returns:
             What it holds, and `time`: the share of each part of the run.

@@ -758,7 +758,7 @@ def test_trainer_learns_nothing_from_games_without_decisions() -> None:
     trainer = OcnaruTrainer(settings, check(settings))
     trainer.begin_stage(1)
     nothing = Played(
-        range(2), Moves.zeros(0), np.zeros(2, np.bool_), np.zeros(2, np.bool_), np.zeros(2)
+        range(2), Moves.empty(0), np.zeros(2, np.bool_), np.zeros(2, np.bool_), np.zeros(2)
     )
     assert len(nothing.rewards("card", "thesis")) == 0
     columns = train.transitions(trainer.learners["card"], nothing, np.zeros(0))

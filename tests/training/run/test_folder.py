@@ -17,7 +17,7 @@ from monopoly_env.kernels.sources import cache_root
 from training import dqn, evolve, exploit
 from training.experts import ExpertOptions, main
 from training.options import PPOOptions
-from training.run.folder import CONFIG, Run, alone
+from training.run.folder import CONFIG, Run, locked
 from training.run.options import RunOptions
 from training.run.session import Session
 from training.values.options import ValueOptions
@@ -25,8 +25,8 @@ from training.values.options import ValueOptions
 HOLD = """
 import sys
 from pathlib import Path
-from training.run.folder import alone
-with alone(Path(sys.argv[1])):
+from training.run.folder import locked
+with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -57,10 +57,10 @@ def test_a_folder_that_another_process_is_at_work_in_is_refused_until_that_is_ki
     with (
         held(folder),
         pytest.raises(ConfigurationError, match="Another process is at work in"),
-        alone(folder),
+        locked(folder),
     ):
         pass
-    with alone(folder), alone(folder):
+    with locked(folder), locked(folder):
         pass
     assert not folder.exists()
 
@@ -86,7 +86,7 @@ def test_without_a_place_for_locks_runs_go_on(
     (tmp_path / "file").touch()
     monkeypatch.setenv("MONOPOLY_ENV_CACHE", str(tmp_path / "file"))
     assert cache_root() == tmp_path / "file"
-    with alone(tmp_path / "run"):
+    with locked(tmp_path / "run"):
         entered = True
     assert entered
 

@@ -1,4 +1,4 @@
-"""How strong a policy is: paired games against a fixed panel."""
+"""How strong a policy is: paired games against evaluation opponents."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from monopoly_env.cli.terminal import TextTable
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import Rules
 
-PANEL_SEED: Final = 1_000_001  # of the games that choose the best checkpoint
-# of the games that are reported: others, or the best would be flattered by its own choice
+EVALUATION_SEED: Final = 1_000_001  # of games that choose the best checkpoint
+# of games that are reported: others, or the choice of the best would flatter it
 FINAL_SEED: Final = 2_000_003
 
 
 def measure(
     policy: Policy,
-    panel: Sequence[Policy],
-    games: Sequence[int],
+    against: Sequence[Policy],
+    games: int,
     rules: Rules,
     seed: int,
     num_players: int = 2,
@@ -28,11 +28,11 @@ def measure(
     threads: int | None = None,
     runner_type: type[Runner] = Runner,
 ) -> list[dict[str, Any]]:
-    """Play a policy against each policy of a panel, which fills the other seats.
+    """Play a policy against each of some opponents, which fills the other seats.
 
     Args:
         policy: The policy that is measured.
-        panel: The policies it plays against.
+        against: The opponents.
         games: Games against each.
         rules: Rules of the games.
         seed: Seed of the games; every seed is played from all seats.
@@ -45,11 +45,11 @@ def measure(
             (mean), `seconds`.
     """
     rows = []
-    for opponent, count in zip(panel, games, strict=True):
+    for opponent in against:
         (score,) = arena.against(
             [policy],
             [Seating((opponent,) * (num_players - 1), rules)],
-            [count],
+            [games],
             seed,
             threads,
             runner_type=runner_type,
