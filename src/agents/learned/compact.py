@@ -37,6 +37,7 @@ from agents.players.expert.values import present_strength, turns_left
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES
 from monopoly_env.encoding import EncodingKernel
+from monopoly_env.encoding.standard import write_bits, write_dollars
 from monopoly_env.encoding.table import (
     COLOURS,
     GOODS,
@@ -287,24 +288,12 @@ def _of_player(game: Game, seat: int, player: int) -> int:
 
 
 @kernel
-def _dollars(row: Any, at: int, amount: int) -> None:
-    row[at] = min(max(amount * (1.0 / 5000.0), -1.0), 1.0)
-    row[at + 1] = amount / (abs(amount) + 1000.0)
-
-
-@kernel
-def _bits(row: Any, at: int, bits: int, count: int) -> None:
-    for i in range(count):
-        row[at + i] = (bits >> i) & 1
-
-
-@kernel
 def _write_board(game: Game, row: Any) -> None:
     rules = game.rules
     owned = 0
     for player in range(game.num_players):
         owned |= int(game.lots[player])
-    _bits(row, _S.mortgaged, int(game.mortgaged), NUM_LOTS)
+    write_bits(row, _S.mortgaged, int(game.mortgaged), NUM_LOTS)
     for lot in range(NUM_STREETS):
         row[_S.buildings + lot] = game.level[lot] * 0.2
     row[_S.in_the_bank] = game.houses / max(1, int(rules.houses))
@@ -330,13 +319,13 @@ def _write_question(game: Game, seat: int, row: Any) -> None:
         stake = first
     elif decision == agenda.BID or decision == agenda.SEALED_BID:
         stake = int(game.auction_lot)
-        _dollars(row, _S.standing_bid, int(game.auction_bid))
-        _dollars(row, _S.own_maximum, int(game.sealed[seat]))
+        write_dollars(row, _S.standing_bid, int(game.auction_bid))
+        write_dollars(row, _S.own_maximum, int(game.sealed[seat]))
     elif decision == agenda.JAIL:
         row[_S.failed_throw] = first * (1.0 / 12.0)
         row[_S.failed_throw + 1] = second
     elif decision == agenda.DEBT or decision == agenda.FINE_OR_CHANCE:
-        _dollars(row, _S.amount_due, first)
+        write_dollars(row, _S.amount_due, first)
     if stake >= 0:
         row[_S.at_stake + stake] = 1.0
         if stake < NUM_LOTS:
@@ -368,9 +357,9 @@ def _write_goods(game: Game, seat: int, row: Any) -> None:
     makes = game.offer_from == seat
     gets = int(game.offer_ask) if makes else int(game.offer_give)
     gives = int(game.offer_give) if makes else int(game.offer_ask)
-    _bits(row, _S.gets, gets, len(GOODS))
-    _bits(row, _S.gives, gives, len(GOODS))
-    _dollars(row, _S.gets_cash, -int(game.offer_cash) if makes else int(game.offer_cash))
+    write_bits(row, _S.gets, gets, len(GOODS))
+    write_bits(row, _S.gives, gives, len(GOODS))
+    write_dollars(row, _S.gets_cash, -int(game.offer_cash) if makes else int(game.offer_cash))
     partner = int(game.offer_to) if makes else int(game.offer_from)
     _write_completed(game, seat, partner, gets, gives, row)
     _write_gains(game, partner, seat, gets, row[_S.gain_by :])
@@ -469,7 +458,7 @@ def _write_packages(game: Game, seat: int, table: Any, row: Any) -> None:
 @kernel
 def _write_player(game: Game, player: int, worth: float, row: Any) -> None:
     cash, lots, jail = int(game.cash[player]), int(game.lots[player]), int(game.jail[player])
-    _dollars(row, _E.cash, cash)
+    write_dollars(row, _E.cash, cash)
     row[_E.cash + 2] = min(1.0, cash * (1.0 / 500.0))
     could = raisable(game, player)
     row[_E.could_raise] = could / (abs(could) + 1000.0)
@@ -486,7 +475,7 @@ def _write_player(game: Game, player: int, worth: float, row: Any) -> None:
         row[_E.failed_throws] = (jail - 1) * 0.1
     row[_E.jail_cards] = size(int(game.jail_cards[player])) * 0.5
     row[_E.offers_made] = game.offers[player] * 0.1
-    _bits(row, _E.owns, lots, NUM_LOTS)
+    write_bits(row, _E.owns, lots, NUM_LOTS)
     for group in range(NUM_GROUPS):
         owned = lots & int(GROUP_LOTS[group])
         if owned != 0:

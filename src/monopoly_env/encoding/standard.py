@@ -251,14 +251,15 @@ def write(game: Game, seat: int, out: Any) -> None:
 
 
 @kernel
-def _dollars(out: Any, at: int, amount: int) -> None:
+def write_dollars(out: Any, at: int, amount: int) -> None:
     """Write dollars on a linear scale, which is clipped, and on one that never saturates."""
     out[at] = min(max(amount * (1.0 / 5000.0), -1.0), 1.0)
     out[at + 1] = amount / (abs(amount) + 1000.0)
 
 
 @kernel
-def _bits(out: Any, at: int, bits: int, count: int) -> None:
+def write_bits(out: Any, at: int, bits: int, count: int) -> None:
+    """Write the lowest bits of a number, a feature each."""
     for i in range(count):
         out[at + i] = (bits >> i) & 1
 
@@ -294,14 +295,14 @@ def _write_decision(game: Game, seat: int, out: Any) -> None:
             out[_WINDOW + first] = 1.0
         elif decision == agenda.PLACE:
             stake = first
-            _dollars(out, _AMOUNT, second)
+            write_dollars(out, _AMOUNT, second)
         elif decision == agenda.DEBT:
-            _dollars(out, _AMOUNT, first)
+            write_dollars(out, _AMOUNT, first)
             _write_creditor(game, seat, second, out)
             if agenda.below(game) in (agenda.SOLD, agenda.PLACE):
                 stake = int(game.agenda[top - 1, 2])
         elif decision == agenda.FINE_OR_CHANCE:
-            _dollars(out, _AMOUNT, first)
+            write_dollars(out, _AMOUNT, first)
             out[_CREDITOR + 1] = 1.0
         elif decision == agenda.JAIL:
             out[_FAILED] = first * (1.0 / 12.0)
@@ -329,9 +330,9 @@ def _write_creditor(game: Game, seat: int, creditor: int, out: Any) -> None:
 def _write_auction(game: Game, seat: int, out: Any) -> None:
     out[_AUCTION] = (int(game.auction_lot) + 1) * (1.0 / _PIECES)
     if game.auction_bid != 0:
-        _dollars(out, _BID, int(game.auction_bid))
+        write_dollars(out, _BID, int(game.auction_bid))
     if game.sealed[seat] != 0:
-        _dollars(out, _MAXIMUM, int(game.sealed[seat]))
+        write_dollars(out, _MAXIMUM, int(game.sealed[seat]))
 
 
 @kernel
@@ -341,7 +342,7 @@ def _write_offer(game: Game, seat: int, out: Any) -> None:
     out[_PICK] = pick / (pick + 8.0)
     out[_COUNTER] = game.offer_counter
     if game.traded != 0:
-        _bits(out, _TRADED, int(game.traded), _NUM_GOODS)
+        write_bits(out, _TRADED, int(game.traded), _NUM_GOODS)
     out[_NUM_REFUSED] = game.num_refused * (1.0 / MAX_REFUSED)
     for i in range(game.num_refused):
         _write_refused(game, seat, i, out)
@@ -351,11 +352,11 @@ def _write_offer(game: Game, seat: int, out: Any) -> None:
 def write_goods(ask: int, give: int, cash: int, out: Any) -> None:
     """Write an offer: the goods asked for and given, one bit each, and the dollars given."""
     if ask != 0:
-        _bits(out, _ASK, ask, _NUM_GOODS)
+        write_bits(out, _ASK, ask, _NUM_GOODS)
     if give != 0:
-        _bits(out, _GIVE, give, _NUM_GOODS)
+        write_bits(out, _GIVE, give, _NUM_GOODS)
     if cash != 0:
-        _dollars(out, _OFFER_CASH, cash)
+        write_dollars(out, _OFFER_CASH, cash)
 
 
 @kernel
@@ -375,7 +376,7 @@ def _write_refused(game: Game, seat: int, i: int, out: Any) -> None:
 @kernel
 def _write_board(game: Game, out: Any) -> None:
     if game.mortgaged != 0:
-        _bits(out, _MORTGAGED, int(game.mortgaged), NUM_LOTS)
+        write_bits(out, _MORTGAGED, int(game.mortgaged), NUM_LOTS)
     for lot in range(NUM_STREETS):
         out[_LEVELS + lot] = np.float32(game.level[lot]) * np.float32(0.2)
     if game.fresh_mortgages != 0:
@@ -387,7 +388,7 @@ def _write_board(game: Game, out: Any) -> None:
     out[_SUPPLY] = int(game.houses) / max(1, int(game.rules.houses))
     out[_SUPPLY + 1] = int(game.hotels) / max(1, int(game.rules.hotels))
     if game.pot != 0:
-        _dollars(out, _POT, int(game.pot))
+        write_dollars(out, _POT, int(game.pot))
     for deck in range(2):
         start = 0 if game.rules.deck == _RESHUFFLED else int(game.deck_next[deck])
         for i in range(start, game.deck_size[deck]):
@@ -436,7 +437,7 @@ def _write_agenda(game: Game, seat: int, out: Any) -> None:
 
 @kernel
 def _write_player(game: Game, player: int, row: Any) -> None:
-    _dollars(row, _CASH, int(game.cash[player]))
+    write_dollars(row, _CASH, int(game.cash[player]))
     place, jail = int(game.place[player]), int(game.jail[player])
     cards = int(game.jail_cards[player])
     row[_IN_GAME] = 1.0 if place == 0 else 0.0
@@ -451,7 +452,7 @@ def _write_player(game: Game, player: int, row: Any) -> None:
     row[_POSITION + int(game.position[player])] = 1.0
     lots = int(game.lots[player])
     if lots != 0:
-        _bits(row, _OWNS, lots, NUM_LOTS)
+        write_bits(row, _OWNS, lots, NUM_LOTS)
         _write_groups(lots, int(game.mortgaged), row)
 
 

@@ -81,6 +81,20 @@ def trading() -> Any:
     return me.position(2, lots=lots, cash={0: 800, 1: 500})
 
 
+def make_offer(game: Any) -> None:
+    """Offer $200 for New York Avenue."""
+    for text in (
+        "trade with player +1",
+        "ask for New York Avenue",
+        "ask: done",
+        "give: done",
+        "give $100",
+        "give $100",
+        "cash: done",
+    ):
+        me.step(game, actions.parse(text))
+
+
 def test_an_offer_is_a_partner_a_package_and_a_price(trading: Any) -> None:
     me.step(trading, actions.parse("trade with player +1"))
     # no package promises anything: a network that offers gives it up
@@ -159,16 +173,7 @@ def test_a_margin_counts_from_the_least_that_the_partner_accepts(
 
 
 def test_counters_and_picks_are_never_open(trading: Any) -> None:
-    for text in (
-        "trade with player +1",
-        "ask for New York Avenue",
-        "ask: done",
-        "give: done",
-        "give $100",
-        "give $100",
-        "cash: done",
-    ):
-        me.step(trading, actions.parse(text))
+    make_offer(trading)
     assert open_choices(trading) == {A_REPLY, A_REPLY + 1}
 
 
@@ -612,16 +617,7 @@ def test_what_a_player_works_out(trading: Any) -> None:
     """Reading Railroad's owner expects its rent; an offer shows what both sides would complete."""
     made = encodings.make("compact", 2)
     seen = np.zeros(made.size, np.float32)
-    for text in (
-        "trade with player +1",
-        "ask for New York Avenue",
-        "ask: done",
-        "give: done",
-        "give $100",
-        "give $100",
-        "cash: done",
-    ):
-        me.step(trading, actions.parse(text))
+    make_offer(trading)
     made.write(trading, 1, seen)
     told = dict(zip(made.names, seen.tolist(), strict=True))
     assert told["gives: New York Avenue"] == 1
