@@ -24,6 +24,7 @@ from agents.arena.results import Results
 from monopoly_env import __main__ as script
 from monopoly_env import replays
 from monopoly_env.cli.extras import ExtraError
+from monopoly_env.validate.__main__ import main as validate
 from tests.results import results_of
 
 ROOT: Final = Path(__file__).parents[1]
@@ -151,6 +152,12 @@ def test_the_script_lists_all_commands_and_runs_them(
         script.main(["pente", "--help"])
     assert ended.value.code == 0
     assert "usage: monopoly pente" in capsys.readouterr().out
+
+
+def test_a_command_of_subcommands_alone_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (validate([]), validate(["--help"]), validate(["published"])) == (2, 0, 2)
+    usage = "usage: python -m monopoly_env.validate {landing,fuzz} [-h] [OPTIONS]"
+    assert capsys.readouterr().out.splitlines() == [usage] * 3
 
 
 def test_what_needs_an_extra_names_it_before_anything_is_played_or_written(tmp_path: Path) -> None:

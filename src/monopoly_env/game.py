@@ -31,12 +31,9 @@ MAX_FORCED: Final = 16
 
 # Why a game is over: `Game.ending`.
 ENDINGS: Final = (
-    "running",
-    "one player is left",
-    "a bankruptcy ended it",
-    "a cap was reached",
+    "running", "one player is left", "a bankruptcy ended it", "a cap was reached",
     "a player reached the winning cash",
-)
+)  # fmt: skip
 ONE_LEFT, BY_BANKRUPTCY, BY_CAP, BY_CASH = range(1, len(ENDINGS))
 
 CHANCE_GOOD: Final = 28  # goods of an offer: 28 lots, then the two jail cards
@@ -47,12 +44,8 @@ _I32: Final = np.int32
 _PLAYERS: Final = (MAX_PLAYERS,)
 
 _FIELDS: Final[list[tuple[str, Any, tuple[int, ...], str]]] = [
-    (
-        "legal",
-        np.int64,
-        (7,),
-        "legal actions of the open decision, 32 per word: `me.legal_actions(game)`",
-    ),
+    ("legal", np.int64, (7,),
+        "legal actions of the open decision, 32 per word: `me.legal_actions(game)`"),
     ("seed", np.int64, (2,), "low and high half of the seed, 32 bits each"),
     ("rules", RULES, (), "[options](options.md) as numbers: `me.Rules.from_record(game.rules)`"),
     # Players; absent ones are zeros.
@@ -73,46 +66,27 @@ _FIELDS: Final[list[tuple[str, Any, tuple[int, ...], str]]] = [
     # Auction.
     ("auction_bid", _I32, (), "standing bid, in dollars"),
     # The offer being composed or answered. Goods: bits 0-27 are lots, 28 and 29 the jail cards.
-    (
-        "offer_ask",
-        _I32,
-        (),
-        "goods that the open offer asks for, one bit each: lots, then the two jail cards",
-    ),
+    ("offer_ask", _I32, (),
+        "goods that the open offer asks for, one bit each: lots, then the two jail cards"),
     ("offer_give", _I32, (), "goods that it gives"),
     ("offer_cash", _I32, (), "dollars that it gives; negative: asks for"),
-    (
-        "traded",
-        _I32,
-        (),
-        "goods moved by a trade this turn: they may not be traded again before it ends",
-    ),
-    (
-        "fresh_mortgages",
-        _I32,
-        (),
-        'lots mortgaged this turn; with `unmortgage_price="ten_percent"`, in this game',
-    ),
+    ("traded", _I32, (),
+        "goods moved by a trade this turn: they may not be traded again before it ends"),
+    ("fresh_mortgages", _I32, (),
+        'lots mortgaged this turn; with `unmortgage_price="ten_percent"`, in this game'),
     ("fresh_sales", _I32, (), "streets of the groups whose buildings were sold this turn"),
     ("refused_ask", _I32, (MAX_REFUSED,), "goods that the offers refused this turn asked for"),
     ("refused_give", _I32, (MAX_REFUSED,), "goods that they gave"),
     ("refused_cash", _I32, (MAX_REFUSED,), "dollars that they gave; negative: asked for"),
-    (
-        "agenda",
-        _I32,
-        (AGENDA_DEPTH, 4),
-        "stack of tasks still to be settled: task, player, and two numbers that depend on the task",
-    ),
+    ("agenda", _I32, (AGENDA_DEPTH, 4),
+        "stack of tasks still to be settled: task, player, and two numbers that depend on "
+        "the task"),
     # The game.
     ("num_players", _I16, (), "2 to 8"),
     ("first", _I16, (), "seat that started"),
     ("turn", _I16, (), "seat on turn"),
-    (
-        "decision",
-        _I16,
-        (),
-        "open decision, by its [number](actions.md#decisions); 0: the game is over",
-    ),
+    ("decision", _I16, (),
+        "open decision, by its [number](actions.md#decisions); 0: the game is over"),
     ("player", _I16, (), "seat that decides"),
     ("depth", _I16, (), "tasks on the agenda"),
     ("fault", _I16, (), "not 0: the engine broke one of its own invariants"),
@@ -125,32 +99,18 @@ _FIELDS: Final[list[tuple[str, Any, tuple[int, ...], str]]] = [
     ("position", _I16, _PLAYERS, "square of the token"),
     ("jail", _I16, _PLAYERS, "0: free; k: in jail after k - 1 failed throws"),
     ("jail_cards", _I16, _PLAYERS, "bit 0: Chance; bit 1: Community Chest"),
-    (
-        "place",
-        _I16,
-        _PLAYERS,
-        "0: still in the game; otherwise the final rank (1: won; several 1s: a draw)",
-    ),
+    ("place", _I16, _PLAYERS,
+        "0: still in the game; otherwise the final rank (1: won; several 1s: a draw)"),
     ("offers", _I16, _PLAYERS, "offers made this turn"),
     ("level", _I16, (22,), "houses on each street; 5: a hotel"),
     # Decks.
-    (
-        "deck",
-        _I16,
-        (2, 16),
-        (
-            "cards of Chance and Community Chest in order, as indices into"
-            " `monopoly_env.facts.cards.CARD_ID[board][deck]`"
-        ),
-    ),
+    ("deck", _I16, (2, 16),
+        "cards of Chance and Community Chest in order, as indices into "
+        "`monopoly_env.facts.cards.CARD_ID[board][deck]`"),
     ("deck_size", _I16, (2,), "cards in each deck"),
     ("deck_next", _I16, (2,), "index of the card to be drawn next"),
-    (
-        "forced_throws",
-        _I16,
-        (MAX_FORCED,),
-        "throws set from outside, as 10 * first die + second die, the next one first",
-    ),
+    ("forced_throws", _I16, (MAX_FORCED,),
+        "throws set from outside, as 10 * first die + second die, the next one first"),
     ("num_forced", _I16, (), "how many throws are set"),
     # Auction, continued.
     ("auction_lot", _I16, (), "lot under auction; 28: a house, 29: a hotel; -1: none"),
@@ -166,13 +126,9 @@ _FIELDS: Final[list[tuple[str, Any, tuple[int, ...], str]]] = [
     ("refused_from", _I16, (MAX_REFUSED,), "seats that made them"),
     ("refused_to", _I16, (MAX_REFUSED,), "seats that refused them"),
     ("spare", _I16, (2,), "fills the record up to a multiple of 8 bytes"),
-    (
-        "ending",
-        _I16,
-        (),
-        "why the game is over, in the order of `monopoly_env.game.ENDINGS`; 0: it is running",
-    ),
-]
+    ("ending", _I16, (),
+        "why the game is over, in the order of `monopoly_env.game.ENDINGS`; 0: it is running"),
+]  # fmt: skip
 MEANING: Final = {name: meaning for name, *_, meaning in _FIELDS}  # of each field
 
 GAME: Final = np.dtype((np.record, [(name, kind, shape) for name, kind, shape, _ in _FIELDS]))

@@ -1,6 +1,4 @@
-"""The invariants that hold after every step, in one compiled check.
-
-Used by `step`, `position`, `load` and the fuzzer.
+"""The invariants that hold after every step, for `step`, `position`, `load` and the fuzzer.
 
 The kernels of the rulebook do not look whether a number of the record is in the range of a table:
 they may only run on records that pass this check.
@@ -109,14 +107,9 @@ def violation(game: Game) -> int:
 
 @kernel
 def step_violation(game: Game) -> int:
-    """The first broken invariant, including `STALE`.
-
-    `STALE`: the legal actions in the record are not those of the rules.
-    """
+    """The first broken invariant; STALE: the legal actions are not those of the rules."""
     broken = violation(game)
-    if broken == NONE and _is_stale(game):
-        return STALE
-    return broken
+    return STALE if broken == NONE and _is_stale(game) else broken
 
 
 @kernel
@@ -140,18 +133,13 @@ def unsettled_violation(game: Game) -> int:
 
 @kernel
 def out_of_range(game: Game) -> int:
-    """The first number that would lead a kernel beyond a table, even if it only reads.
-
-    It does not ask whether a game can come there.
-    """
+    """The first number that would lead a kernel beyond a table, whether reachable or not."""
     broken = ranges(game)
     if broken == NONE:
         broken = _agenda(game)
-    return (
-        AGENDA
-        if broken == NONE and game.decision != agenda.OVER and not _is_on_top(game)
-        else broken
-    )
+    if broken == NONE and game.decision != agenda.OVER and not _is_on_top(game):
+        return AGENDA
+    return broken
 
 
 @kernel
@@ -169,10 +157,7 @@ def _all_within(values: Any, low: int, high: int) -> bool:
 
 @kernel
 def ranges(game: Game) -> int:
-    """Check the range of every number.
-
-    A record from a file could hold anything, and most are used as indices or sets somewhere.
-    """
+    """Check the range of every number: a record from a file could hold anything."""
     sound = _game_in_range(game) and _seats_in_range(game) and _bank_in_range(game)
     return NONE if sound and _auction_in_range(game) and _offers_in_range(game) else RANGE
 
@@ -180,45 +165,26 @@ def ranges(game: Game) -> int:
 @kernel
 def _game_in_range(game: Game) -> bool:
     last = int(game.num_players) - 1
-    sound = _within(game.num_players, MIN_PLAYERS, MAX_PLAYERS) and _within(
-        game.depth, 0, AGENDA_DEPTH
-    )
-    sound = (
-        sound
+    return (
+        _within(game.num_players, MIN_PLAYERS, MAX_PLAYERS)
+        and _within(game.depth, 0, AGENDA_DEPTH)
         and _within(game.rules.board, 0, NUM_EDITIONS - 1)
         and _within(game.decision, 0, agenda.FIRST_PROCEDURE - 1)
-    )
-    sound = (
-        sound
         and _within(game.fault, 0, len(agenda.FAULTS) - 1)
         and _within(game.ending, 0, len(ENDINGS) - 1)
-    )
-    sound = (
-        sound
         and _within(game.first, 0, last)
         and _within(game.turn, 0, last)
         and _within(game.player, 0, last)
-    )
-    sound = sound and _within(game.turns, 0, MOST_DOLLARS) and _within(game.rounds, 0, MOST_DOLLARS)
-    sound = (
-        sound
+        and _within(game.turns, 0, MOST_DOLLARS)
+        and _within(game.rounds, 0, MOST_DOLLARS)
         and _within(game.streak, 0, _MOST_COUNTED)
         and _within(game.again, 0, 1)
         and _all_within(game.dice[:], 0, 9)
-    )
-    sound = (
-        sound
         and _within(game.utility_throws, 0, MOST_DOLLARS)
         and _within(game.start_draws, 0, MOST_DOLLARS)
-    )
-    sound = (
-        sound
         and _all_within(game.seed[:], 0, _WORD)
         and _within(game.legal[WORDS - 1], 0, _LAST_WORD)
-    )
-    sound = sound and _all_within(game.legal[:], 0, _WORD)
-    return (
-        sound
+        and _all_within(game.legal[:], 0, _WORD)
         and _within(game.num_forced, 0, MAX_FORCED)
         and _all_within(game.forced_throws[:], 0, 66)
     )
@@ -232,20 +198,12 @@ def _seats_in_range(game: Game) -> bool:
             sound
             and _within(game.position[seat], 0, NUM_SQUARES - 1)
             and _within(game.place[seat], 0, MAX_PLAYERS)
-        )
-        sound = (
-            sound
             and _within(game.cash[seat], -MOST_DOLLARS, MOST_DOLLARS)
             and _within(game.sealed[seat], 0, MOST_DOLLARS)
-        )
-        sound = (
-            sound and _within(game.lots[seat], 0, ALL_LOTS) and _within(game.jail_cards[seat], 0, 3)
-        )
-        sound = (
-            sound and _within(game.throws[seat], 0, MOST_DOLLARS) and game.policy_draws[seat] >= 0
-        )
-        sound = (
-            sound
+            and _within(game.lots[seat], 0, ALL_LOTS)
+            and _within(game.jail_cards[seat], 0, 3)
+            and _within(game.throws[seat], 0, MOST_DOLLARS)
+            and game.policy_draws[seat] >= 0
             and _within(game.jail[seat], 0, _MOST_COUNTED)
             and _within(game.offers[seat], 0, _MOST_COUNTED)
         )
@@ -254,26 +212,20 @@ def _seats_in_range(game: Game) -> bool:
 
 @kernel
 def _bank_in_range(game: Game) -> bool:
-    sound = _within(game.mortgaged, 0, ALL_LOTS) and _within(game.fresh_mortgages, 0, ALL_LOTS)
     sound = (
-        sound
+        _within(game.mortgaged, 0, ALL_LOTS)
+        and _within(game.fresh_mortgages, 0, ALL_LOTS)
         and _within(game.fresh_sales, 0, _ALL_STREETS)
         and _all_within(game.level[:], 0, HOTEL)
-    )
-    sound = (
-        sound
         and _within(game.houses, -_MOST_COUNTED, _MOST_COUNTED)
         and _within(game.hotels, -_MOST_COUNTED, _MOST_COUNTED)
+        and _within(game.pot, 0, MOST_DOLLARS)
     )
-    sound = sound and _within(game.pot, 0, MOST_DOLLARS)
     for deck in range(2):
         sound = (
             sound
             and _within(game.deck_size[deck], 0, DECK_SIZE)
             and _within(game.deck_next[deck], 0, game.deck_size[deck])
-        )
-        sound = (
-            sound
             and _all_within(game.deck[deck], 0, DECK_SIZE - 1)
             and _within(game.deck_draws[deck], 0, MOST_DOLLARS)
         )
@@ -283,44 +235,34 @@ def _bank_in_range(game: Game) -> bool:
 @kernel
 def _auction_in_range(game: Game) -> bool:
     last = int(game.num_players) - 1
-    sound = _within(game.auction_lot, NOBODY, HOTEL_LOT) and _within(
-        game.auction_asked, NOBODY, last
-    )
-    sound = (
-        sound
+    return (
+        _within(game.auction_lot, NOBODY, HOTEL_LOT)
+        and _within(game.auction_asked, NOBODY, last)
         and _within(game.auction_leader, NOBODY, last)
         and _within(game.auction_bidders, 0, (2 << last) - 1)
+        and _within(game.auction_bid, 0, MOST_DOLLARS)
     )
-    return sound and _within(game.auction_bid, 0, MOST_DOLLARS)
 
 
 @kernel
 def _offers_in_range(game: Game) -> bool:
     last = int(game.num_players) - 1
-    sound = _within(game.offer_from, NOBODY, last) and _within(game.offer_to, NOBODY, last)
-    sound = (
-        sound and _within(game.offer_last, NOBODY, CHEST_GOOD) and _within(game.offer_counter, 0, 1)
-    )
-    sound = (
-        sound and _within(game.offer_ask, 0, _ALL_GOODS) and _within(game.offer_give, 0, _ALL_GOODS)
-    )
-    sound = (
-        sound
+    return (
+        _within(game.offer_from, NOBODY, last)
+        and _within(game.offer_to, NOBODY, last)
+        and _within(game.offer_last, NOBODY, CHEST_GOOD)
+        and _within(game.offer_counter, 0, 1)
+        and _within(game.offer_ask, 0, _ALL_GOODS)
+        and _within(game.offer_give, 0, _ALL_GOODS)
         and _within(game.offer_cash, -MOST_DOLLARS, MOST_DOLLARS)
         and _within(game.traded, 0, _ALL_GOODS)
-    )
-    sound = sound and _within(game.num_refused, 0, MAX_REFUSED)
-    sound = (
-        sound
+        and _within(game.num_refused, 0, MAX_REFUSED)
         and _all_within(game.refused_from[:], 0, last)
         and _all_within(game.refused_to[:], 0, last)
-    )
-    sound = (
-        sound
         and _all_within(game.refused_ask[:], 0, _ALL_GOODS)
         and _all_within(game.refused_give[:], 0, _ALL_GOODS)
+        and _all_within(game.refused_cash[:], -MOST_DOLLARS, MOST_DOLLARS)
     )
-    return sound and _all_within(game.refused_cash[:], -MOST_DOLLARS, MOST_DOLLARS)
 
 
 @kernel
@@ -330,16 +272,13 @@ def _agenda(game: Game) -> int:
     for i in range(int(game.depth)):
         task, seat = int(game.agenda[i, 0]), int(game.agenda[i, 1])
         first, second = int(game.agenda[i, 2]), int(game.agenda[i, 3])
-        nobody = task == agenda.AUCTION_ROUND
-        sound = _within(task, 1, agenda.LAST_TASK) and _within(
-            seat, NOBODY if nobody else 0, NOBODY if nobody else last
-        )
-        if (
-            task == agenda.BUY
-            or task == agenda.TAKEOVER
-            or task == agenda.SOLD
-            or task == agenda.AUCTION
-        ):
+        sound = _within(task, 1, agenda.LAST_TASK)
+        if task == agenda.AUCTION_ROUND:
+            sound = sound and seat == NOBODY
+        else:
+            sound = sound and _within(seat, 0, last)
+        of_lot = task == agenda.BUY or task == agenda.TAKEOVER
+        if of_lot or task == agenda.SOLD or task == agenda.AUCTION:
             sound = sound and _within(first, 0, NUM_LOTS - 1)
         elif task == agenda.PLACE:
             sound = sound and _within(first, HOUSE_LOT, HOTEL_LOT)
@@ -348,11 +287,8 @@ def _agenda(game: Game) -> int:
         elif task == agenda.WINDOW:
             sound = sound and _within(first, agenda.BEFORE_THROW, agenda.OUT_OF_TURN)
         elif task == agenda.BEFORE_THROW_TASK:
-            sound = (
-                sound
-                and _within(first, 0, int(game.rules.window_passes) - 1)
-                and _within(second, 0, 1)
-            )
+            passes = int(game.rules.window_passes)
+            sound = sound and _within(first, 0, passes - 1) and _within(second, 0, 1)
         elif task == agenda.CHARGE or task == agenda.DEBT or task == agenda.TAKE:
             sound = sound and _within(second, ALL_OTHERS, last)
         elif task == agenda.PAY_EACH or task == agenda.COLLECT_EACH:
@@ -365,9 +301,9 @@ def _agenda(game: Game) -> int:
             return AGENDA
         auctioning = task == agenda.BID or task == agenda.SEALED_BID or task == agenda.AUCTION_ROUND
         nobody_offers = game.offer_from < 0 or game.offer_to < 0
-        if (_within(task, agenda.ASK, agenda.REPLY) and nobody_offers) or (
-            auctioning and game.auction_lot < 0
-        ):
+        if _within(task, agenda.ASK, agenda.REPLY) and nobody_offers:
+            return AGENDA
+        if auctioning and game.auction_lot < 0:
             return AGENDA
     return NONE
 
@@ -416,18 +352,16 @@ def _buildings(game: Game) -> int:
         houses += houses_at(game, level)
         hotels += 1 if level == HOTEL else 0
     for group in range(COLOURS):
-        spread = steps_of(game, highest_level(game, group)) - steps_of(
-            game, lowest_level(game, group)
-        )
-        if (game.rules.even_build == EVEN and spread > 1) or (
-            game.rules.even_build == WHOLE_GROUP and spread > 0
-        ):
+        lowest = steps_of(game, lowest_level(game, group))
+        spread = steps_of(game, highest_level(game, group)) - lowest
+        if game.rules.even_build == EVEN and spread > 1:
+            return UNEVEN
+        if game.rules.even_build == WHOLE_GROUP and spread > 0:
             return UNEVEN
     if game.rules.building_limit == UNLIMITED:
         return NONE
-    if houses != game.rules.houses or (
-        game.houses < 0 and game.rules.hotel_breakdown != BREAKDOWN_UNLIMITED
-    ):
+    owed = game.houses < 0 and game.rules.hotel_breakdown != BREAKDOWN_UNLIMITED
+    if houses != game.rules.houses or owed:
         return HOUSES
     return HOTELS if hotels != game.rules.hotels or game.hotels < 0 else NONE
 
@@ -437,13 +371,8 @@ def _players(game: Game) -> int:
     remaining = 0
     for seat in range(MAX_PLAYERS):
         if seat >= game.num_players:
-            if (
-                game.cash[seat]
-                or game.lots[seat]
-                or game.jail_cards[seat]
-                or game.position[seat]
-                or game.jail[seat]
-            ):
+            owns = game.cash[seat] or game.lots[seat] or game.jail_cards[seat]
+            if owns or game.position[seat] or game.jail[seat]:
                 return ABSENT
             continue
         remaining += 1 if game.place[seat] == 0 else 0
@@ -498,21 +427,13 @@ def _is_on_top(game: Game) -> bool:
 
 @kernel
 def _is_stale(game: Game) -> bool:
-    """Whether the legal actions in the record differ from those of the question asked anew.
-
-    Others may read the record.
-    """
+    """Whether the legal actions differ from those of the question, asked anew in a copy."""
     if game.decision == agenda.OVER:
         return count_legal(game) != 0
     top, copy, stale = int(game.depth) - 1, np.empty(1, GAME), False
     copy[0] = game
-    ask(
-        copy[0],
-        int(game.decision),
-        int(game.player),
-        int(game.agenda[top, 2]),
-        int(game.agenda[top, 3]),
-    )
+    first, second = int(game.agenda[top, 2]), int(game.agenda[top, 3])
+    ask(copy[0], int(game.decision), int(game.player), first, second)
     for word in range(WORDS):
         stale = stale or copy[0].legal[word] != game.legal[word]
     return stale

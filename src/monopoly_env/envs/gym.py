@@ -200,10 +200,7 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
         return np.array(self.table.batch.action_mask[0])
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """The game as `render_mode` says.
-
-        Text (`ansi`), a drawing (`svg`) or its pixels (`rgb_array`); `human` prints the text.
-        """
+        """The game as `render_mode` says: text, a drawing or pixels; `human` prints the text."""
         return render(self.game, self.render_mode)
 
     def _observation(self) -> Observation:
@@ -294,11 +291,9 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
                 " monopoly_env.to_text."
             )
         self.autoreset_mode = _check_mode(autoreset_mode)
-        steps = (
-            None
-            if max_episode_steps is None
-            else check_count("max_episode_steps", max_episode_steps)
-        )
+        steps = max_episode_steps
+        if steps is not None:
+            check_count("max_episode_steps", steps)
         self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
         self.table = _table(
             num_envs, opponents, rules=rules, encoding=encoding, reward=reward,
@@ -334,13 +329,8 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
                 mask of a wrong shape.
         """
         mask = check_options(options, ["reset_mask"]).get("reset_mask")
-        super().reset(
-            seed=(
-                whole_number("seed", seed, 0, MAX_SEED)
-                if isinstance(seed, (int, np.integer))
-                else None
-            )
-        )
+        single = isinstance(seed, (int, np.integer))
+        super().reset(seed=whole_number("seed", seed, 0, MAX_SEED) if single else None)
         self.table.begin(mask, self._seeds(seed))
         self._begun = True
         return self._give(self.table.batch.observation), self._infos()
@@ -401,10 +391,7 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
         return _with_masks(about, np.ones(self.num_envs, np.bool_))
 
     def _final_infos(self) -> dict[str, Any]:
-        """The last infos of the games that ended, in Gymnasium's form.
-
-        Full arrays, with masks that say which entries are valid.
-        """
+        """The last infos of the games that ended: full arrays, with masks of valid entries."""
         batch = self.table.batch
         ended = batch.terminated | batch.truncated
         observations = np.full(self.num_envs, None, object)

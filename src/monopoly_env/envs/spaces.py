@@ -1,7 +1,4 @@
-"""Parts that the Gymnasium and PettingZoo environments share.
-
-Spaces, including action spaces that know the mask, infos, options, rendering.
-"""
+"""Spaces of the Gymnasium and PettingZoo environments, options of `reset`, rendering."""
 
 from __future__ import annotations
 
@@ -60,16 +57,9 @@ class MaskedDiscrete(spaces.Discrete):  # without [Any], which Gymnasium before 
         self._drawn_before = self._drawn
 
     def in_this_game(self, action: Any) -> Any:
-        """The action itself, or a legal one in its place.
-
-        It is replaced if `sample` drew it in the previous game and it is illegal in this one.
-        """
-        if (
-            action is None
-            or action is not self._drawn_before
-            or self.source is None
-            or self.source.action_mask[0, action]
-        ):
+        """The action; a legal one if `sample` drew it in the previous game and it is illegal."""
+        sampled = action is not None and action is self._drawn_before
+        if not sampled or self.source is None or self.source.action_mask[0, action]:
             return action
         legal = np.flatnonzero(self.source.action_mask[0])
         return legal[action % len(legal)] if len(legal) else action
@@ -79,10 +69,7 @@ class MaskedDiscrete(spaces.Discrete):  # without [Any], which Gymnasium before 
 
 
 class MaskedMultiDiscrete(spaces.MultiDiscrete):
-    """One action per game, with a `sample()` that draws from the legal ones.
-
-    As in `MaskedDiscrete`.
-    """
+    """One action per game, with a `sample()` that draws from the legal ones (`MaskedDiscrete`)."""
 
     def __init__(self, count: int, source: Masked | None = None) -> None:
         super().__init__([NUM_ACTIONS] * count)
@@ -93,10 +80,8 @@ class MaskedMultiDiscrete(spaces.MultiDiscrete):
         if mask is not None or probability is not None or self.source is None:
             return super().sample(mask, probability)
         legal = self.source.action_mask
-        draws: NDArray[np.int64] = np.where(legal, self.np_random.random(legal.shape), -1.0).argmax(
-            axis=1
-        )
-        return draws.astype(self.dtype)
+        drawn = np.where(legal, self.np_random.random(legal.shape), -1.0)
+        return drawn.argmax(axis=1).astype(self.dtype)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"source": None}
@@ -109,10 +94,7 @@ def observation_space(size: int) -> spaces.Box[np.float32]:
 
 @kernel
 def write_heads(mask: NDArray[Any], heads: NDArray[np.int8]) -> None:
-    """Write the heads in which a mask has legal actions.
-
-    (14,) zeros and ones, in the order of `actions.HEAD_NAMES`.
-    """
+    """Write the heads in which a mask has legal actions: zeros and ones, by `HEAD_NAMES`."""
     for head in range(len(heads)):
         heads[head] = 0
     for action in range(len(mask)):
@@ -138,12 +120,8 @@ def open_heads(masks: NDArray[np.bool_]) -> NDArray[np.int8]:
     Raises:
         ConfigurationError: The masks are of another shape or type.
     """
-    if (
-        not isinstance(masks, np.ndarray)
-        or masks.dtype != np.bool_
-        or masks.ndim != 2
-        or masks.shape[1] != NUM_ACTIONS
-    ):
+    is_bool = isinstance(masks, np.ndarray) and masks.dtype == np.bool_
+    if not is_bool or masks.ndim != 2 or masks.shape[1] != NUM_ACTIONS:
         raise ConfigurationError(f"Masks must be (B, {NUM_ACTIONS}) bool, not {shortened(masks)}.")
     heads = np.empty((len(masks), NUM_HEADS), np.int8)
     _write_all_heads(masks, heads)
@@ -159,10 +137,8 @@ def check_options(
         ConfigurationError: There is no such option.
     """
     for name in set(options or ()) - set(known):
-        raise ConfigurationError(
-            f"Unknown option {name!r} of reset:"
-            f" {nearest(name, known) if known else 'there are none.'}"
-        )
+        hint = nearest(name, known) if known else "there are none."
+        raise ConfigurationError(f"Unknown option {name!r} of reset: {hint}")
     return options or {}
 
 

@@ -299,16 +299,12 @@ class VectorMonopoly:
         if seeds is not None:
             self._give_seeds(rows, seeds)
         self._table.tables.states["waiting"] = READY
-        for array in (
-            self.batch.reward,
-            self.batch.terminated,
-            self.batch.truncated,
-            self.batch.out,
-        ):
+        batch = self.batch
+        for array in (batch.reward, batch.terminated, batch.truncated, batch.out):
             array[rows] = 0
         self._run(rows, np.full(len(rows), BEGIN))
-        self.batch.actor[rows] = self.batch.player[rows]
-        return self.batch
+        batch.actor[rows] = batch.player[rows]
+        return batch
 
     def step(self, actions: ArrayLike) -> Batch:
         """Carry out an action in every game and advance to the next decision.
@@ -357,12 +353,10 @@ class VectorMonopoly:
             raise ConfigurationError(
                 f"Seats are 0 to {self.num_players - 1}, not {who.min()} to {who.max()}."
             )
-        out = np.empty((*who.shape, self.encoding.size), np.float32)
-        rows = who.astype(np.int64).reshape(len(who), -1)
-        write_observations(
-            self.encoding.handle, self.games, rows, out.reshape(*rows.shape, self.encoding.size)
-        )
-        return out
+        size, rows = self.encoding.size, who.astype(np.int64).reshape(len(who), -1)
+        out = np.empty((*rows.shape, size), np.float32)
+        write_observations(self.encoding.handle, self.games, rows, out)
+        return out.reshape(*who.shape, size)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """All games under way and the last batch, as arrays by name, for `set_state`; copies."""
@@ -383,8 +377,7 @@ class VectorMonopoly:
         own = self._arrays()
         try:
             given = {
-                name: state[name].view(array.dtype).reshape(array.shape)
-                for name, array in own.items()
+                name: state[name].view(one.dtype).reshape(one.shape) for name, one in own.items()
             }
             self._table.check(given)
         except (MonopolyError, LookupError, TypeError, ValueError, AttributeError) as error:
@@ -406,11 +399,9 @@ class VectorMonopoly:
         return self.num_games
 
     def __repr__(self) -> str:
-        names = [policy.name for policy in self.opponents]
-        return (
-            f"VectorMonopoly(num_games={self.num_games}, num_players={self.num_players},"
-            f" opponents={names or None})"
-        )
+        names = [policy.name for policy in self.opponents] or None
+        games = f"num_games={self.num_games}, num_players={self.num_players}"
+        return f"VectorMonopoly({games}, opponents={names})"
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything except machine code."""

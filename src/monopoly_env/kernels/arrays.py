@@ -18,8 +18,6 @@ Arrays = TypeVar("Arrays")
 def borrowed(arrays: Arrays) -> Arrays:
     """The same array, or tuple of arrays and numbers, without reference counting.
 
-    For compiled loops that slice it or pass it on.
-
     Numba counts references to an array's owner with atomic operations, which take a third of the
     time of a game on one thread and half of it on two. Use this on arguments only, since the caller
     keeps them alive. A local array is freed after its last use, even if it is still borrowed.
@@ -57,9 +55,7 @@ def _strip(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 
 def on_stack(count: int, dtype: Any) -> Any:
-    """An array of numbers that no one has written yet, on the stack of a kernel.
-
-    For scratch in a hot loop.
+    """An array of unwritten numbers on the stack of a kernel: scratch in a hot loop.
 
     An array from `np.empty` costs as much as a hundred additions. This one is gone when the kernel
     returns: it must not be returned.
@@ -89,10 +85,8 @@ def _reserve(_: Any, count: Any, dtype: Any) -> tuple[Any, Callable[..., Any]]:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         del signature, arguments
         number = context.get_data_type(kind.dtype)
-        array, size = (
-            make_array(kind)(context, builder),
-            context.get_constant(types.intp, context.get_abi_sizeof(number)),
-        )
+        array = make_array(kind)(context, builder)
+        size = context.get_constant(types.intp, context.get_abi_sizeof(number))
         place = alloca_once(builder, number, size=count.literal_value)
         shape = [context.get_constant(types.intp, count.literal_value)]
         populate_array(array, data=place, shape=shape, strides=[size], itemsize=size, meminfo=None)

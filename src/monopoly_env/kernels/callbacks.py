@@ -1,6 +1,4 @@
-"""Functions that compiled code calls through their address.
-
-The kernels of policies, encodings and rewards, ours and those of users.
+"""Functions that compiled code calls by address: kernels of policies, encodings and rewards.
 
 A callback has a fixed signature, so a loop that is compiled once calls any of them, also one that
 is written later. A function from outside the library is compiled with checks of bounds: an index
@@ -87,10 +85,7 @@ class Callback:
 
     @cached_property
     def handle(self) -> Any:
-        """What `caller` takes: the address of the machine code, valid as long as this object lives.
-
-        In plain Python, the function.
-        """
+        """The address of the machine code while this object lives; in Python, the function."""
         if numba.config.DISABLE_JIT:
             return self.compiled
         result = self.compiled.get_compile_result(self.SIGNATURE)  # type: ignore[attr-defined]  # a dispatcher of Numba

@@ -1,6 +1,4 @@
-"""Compiled code on disk.
-
-A file for each function and its argument types, checked before it is used.
+"""Compiled code on disk: a checked file for each function and its argument types.
 
 Numba's own cache trusts its files: a cut one raises errors of `pickle`, and a changed byte aborts
 the process in LLVM. It also looks at the file of the function alone, so it would miss an edit in

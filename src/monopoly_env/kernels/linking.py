@@ -1,6 +1,4 @@
-"""Kernels as code to link.
-
-Optimized and made machine code only inside the functions that Python calls.
+"""Kernels as code to link, optimized only inside the functions that Python calls.
 
 Numba optimizes each function together with all that it calls, makes machine code of it and wraps it
 for Python. A kernel that only compiled code calls needs none of that: the function that Python
@@ -144,19 +142,15 @@ class _Code(JITCodeLibrary):  # type: ignore[misc]  # Numba's, untyped
         return code
 
     def place(self, environment: Any) -> None:
-        """Tell the machine code to come where the function's constants of Python are.
+        """Place the function's constants of Python: what it prints, arguments of exceptions.
 
-        They are what it prints, and its exceptions' arguments.
-
-        Each copy of the code declares a variable for the address, and the first one that has a
-        place is that of all.
+        Each copy of the code declares a variable for the address; the first one that has a place
+        is that of all.
         """
         name = environment.env_name
         variable = llvm.parse_assembly(f'@"{name}" = common global i64 0')
-        variable.triple, variable.data_layout = (
-            self._final_module.triple,
-            self._codegen._data_layout,
-        )
+        variable.triple = self._final_module.triple
+        variable.data_layout = self._codegen._data_layout
         self._codegen._add_module(variable)
         self._codegen._engine.finalize_object()
         self._codegen.set_env(name, environment)
@@ -164,10 +158,9 @@ class _Code(JITCodeLibrary):  # type: ignore[misc]  # Numba's, untyped
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _Borrow(AnalysisPass):  # type: ignore[misc]  # Numba's, untyped
-    """Count no references in a kernel that owns none.
+    """Count no references in a kernel that makes, copies and returns no array (list, iterator).
 
-    It returns no array; no expression in it makes one (or a list, a set, an iterator), nor does it
-    copy one into another; and it raises no error whose arguments must be kept.
+    Nor does it raise an error whose arguments must be kept.
     """
 
     _name = "borrow"
@@ -228,10 +221,7 @@ class _LinkedDispatcher(CPUDispatcher):  # type: ignore[misc]  # Numba's, untype
 
 
 class LinkedCache(CodeCache):
-    """Code to link on disk.
-
-    It lies beside the machine code of the same function, if Python calls that too.
-    """
+    """Code to link on disk, beside the machine code of the function if Python calls it, too."""
 
     def rebuild(self, target_context: Any, reduced: tuple[Any, ...]) -> CompileResult:
         """Make what a file holds ready for its callers."""

@@ -1,9 +1,7 @@
-"""The random number generator.
+"""Random numbers as a function of a counter and a key: nothing is stored between draws.
 
-Numbers as a function of a counter and a key, so that nothing has to be stored between draws.
-
-It is Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
-SC 2011).
+The generator is Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
+1, 2, 3", SC 2011).
 """
 
 from __future__ import annotations
@@ -23,10 +21,7 @@ _WORD = 0xFFFFFFFF
 
 @kernel
 def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> int:
-    """The first of the four 32-bit output words for a counter and a key.
-
-    The counter is (c0 to c3), the key (k0, k1), of 32-bit words.
-    """
+    """The first of four 32-bit output words for a counter (c0 to c3) and a key (k0, k1)."""
     for _ in range(10):
         p0 = 0xD2511F53 * c0
         p1 = 0xCD9E8D57 * c2
@@ -43,11 +38,7 @@ def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> int:
 
 
 def count_seeds(seeds: Sequence[int] | NDArray[Any]) -> int:
-    """How many seeds were given.
-
-    Raises:
-        ConfigurationError: It is no sequence of seeds.
-    """
+    """The number of seeds; ConfigurationError if they are no sequence."""
     try:
         return len(seeds)
     except TypeError:
@@ -63,13 +54,9 @@ def split_seeds(seeds: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
         ConfigurationError: It is no sequence, or a seed is not a whole number from 0 to `MAX_SEED`.
     """
     count_seeds(seeds)
-    if (
-        isinstance(seeds, np.ndarray)
-        and seeds.ndim == 1
-        and seeds.dtype.kind in "iu"
-        and (not len(seeds) or seeds.min() >= 0)
-    ):
-        wide = seeds.astype(np.uint64)
+    whole = isinstance(seeds, np.ndarray) and seeds.ndim == 1 and seeds.dtype.kind in "iu"
+    if whole and (not len(seeds) or seeds.min() >= 0):  # type: ignore[union-attr]  # an array
+        wide = np.asarray(seeds).astype(np.uint64)
     else:
         wide = np.array([whole_number("seed", seed, 0, MAX_SEED) for seed in seeds], np.uint64)
     return np.stack([wide & np.uint64(_WORD), wide >> np.uint64(32)], axis=1).astype(np.int64)

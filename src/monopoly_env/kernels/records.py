@@ -1,7 +1,7 @@
-"""Records in memory: what kernels may be given, and how a record is pickled.
+"""Records in memory: checks before kernels get them, and how a record is pickled.
 
-A kernel reads and writes memory whatever NumPy says about it: in read-only memory it would change
-what others share, or crash.
+A kernel writes memory whatever NumPy says: in read-only memory it would change what others share,
+or crash.
 """
 
 from __future__ import annotations
@@ -18,14 +18,9 @@ _PICKLED: Final[set[np.dtype[Any]]] = set()  # the dtypes of our records
 
 
 def as_batch(record: Any, dtype: np.dtype[Any], package: str, write: bool) -> NDArray[Any]:
-    """A record as an array of length one.
+    """A record of the dtype `GAME` of a package as an array of length one.
 
-    Args:
-        record: A record.
-        dtype: `GAME` of a package.
-        package: Its name.
-        write: Whether it will be written. The array then shares the record's memory; otherwise that
-            of a read-only record is copied.
+    With `write` it shares the record's memory; otherwise that of a read-only record is copied.
 
     Raises:
         ConfigurationError: It is no record of this dtype, or it is to be written and is read-only.
@@ -46,19 +41,12 @@ def as_batch(record: Any, dtype: np.dtype[Any], package: str, write: bool) -> ND
 
 
 def check_games(games: Any, dtype: np.dtype[Any], package: str, write: bool = False) -> None:
-    """Raise unless these are an array of records of the dtype `GAME` of a package.
+    """Raise ConfigurationError unless these are (B,) records of the dtype `GAME` of a package.
 
-    The array is (B,), and writable if the records will be written.
-
-    Raises:
-        ConfigurationError: They are something else.
+    They must be writable if they will be written.
     """
-    if (
-        not isinstance(games, np.ndarray)
-        or games.dtype != dtype
-        or games.dtype.type is not np.record
-        or games.ndim != 1
-    ):
+    records = isinstance(games, np.ndarray) and games.dtype.type is np.record
+    if not records or games.dtype != dtype or games.ndim != 1:
         expected = f"Expected an array of games (records of the dtype {package}.GAME)"
         raise ConfigurationError(
             f"{expected}, not {shortened(games)}.{_hint(games, dtype, package)}"
@@ -76,18 +64,12 @@ def _read_only(what: str, package: str) -> ConfigurationError:
 
 def _hint(given: Any, dtype: np.dtype[Any], package: str) -> str:
     """How to make records of structured data that lost the type, as `np.load` returns it."""
-    return (
-        f" Make it records first: array.view({package}.GAME)."
-        if getattr(given, "dtype", None) == dtype
-        else ""
-    )
+    same = getattr(given, "dtype", None) == dtype
+    return f" Make it records first: array.view({package}.GAME)." if same else ""
 
 
 def pickle_writable(dtype: np.dtype[Any]) -> None:
-    """Have records of a dtype come back from a pickle writable.
-
-    NumPy's own would lose what is written to their fields.
-    """
+    """Have records of a dtype come back from a pickle writable, as NumPy's own do not."""
     _PICKLED.add(dtype)
     copyreg.pickle(np.record, _reduced)
 

@@ -40,10 +40,7 @@ def number_of(threads: int | None) -> int:
 
 
 class Threads:
-    """Threads that start when they are first needed.
-
-    Again in a forked process, which gets none of its parent's.
-    """
+    """Threads that start when they are first needed, and again in a forked process."""
 
     def __init__(self, count: int, name: str) -> None:
         """Start none yet.
@@ -57,10 +54,7 @@ class Threads:
         self._process = 0  # where the threads are
 
     def map(self, function: Callable[..., Result], parts: Iterable[Iterable[Any]]) -> list[Result]:
-        """Call a function with the arguments of each part, all at once.
-
-        The results are in the same order.
-        """
+        """Call a function with the arguments of each part, all at once; results in their order."""
         if self._pool is None or self._process != os.getpid():
             self._pool, self._process = ThreadPoolExecutor(self.count, self.name), os.getpid()
         jobs = [self._pool.submit(function, *part) for part in parts]

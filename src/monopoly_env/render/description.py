@@ -29,18 +29,14 @@ def to_text(game: Game) -> str:
         PositionError: It is a record that no game can reach.
     """
     sound(game)
-    changed = ", ".join(
-        f"{name}={value!r}" for name, value in Rules.from_record(game.rules).changed().items()
-    )
+    options = Rules.from_record(game.rules).changed().items()
+    changed = ", ".join(f"{name}={value!r}" for name, value in options)
+    rules = f"official but {changed}" if changed else "official"
+    throw = f"{game.dice[0]} + {game.dice[1]}"
     lines = [
-        (
-            f"Turn {game.turns} of player {game.turn}, round {game.rounds + 1}; rules:"
-            f" official{' but ' + changed if changed else ''}"
-        ),
-        (
-            f"Bank: {game.houses} houses, {game.hotels} hotels; Free Parking ${game.pot}; last"
-            f" throw {game.dice[0]} + {game.dice[1]}"
-        ),
+        f"Turn {game.turns} of player {game.turn}, round {game.rounds + 1}; rules: {rules}",
+        f"Bank: {game.houses} houses, {game.hotels} hotels; Free Parking ${game.pot}; last throw"
+        f" {throw}",
     ]
     lines += [_player(game, seat) for seat in range(game.num_players)]
     pending = [_task(game, i) for i in reversed(range(game.depth))]
@@ -52,12 +48,9 @@ def to_text(game: Game) -> str:
 def _player(game: Game, seat: int) -> str:
     if game.place[seat] and game.decision != OVER:
         return f"Player {seat}: out of the game, place {game.place[seat]}"
-    edition = int(game.rules.board)
-    place = (
-        f"in jail after {game.jail[seat] - 1} failed throws"
-        if game.jail[seat]
-        else board.SQUARE_NAME[edition][game.position[seat]]
-    )
+    place = board.SQUARE_NAME[int(game.rules.board)][game.position[seat]]
+    if game.jail[seat]:
+        place = f"in jail after {game.jail[seat] - 1} failed throws"
     owned = [_lot(game, lot) for lot in lots_of(game.lots[seat])]
     owned += [name for bit, name in enumerate(_CARD_NAMES) if int(game.jail_cards[seat]) >> bit & 1]
     rank = f", place {game.place[seat]}" if game.place[seat] else ""
@@ -78,11 +71,8 @@ def _task(game: Game, i: int) -> str:
     task, seat, first, second = (int(number) for number in game.agenda[i])
     name = TASK_NAMES[task]
     told = _ARGUMENTS[name](game, first, second) if name in _ARGUMENTS else ""
-    return (
-        name.replace("_", " ")
-        + (f" (player {seat})" if seat >= 0 else "")
-        + (f": {told}" if told else "")
-    )
+    who = f" (player {seat})" if seat >= 0 else ""
+    return name.replace("_", " ") + who + (f": {told}" if told else "")
 
 
 def _debt(game: Game, dollars: int, creditor: int) -> str:
@@ -132,13 +122,11 @@ def _decision(game: Game) -> list[str]:
     if game.decision == OVER:
         return [f"The game is over: {ENDINGS[game.ending]}."]
     name = actions.DECISION_NAMES[game.decision]
-    legal = "; ".join(
-        f"{action} {actions.describe(action, game)}" for action in legal_actions(game)
-    )
+    legal = (f"{action} {actions.describe(action, game)}" for action in legal_actions(game))
     subject = words.subject(game, _names(game))
     about = [subject[0].upper() + subject[1:]] if subject else []
     return [
         f"Decision of player {game.player}: {name} ({actions.DECISIONS[name]})",
         *about,
-        f"Legal: {legal}",
+        f"Legal: {'; '.join(legal)}",
     ]

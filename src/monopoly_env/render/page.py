@@ -42,9 +42,7 @@ def page(
         The document.
     """
     parts = [*(f"square-{square}" for square in range(NUM_SQUARES)), "turn", "bank", "question"]
-    parts += [
-        f"{part}-{PLAYERS[seat]}" for seat in range(len(names)) for part in ("player", "lots")
-    ]
+    parts += [f"{part}-{who}" for who in PLAYERS[: len(names)] for part in ("player", "lots")]
     board, data = "", {"parts": parts, "contents": list[str](), "steps": list[Any]()}
     numbers: dict[str, int] = {}  # content -> its number
     shown: dict[int, int] = {}  # part -> the number of its content
@@ -56,13 +54,8 @@ def page(
             number = numbers.setdefault(content, len(numbers))
             if shown.get(part) != number:
                 shown[part] = changes[part] = number
-        data["steps"].append(
-            [
-                int(game.turns),
-                list(sentences),
-                [number for change in changes.items() for number in change],
-            ]
-        )
+        flat = [number for change in changes.items() for number in change]
+        data["steps"].append([int(game.turns), list(sentences), flat])
     data["contents"] = list(numbers)
     legend = "".join(
         f'<li id="seat-{PLAYERS[seat]}"><b>{PLAYERS[seat]}</b> {html.escape(name)}'
@@ -91,10 +84,7 @@ def _file(name: str) -> str:
 
 
 def _board(root: ET.Element) -> str:
-    """The first picture. Its parts speak for themselves.
-
-    A title of the whole would hide them, and soon be out of date.
-    """
+    """The first picture, without a title of the whole, which would hide its parts."""
     copy = ET.fromstring(ET.tostring(root))
     for element in [child for child in copy if child.tag.rpartition("}")[2] in ("title", "desc")]:
         copy.remove(element)
