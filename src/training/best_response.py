@@ -2,8 +2,8 @@
 
 The command is `python -m training.exploit AGENT --learner ppo`.
 
-New networks imitate the player, then play and learn against nobody else. What they win in
-fresh games is a lower bound of what can be won against the player. `training.exploit` without
+New networks imitate the player, then learn in games against it alone. Their wins in fresh games
+are a lower bound of what can be won against the player. `training.exploit` without
 `--learner` searches the numbers of `expert` instead.
 """
 

@@ -123,7 +123,7 @@ def tables_of(policies: Sequence[Policy], num_players: int) -> list[tuple[Policy
 
 
 def settings(options: ExpertOptions, policies: Sequence[Policy]) -> dict[str, Any]:
-    """What decides the data, as JSON values: a resumed run must have the same."""
+    """Settings that decide the data, as JSON values: a resumed run must have the same."""
     dataset = [
         {"name": policy.name, "params": policy.params.tolist()}
         for policy in policies
@@ -207,7 +207,7 @@ def _batches(
 
 
 def _about(options: ExpertOptions, tables: Sequence[Sequence[Policy]]) -> dict[str, Any]:
-    """What _dataset.json says of how the data are made."""
+    """The part of _dataset.json that says how the data are made."""
     names, seats = seatings(tables)
     return {
         "command": command_of(options),

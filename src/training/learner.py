@@ -1,4 +1,4 @@
-"""What `training.dqn` and `training.ppo` share: networks and league of a run, and its stages."""
+"""The common part of `training.dqn` and `training.ppo`: games, stages and state of a run."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ class Learner:
     # Checkpoints.
 
     def state(self) -> tuple[Parts, dict[str, Any]]:
-        """What a checkpoint holds."""
+        """The content of a checkpoint."""
         generator = {"generator": torch.get_rng_state().numpy()}
         parts = {**self.model.parts(), "league": self.league.arrays(), "torch": generator}
         return parts, {name: getattr(self, name) for name in _COUNTERS}

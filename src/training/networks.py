@@ -83,11 +83,11 @@ class Network(nn.ModuleDict):
             self.architecture.cell == "elman" and self.architecture.activation == "logistic"
         ):  # torch has no such cell
             before = signal.new_zeros(len(signal), cell.hidden_size) if state is None else state
-            ahead, back = (
+            forward, back = (
                 functional.linear(signal, cell.weight_ih, cell.bias_ih),
                 functional.linear(before, cell.weight_hh, cell.bias_hh),
             )
-            return torch.sigmoid(ahead + back)
+            return torch.sigmoid(forward + back)
         return cell(signal, state)  # type: ignore[no-any-return]
 
 

@@ -101,7 +101,7 @@ class LeagueOptions:
     parameter_noise: float = 0.0
     """In every other rollout, scripted opponents play by other numbers: each is multiplied by
     exp(NOISE z), z drawn from a standard normal, so that the agent learns to play against more
-    than those who have names. 0.3 moves most numbers by less than a third."""
+    than those that have names. 0.3 moves most numbers by less than a third."""
     past: int = 8
     """Earlier copies of the learner that stay as opponents; as many exploiters."""
     past_every: int = 10
@@ -179,7 +179,7 @@ class Hardware:
 
 @dataclass(frozen=True)
 class LearnerOptions(RunOptions):
-    """What `training.dqn` and `training.ppo` have in common."""
+    """Options of `training.dqn` and `training.ppo`."""
 
     algorithm: ClassVar[str]  # the name of its agents
 

@@ -306,11 +306,11 @@ class Pool:
         return losses
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that is kept, by name."""
-        kept = {
+        """The content and the counts, by name."""
+        arrays = {
             name: getattr(self, name)[: self.filled] for name in ("observation", "choice", "target")
         }
-        return kept | {"counts": np.array([self.number, self.filled, self.samples])}
+        return arrays | {"counts": np.array([self.number, self.filled, self.samples])}
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Continue with what `arrays` returned."""

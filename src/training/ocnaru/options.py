@@ -24,9 +24,9 @@ from training.run.options import (
     result_settings,
 )
 
-# own games that are played with the same weights while the network learns from the 40 before
-BLOCK: Final = 40
-EXPERT_BLOCK: Final = 512
+# training games played with the same weights while the network learns from the 40 before
+ROLLOUT: Final = 40
+EXPERT_ROLLOUT: Final = 512
 
 # Own games of each network at budget 1: 20,000 (buy) and 50,000 (card) are the thesis's; the others
 # in the program's proportions, but not below the thesis's least.
@@ -172,17 +172,17 @@ def settings(options: OcnaruOptions) -> dict[str, Any]:
 
 
 def expert_games(options: OcnaruOptions) -> int:
-    """Games of phase 1, in whole blocks."""
+    """Games of phase 1, in whole rollouts."""
     return (
-        round(options.expert_games * options.budget / EXPERT_BLOCK + 0.49) * EXPERT_BLOCK
+        round(options.expert_games * options.budget / EXPERT_ROLLOUT + 0.49) * EXPERT_ROLLOUT
         if options.expert_games
         else 0
     )
 
 
 def own_games(options: OcnaruOptions, head: str) -> int:
-    """Games of phase 2 of a network, in whole blocks."""
-    return max(1, round(OWN_GAMES[head] * options.budget / BLOCK)) * BLOCK
+    """Games of phase 2 of a network, in whole rollouts."""
+    return max(1, round(OWN_GAMES[head] * options.budget / ROLLOUT)) * ROLLOUT
 
 
 def epsilon(options: OcnaruOptions, head: str, number: int) -> float:

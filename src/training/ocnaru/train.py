@@ -25,8 +25,8 @@ from training.ocnaru.experts import HEADS, Pool, chosen, targets
 from training.ocnaru.games import Played, TrainingGames, joined
 from training.ocnaru.learner import HeadLearner, Memory
 from training.ocnaru.options import (
-    BLOCK,
-    EXPERT_BLOCK,
+    EXPERT_ROLLOUT,
+    ROLLOUT,
     OcnaruOptions,
     OcnaruPolicies,
     check,
@@ -162,7 +162,7 @@ class OcnaruTrainer:
         return policy
 
     def state(self) -> tuple[Parts, dict[str, Any]]:
-        """What a checkpoint holds."""
+        """The content of a checkpoint."""
         parts: dict[str, dict[str, NDArray[Any]]] = {
             f"learner-{head}": learner.arrays() for head, learner in self.learners.items()
         }
@@ -248,7 +248,7 @@ def watch_experts(trainer: OcnaruTrainer, session: Session) -> None:
         blocks = stream(
             tables, total, rules=trainer.rules, encoding="ocnaru100", heads=HEADS,
             seed=options.seed, threads=options.threads,
-            batch=EXPERT_BLOCK, first=trainer.done,
+            batch=EXPERT_ROLLOUT, first=trainer.done,
         )  # fmt: skip
         while trainer.done < total:
             with report.clock("engine"):
@@ -264,7 +264,7 @@ def watch_experts(trainer: OcnaruTrainer, session: Session) -> None:
                         pool.add(asked.observation, choice, target, trainer.learners[head]),
                         "in phase 1",
                     )
-            after_games(trainer, EXPERT_BLOCK, session)
+            after_games(trainer, EXPERT_ROLLOUT, session)
     for head, pool in trainer.pools.items():
         log_losses(report, head, pool.learn(trainer.learners[head]), "in phase 1")
     report.log({f"samples/{head}": pool.samples for head, pool in trainer.pools.items()})
@@ -300,7 +300,7 @@ def log_losses(report: Report, head: str, losses: Sequence[Any], when: str) -> N
 def play_own_games(trainer: OcnaruTrainer, session: Session) -> None:
     """Let one network play and learn from its games.
 
-    Meanwhile the next block is played with the weights from before this one.
+    Meanwhile the next rollout is played by the networks before this update.
     """
     options, head, total = trainer.options, trainer.name, trainer.games(trainer.stage)
     learner, report = trainer.learners[head], session.report
@@ -309,20 +309,20 @@ def play_own_games(trainer: OcnaruTrainer, session: Session) -> None:
     )
 
     def begin(first: int) -> list[Future[Played]]:
-        numbers = range(first, min(first + BLOCK, total))
+        numbers = range(first, min(first + ROLLOUT, total))
         shares = np.array([epsilon(options, head, number) for number in numbers])
         return own.begin(trainer.agent(trainer.acting), head, numbers, shares)
 
     try:
-        ahead = begin(trainer.done)
+        prefetched = begin(trainer.done)
         while trainer.done < total:
             with report.clock("engine"):
-                played = joined([future.result() for future in ahead])
+                played = joined([future.result() for future in prefetched])
             trainer.acting = learner.numbers()
-            ahead = begin(trainer.done + BLOCK)
+            prefetched = begin(trainer.done + ROLLOUT)
             with report.clock("training"):
                 learn(trainer, learner, played, report)
-            after_games(trainer, BLOCK, session)
+            after_games(trainer, ROLLOUT, session)
     finally:
         own.close()
 

@@ -19,8 +19,7 @@ from monopoly_env.files import read_file, read_json, understood, write_atomicall
 from monopoly_env.kernels.sources import cache_root
 
 CONFIG: Final = "config.json"
-# What every run may have in its folder. A learner that writes other files lists them in the same
-# way and hands the list to `Run.open`.
+# Files of every run. A learner that writes others hands a list like this to `Run.open`.
 FILES: Final = {
     CONFIG: "the settings that decide the result",
     "checkpoints": (
@@ -109,8 +108,8 @@ class Run:
             settings: JSON values; a resumed run must have the same.
             resume: Continue the run in the folder.
             overwrite: Delete the run in the folder.
-            files: What this learner writes beside `FILES`: names or patterns of files and folders,
-                each with its meaning.
+            files: Other files of this learner, beside `FILES`: names or patterns of files and
+                folders, each with its meaning.
             kind: The command that writes it; the run of another command is not overwritten.
             config: The file of the settings.
 
@@ -177,7 +176,7 @@ class Run:
                     path.unlink()
 
     def _settings(self) -> dict[str, Any]:
-        """What config.json holds."""
+        """The content of config.json."""
         settings = read_json(read_file(self.config, MOST_CONFIG))
         if not isinstance(settings, dict):
             raise ValueError("it holds no settings")

@@ -52,7 +52,7 @@ ClusterName: TypeAlias = Annotated[
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What every run has."""
+    """Options of every run."""
 
     out: Path = Path("runs")
     """Folder of the run: settings, checkpoints, curves for TensorBoard, the agent (`agents.load`

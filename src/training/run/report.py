@@ -112,9 +112,9 @@ class Report:
         Args:
             total: Units of the run or stage.
             done: Units that a resumed run has already done.
-            unit: What is counted.
+            unit: The unit of `total`.
             stage: Name of the stage. Its curves go into a folder of that name.
-            step: The last point of the curves that is kept when a run is resumed; by default
+            step: The last point of the curves that stays when a run is resumed; by default
                 `done`.
         """
         self._close()

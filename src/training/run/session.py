@@ -110,7 +110,7 @@ class Session:
             settings: JSON values; a resumed run must have the same.
             console: Where progress is shown.
             budget: Length of the run, in words.
-            files: What this learner writes beside what every run does; see `Run.open`.
+            files: Other files of this learner; see `Run.open`.
             config: The file of the settings.
             runner_type: Plays the games that measure the run.
             threads: That do so; by default one per core.
@@ -211,7 +211,7 @@ class Session:
         It has the win rates of the final agent, rows of `evaluation.measure`, and more JSON values.
 
         Returns:
-            What it holds, and `time`: the share of each part of the run.
+            Its content, and `time`: the share of each part of the run.
         """
         results = {"agent": str(self.run.agent), "rules": rules, "steps": steps} | (
             {"unit": unit} if unit else {}
