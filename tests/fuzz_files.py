@@ -437,7 +437,7 @@ SMALL: Final = Generational(
     matches=1,
     generations=1,
     turn_limit=6,
-    panel=(),
+    against=(),
     final_games=4,
     threads=1,
 )

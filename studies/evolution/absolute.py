@@ -19,7 +19,7 @@ from studies.evolution.experiment import Experiment, Outcomes, against_each, gai
 from studies.pages import Page
 from training.evolution.cmaes import CmaesOptions
 from training.evolution.fitness import FITNESSES
-from training.evolution.populations import PANEL
+from training.evolution.populations import AGAINST
 from training.evolution.run import EvolutionOptions
 
 # Searches by CMA-ES: the genome, and its games.
@@ -87,9 +87,9 @@ def _measured(rules: str, runs: Outcomes) -> str:
     met = set(map(str, FITNESSES[rules]))
     columns = [
         f"{opponent}{', met by CMA-ES' if opponent in met else ''}"
-        for opponent in (f"3 x {name}" for name in PANEL)
+        for opponent in (f"3 x {name}" for name in AGAINST)
     ]
-    found = against_each(_players(rules, runs), PANEL, rules, _MEASURED)
+    found = against_each(_players(rules, runs), AGAINST, rules, _MEASURED)
     rows = [(name, *(percent(*rate) for rate in rates)) for name, rates in found.items()]
     return table((f"genome, rules {rules}", *columns, "mean"), rows)
 

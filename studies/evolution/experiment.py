@@ -94,9 +94,9 @@ class Outcome:
         """The generations that were kept."""
         return sorted(int(path.stem) for path in (self.folder / "populations").glob("*.npz"))
 
-    def against_panel(self, player: str) -> tuple[float, float]:
+    def strength(self, player: str) -> tuple[float, float]:
         """Final mean rate of `champion` or `mean` over the panel, with half its 95% interval."""
-        return overall(self.results["panel"], player)
+        return overall(self.results["against"], player)
 
 
 Outcomes: TypeAlias = Mapping[str, Outcome]
@@ -133,7 +133,7 @@ def scaled(settings: EvolutionOptions, budget: float) -> EvolutionOptions:
                 getattr(settings, name), max(2, round(budget * getattr(settings, name)))
             )
     step = 240  # splits over the orders of seats of all tables
-    for name in ("games", "measure_games", "curve_games", "panel_games", "final_games"):
+    for name in ("games", "measure_games", "curve_games", "evaluation_games", "final_games"):
         if hasattr(settings, name):
             fewer[name] = max(1, round(budget * getattr(settings, name) / step)) * step
     return dataclasses.replace(settings, **fewer)

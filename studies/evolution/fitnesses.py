@@ -17,7 +17,7 @@ from monopoly_env.reference import table
 from studies.evolution.experiment import Experiment, Outcomes, against_each, mean_of, percent
 from studies.pages import Page
 from training.evolution.generations import MUKHAR2013, Generational, games_of
-from training.evolution.populations import PANEL
+from training.evolution.populations import AGAINST
 
 GAMES: Final = 200_000
 FITNESSES: Final = (
@@ -42,7 +42,7 @@ def _run(fitness: str, population: int, matches: int, seed: int) -> Generational
         population=population,
         matches=matches,
         seed=seed,
-        panel_every=0,
+        evaluate_every=0,
         final_games=800,
     )
     return dataclasses.replace(
@@ -65,7 +65,7 @@ def section(runs: Outcomes, page: Page) -> str:
     By fitness, by population, by matches, and the best of all.
     """
     measured = {
-        name.removeprefix("fitnesses/"): [run.against_panel(player) for player in PLAYERS]
+        name.removeprefix("fitnesses/"): [run.strength(player) for player in PLAYERS]
         for name, run in runs.items()
     }
     rates: Rates = {name: np.array([rate for rate, _ in pairs]) for name, pairs in measured.items()}
@@ -111,7 +111,7 @@ def _before_evolution() -> tuple[str, ...]:
     return (
         "none: all genes a half",
         "",
-        percent(*against_each(half, PANEL, settings.rules, _MEASURED)["half"][-1]),
+        percent(*against_each(half, AGAINST, settings.rules, _MEASURED)["half"][-1]),
         "",
         "",
     )

@@ -34,10 +34,10 @@ LENGTH: Final = 101
 _LASTING: Final = "sga"
 TRADING: Final = {
     "trading": dataclasses.replace(
-        MUKHAR2012, genome=_LASTING, rules="mukhar_trading", generations=LENGTH, panel_every=25
+        MUKHAR2012, genome=_LASTING, rules="mukhar_trading", generations=LENGTH, evaluate_every=25
     ),
     "no_trading": dataclasses.replace(
-        MUKHAR2012, genome=_LASTING, generations=LENGTH, seed=1, panel_every=25
+        MUKHAR2012, genome=_LASTING, generations=LENGTH, seed=1, evaluate_every=25
     ),
 }
 

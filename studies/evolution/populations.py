@@ -17,12 +17,12 @@ from studies.pages import Page
 from training.evolution.generations import MUKHAR2012, Generational
 
 RANDOM: Final = {
-    f"random/{seed:02d}": dataclasses.replace(MUKHAR2012, generations=1, seed=seed, panel=())
+    f"random/{seed:02d}": dataclasses.replace(MUKHAR2012, generations=1, seed=seed, against=())
     for seed in range(30)
 }
 KINDS: Final = {
     kind: dataclasses.replace(
-        MUKHAR2012, genome=kind, generations=300, keep_every=100, panel_every=25
+        MUKHAR2012, genome=kind, generations=300, keep_every=100, evaluate_every=25
     )
     for kind in ("rga", "tga", "sga")
 }
@@ -77,7 +77,7 @@ def section(runs: Outcomes, page: Page) -> str:
     strength = [
         (
             name,
-            *(percent(*run.against_panel(player)) for player in ("champion", "mean")),
+            *(percent(*run.strength(player)) for player in ("champion", "mean")),
             *_cost(run),
         )
         for name, run in kinds.items()

@@ -21,7 +21,7 @@ GAMES: Final = 400_000
 SEEDS: Final = 20
 CHEAP: Final = ("brown", "light_blue", "pink")
 _UK: Final = 2
-_BASE: Final = dataclasses.replace(PRING, panel_every=0, final_games=480)
+_BASE: Final = dataclasses.replace(PRING, evaluate_every=0, final_games=480)
 
 # Pring 2015, 10,000 players, random-choice crossover, 400,000 games.
 PUBLISHED: Final = {
@@ -133,7 +133,7 @@ def _row(run: Outcome, published: NDArray[np.float64], own: NDArray[np.float64])
     found = preferences(run)
     correlations = [f"{spearmanr(found, other).statistic:+.2f}" for other in (published, own)]
     spread = run.population()["population"].std(axis=0).mean()
-    return *correlations, f"{spread:.3f}", percent(*run.against_panel("mean"))
+    return *correlations, f"{spread:.3f}", percent(*run.strength("mean"))
 
 
 def _lots(published: NDArray[np.float64], repeats: NDArray[np.float64]) -> Figure:

@@ -18,11 +18,11 @@ from monopoly_env.facts.board import GROUP_OF, GROUPS
 from monopoly_env.reference import table
 from studies.evolution.experiment import TURN_LIMIT, Experiment, Outcomes
 from studies.pages import Page
-from training.evolution.populations import PANEL
+from training.evolution.populations import AGAINST
 
 GAMES: Final = 19_200
 _RULES: Final = "mukhar"
-_SEATINGS: Final = [Seating((opponent,) * 3, _RULES, TURN_LIMIT) for opponent in PANEL]
+_SEATINGS: Final = [Seating((opponent,) * 3, _RULES, TURN_LIMIT) for opponent in AGAINST]
 _EARLY: Final = "stays in jail while nobody else has a group of the two sides ahead"
 _LATE: Final = "stays in jail as soon as somebody else has one"
 
@@ -51,7 +51,7 @@ def section(runs: Outcomes, page: Page) -> str:
     kind, refusing = kind_of("tga"), genomes()
     players, games = (
         [kind.policy(genes) for genes in refusing.values()],
-        [GAMES // len(PANEL)] * len(PANEL),
+        [GAMES // len(AGAINST)] * len(AGAINST),
     )
     scores = arena.against(players, _SEATINGS, games, progress=True, same_seeds=False)
     low, high = scores[0].interval

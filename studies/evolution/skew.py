@@ -23,7 +23,7 @@ SEEDS: Final = 6
 CROSSOVERS: Final = {"one_point": False, "legacy": True}
 RUNS: Final = {
     f"skew/{name}/{seed}": Generational(
-        genome="sga", population=512, matches=25, generations=100, keep_every=10, panel_every=0,
+        genome="sga", population=512, matches=25, generations=100, keep_every=10, evaluate_every=0,
         final_games=480,
         seed=seed + SEEDS * legacy, crossover="legacy_sga" if legacy else None,
     )
@@ -87,7 +87,7 @@ def _row(runs: list[Outcome], found: NDArray[np.float64]) -> tuple[str, ...]:
     """
     skewness, half = mean_of(found)
     gene = np.mean([kind_of("sga").decode(run.population()["population"]).mean() for run in runs])
-    strength = percent(*mean_of(np.array([run.against_panel("mean")[0] for run in runs])))
+    strength = percent(*mean_of(np.array([run.strength("mean")[0] for run in runs])))
     return (
         str(len(runs)),
         f"{skewness:+.3f} ± {half:.3f}",

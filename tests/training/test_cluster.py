@@ -42,7 +42,7 @@ SMALL = Generational(
     matches=1,
     generations=1,
     turn_limit=20,
-    panel=(),
+    against=(),
     final_games=4,
     seed=5,
     threads=1,
@@ -277,7 +277,7 @@ def test_a_cluster_that_cannot_be_reached_is_an_error_and_loses_nothing(
             "--seed",
             "5",
         ]
-        words += ["--panel", "--generations", "2", "--out", str(options.out)]
+        words += ["--against", "--generations", "2", "--out", str(options.out)]
         for more in (["--resume"], ["--overwrite"]):
             assert main([*words, *more, "--cluster", address]) == 2
             assert (

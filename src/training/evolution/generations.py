@@ -90,10 +90,10 @@ class Generational(Reproduction, Play, PopulationOptions):
 
     Every match splits the population at random into tables. The points of all matches are the
     fitness, which is relative: it says how a player does among these. So the champion and the mean
-    genome also meet a fixed panel. The folder of a run holds config.json, curves (TensorBoard, and
-    curves.csv), checkpoints, the champion (agent.safetensors), the mean genome (mean.safetensors),
-    both for `agents.load`, and population.npz. A run that was stopped goes on with --resume and the
-    same settings.
+    genome also meet fixed opponents. The folder of a run holds config.json, curves (TensorBoard,
+    and curves.csv), checkpoints, the champion (agent.safetensors), the mean genome
+    (mean.safetensors), both for `agents.load`, and population.npz. A run that was stopped goes on
+    with --resume and the same settings.
     """
 
     generations: int = 1000

@@ -1,7 +1,7 @@
 """Populations whose members play each other: the base of `generations` and `steady`.
 
 Points among one's own kind say nothing of strength. So representative players, and champions of
-earlier measurements (the hall of fame), also meet a fixed panel.
+earlier measurements (the hall of fame), also meet fixed evaluation opponents.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from agents.arena.batch import GameBatch
-from agents.arena.evaluation import Seating, against
+from agents.arena.evaluation import Seating
+from agents.arena.evaluation import against as play_against
 from agents.arena.runner import MAX_POLICIES, Runner
 from agents.players.genetic import GenomeKind, kind_of
 from agents.players.genetic.kinds import PREFIX
@@ -33,7 +34,7 @@ from training.evolution.run import MOST_CURVES, EvolutionOptions, Search, result
 from training.run.folder import Run
 from training.run.options import RulesName, check_ranges, digest, result_settings
 
-PANEL: Final = ("algorithmic", "gcp", "yasumura", "landlord/balanced")
+AGAINST: Final = ("algorithmic", "gcp", "yasumura", "landlord/balanced")
 POPULATION: Final = "population.npz"
 MEAN: Final = "mean.safetensors"
 
@@ -47,7 +48,7 @@ class Purpose(IntEnum):
     DEAL = 1
     BREED = 2
     SEARCH = 3
-    PANEL = 4
+    EVALUATE = 4
 
 
 # --- settings
@@ -72,8 +73,8 @@ class PopulationOptions(GameOptions, EvolutionOptions):
     """Options of both genetic algorithms."""
 
     free: ClassVar[tuple[str, ...]] = (
-        *EvolutionOptions.free, "start_population", "final_games", "panel", "panel_every",
-        "panel_games", "hall", "keep_every",
+        *EvolutionOptions.free, "start_population", "final_games", "against", "evaluate_every",
+        "evaluation_games", "hall", "keep_every",
     )  # fmt: skip
 
     genome: str = "rga"
@@ -87,13 +88,13 @@ class PopulationOptions(GameOptions, EvolutionOptions):
     start_population: str | None = None
     """A population.npz that a run of the same genome ended with, to begin from; default: random
     genomes."""
-    panel: tuple[str, ...] = PANEL
-    """Players that the champion and the mean genome are measured against, each in all other seats:
-    an absolute fitness."""
-    panel_every: int = 10
-    """Generations between two measurements; 0: only at the end."""
-    panel_games: int = 240
-    """Games of each of the two against each of the panel."""
+    against: tuple[str, ...] = AGAINST
+    """Evaluation opponents: the policies that the champion and the mean genome are measured
+    against, each in all other seats: an absolute fitness."""
+    evaluate_every: int = 10
+    """Generations between two evaluations; 0: only at the end."""
+    evaluation_games: int = 240
+    """Games of each of the two against each of them at each measurement."""
     final_games: int = 2400
     """The same games at the end."""
     hall: int = 3
@@ -126,9 +127,9 @@ class PopulationOptions(GameOptions, EvolutionOptions):
         """
         check_ranges(self, {name: ends for name, ends in _RANGES.items() if hasattr(self, name)})
         check_name("rules", self.rules, PRESETS)
-        resolve_all(list(self.panel))
+        resolve_all(list(self.against))
         self.check_algorithm(self.kind)
-        for name in ("panel_games", "final_games"):
+        for name in ("evaluation_games", "final_games"):
             games = getattr(self, name)
             if games % self.num_players:  # from each seat equally often
                 more = (games // self.num_players + 1) * self.num_players
@@ -144,10 +145,10 @@ class PopulationOptions(GameOptions, EvolutionOptions):
 
 # What numbers may be: from, to; both are allowed.
 _RANGES: Final[dict[str, tuple[float, float]]] = {
-    **dict.fromkeys(("generations", "panel_games", "final_games"), (1, math.inf)),
+    **dict.fromkeys(("generations", "evaluation_games", "final_games"), (1, math.inf)),
     **dict.fromkeys(("matches", "matings", "winners", "turn_limit"), (1, 100_000)),
     **dict.fromkeys(("elite", "copied", "mutated", "mutation_rate", "mutation_size"), (0, 1)),
-    **dict.fromkeys(("panel_every", "keep_every"), (0, math.inf)),
+    **dict.fromkeys(("evaluate_every", "keep_every"), (0, math.inf)),
     "levels": (0, 1_000_000),
     "hall": (0, 1000),
     "population": (2, MAX_POLICIES),
@@ -385,20 +386,20 @@ class Population(Search):
     # --- measurements
 
     def measurements_in(self, generations: int) -> int:
-        """How often the panel is met by so many generations, without the end of the run."""
-        every = self.options.panel_every
-        return generations // every if self.options.panel and every else 0
+        """Measurements of so many generations, without the one at the end."""
+        every = self.options.evaluate_every
+        return generations // every if self.options.against and every else 0
 
     def games(self, generations: int) -> int:
         """Games of so many generations and of the measurements in between."""
         options, met = self.options, self.measurements_in(generations)
-        opponents = met * len(options.panel) + sum(min(options.hall, n) for n in range(met))
-        measured = opponents * len(self.representatives()) * options.panel_games
+        opponents = met * len(options.against) + sum(min(options.hall, n) for n in range(met))
+        measured = opponents * len(self.representatives()) * options.evaluation_games
         return generations * self.generation_games + measured
 
     def final_games(self, length: int) -> int:
         """Games at the end of a run of so many generations."""
-        opponents = len(self.options.panel) + min(self.options.hall, self.measurements_in(length))
+        opponents = len(self.options.against) + min(self.options.hall, self.measurements_in(length))
         return len(self.representatives()) * opponents * self.options.final_games
 
     def players(self) -> dict[str, CompiledPolicy]:
@@ -421,27 +422,27 @@ class Population(Search):
             famous[-1].name = f"champion of generation {earlier[place]:,}"
         return famous
 
-    def against_panel(self, games: int, run: Run) -> list[dict[str, Any]]:
-        """Win rates of the representative players against each of the panel and hall of fame.
+    def evaluate(self, games: int, run: Run) -> list[dict[str, Any]]:
+        """Win rates of the representative players against evaluation opponents and hall of fame.
 
         The games are fresh, with the same dice for all of them.
 
         Returns:
             Rows `generation, player, opponents, hall, games, rate, low, high`: `hall` tells
-            champions of this run from the panel; the interval is 95%, from the spread between
-            seeds.
+            champions of this run from evaluation opponents; the interval is 95%, from the spread
+            between seeds.
         """
         options, players = self.options, self.players()
         rows: list[dict[str, Any]] = []
-        opponents: list[PolicyLike] = [*options.panel, *self.hall_of_fame(run)]
+        opponents: list[PolicyLike] = [*options.against, *self.hall_of_fame(run)]
         for number, opponent in enumerate(opponents):
             others = (opponent,) * (options.num_players - 1)
             seating = Seating(others, options.rules, options.turn_limit)
-            measured = against(
+            measured = play_against(
                 list(players.values()),
                 [seating],
                 [games],
-                self.game_seed(Purpose.PANEL, number),
+                self.game_seed(Purpose.EVALUATE, number),
                 options.threads,
                 self.played,
                 runner_type=self.place.runner,
@@ -450,25 +451,25 @@ class Population(Search):
                 low, high = wins.interval
                 rows.append({
                     "generation": self.step, "player": name, "opponents": str(seating),
-                    "hall": number >= len(options.panel), "games": games, "rate": wins.rate,
+                    "hall": number >= len(options.against), "games": games, "rate": wins.rate,
                     "low": low, "high": high,
                 })  # fmt: skip
         return rows
 
     def measure(self, run: Run) -> None:
-        """Meet the panel and save the population, where that is due."""
+        """Evaluate and save the population, where that is due."""
         if self.measurements_in(self.step) > self.measurements_in(self.step - 1):
-            self.doing(f"panel after generation {self.step:,}")
-            rows = self.against_panel(self.options.panel_games, run)
+            self.doing(f"measuring after generation {self.step:,}")
+            rows = self.evaluate(self.options.evaluation_games, run)
             self.measurements.extend(rows)
             next(iter(self.players().values())).save(champion_file(run, self.step))
             rates = {name: overall(rows, name) for name in self.representatives()}
-            points = {f"panel/{name}": rate for name, (rate, _) in rates.items()}
+            points = {f"against/{name}": rate for name, (rate, _) in rates.items()}
             self.report.scalars(self.step, points)
             message = "; ".join(
                 f"{name} wins {rate:.1%} ± {half:.1%}" for name, (rate, half) in rates.items()
             )
-            self.console.print(f"generation {self.step:,}: against the panel {message}")
+            self.console.print(f"generation {self.step:,}: evaluation: {message}")
         every = self.options.keep_every
         if every and (self.step - 1) % every == 0:
             write_arrays(population_file(run, self.step), self.genomes())
@@ -489,7 +490,7 @@ class Population(Search):
         next(iter(players.values())).save(run.agent)
         players["mean"].save(run.folder / MEAN)
         write_arrays(run.folder / POPULATION, self.genomes())
-        self.doing("panel at the end")
+        self.doing("measuring at the end")
         names, values = self.numbers()
         means, deviations = (f(values, axis=0).tolist() for f in (np.mean, np.std))
         genes = [
@@ -499,7 +500,7 @@ class Population(Search):
         return {
             "agent": str(run.agent), "genome": self.kind.name, "generations": self.step,
             "games": self.step * self.generation_games, "seconds": self.seconds,
-            "panel": self.against_panel(self.options.final_games, run),
+            "against": self.evaluate(self.options.final_games, run),
             "genes": genes, "measurements": self.measurements,
         }  # fmt: skip
 
@@ -520,7 +521,7 @@ class Population(Search):
 
 
 def overall(rows: Sequence[dict[str, Any]], player: str) -> tuple[float, float]:
-    """A player's mean rate over the panel without the hall, and half its 95% interval."""
+    """A player's mean rate over evaluation opponents, and half its 95% interval."""
     own = [row for row in rows if row["player"] == player and not row["hall"]]
     return mean_rate([(row["rate"], (row["high"] - row["low"]) / 2) for row in own])
 
@@ -550,7 +551,7 @@ def show(results: Mapping[str, Any]) -> None:
                 row["player"], row["opponents"], f"{row['rate']:.1%}",
                 f"{100 * row['low']:.1f} to {100 * row['high']:.1f}",
             )
-            for row in results["panel"]
+            for row in results["against"]
         ],
         "Intervals 95%.",
         texts=2,

@@ -50,7 +50,7 @@ class Steady(PopulationOptions):
     genome: str = "pring"
     population: int = 10_000
     rules: RulesName = "pring"
-    panel_every: int = 50
+    evaluate_every: int = 50
     generations: int = 629
     """Length of the run; may be raised on --resume. 629 generations of 636 games are 400,044
     games."""

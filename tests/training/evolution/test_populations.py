@@ -47,13 +47,13 @@ from training.run import checkpoints
 
 KIND = genetic.kind_of("strategic")
 SMALL = Generational(
-    genome="strategic", population=16, matches=2, generations=3, turn_limit=20, panel=("random",),
-    panel_every=1, panel_games=4,
+    genome="strategic", population=16, matches=2, generations=3, turn_limit=20, against=("random",),
+    evaluate_every=1, evaluation_games=4,
     final_games=4, seed=5, threads=2,
 )  # fmt: skip
 STEADY = Steady(
     genome="strategic", population=40, rules="mukhar", generations=3, matings=2, turn_limit=20,
-    panel=("random",), panel_every=1, panel_games=4,
+    against=("random",), evaluate_every=1, evaluation_games=4,
     final_games=4, seed=5, threads=2,
 )  # fmt: skip
 
@@ -245,19 +245,19 @@ def test_levels_part_the_range_evenly() -> None:
 def test_a_run_stopped_in_a_measurement_makes_up_for_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    options = dataclasses.replace(SMALL, generations=4, panel_every=2, keep_every=1, hall=1)
+    options = dataclasses.replace(SMALL, generations=4, evaluate_every=2, keep_every=1, hall=1)
     whole = execute(dataclasses.replace(options, out=tmp_path / "whole"), quietly())
-    cut, meet = dataclasses.replace(options, out=tmp_path / "cut"), Population.against_panel
+    cut, meet = dataclasses.replace(options, out=tmp_path / "cut"), Population.evaluate
 
     def stopped(*arguments: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Population, "against_panel", stopped)
+    monkeypatch.setattr(Population, "evaluate", stopped)
     with pytest.raises(KeyboardInterrupt):
         execute(cut, quietly())
-    monkeypatch.setattr(Population, "against_panel", meet)
+    monkeypatch.setattr(Population, "evaluate", meet)
     resumed = execute(dataclasses.replace(cut, resume=True), quietly())
-    for part in ("panel", "measurements", "genes"):
+    for part in ("against", "measurements", "genes"):
         assert resumed[part] == whole[part]
     for folder in ("hall", "populations"):
         names = [
@@ -277,7 +277,7 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(
     cut = dataclasses.replace(options, out=tmp_path / "cut")
     execute(dataclasses.replace(cut, generations=2), quietly())
     resumed = execute(dataclasses.replace(cut, resume=True), quietly())
-    assert resumed["panel"] == results["panel"]
+    assert resumed["against"] == results["against"]
     assert resumed["genes"] == results["genes"]
     parts = [checkpoints.read_last(run.out / "checkpoints")[0]["search"] for run in (whole, cut)]
     assert parts[0].keys() == parts[1].keys()
@@ -319,7 +319,7 @@ def test_a_run_begins_with_the_population_of_another(tmp_path: Path) -> None:
 def test_a_run_that_was_killed_before_its_first_checkpoint_is_resumed_from_the_beginning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    short = dataclasses.replace(SMALL, generations=1, panel=())
+    short = dataclasses.replace(SMALL, generations=1, against=())
     whole = execute(dataclasses.replace(short, out=tmp_path / "whole"), quietly())
 
     def killed(*_: Any) -> Path:
@@ -335,7 +335,7 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_is_resumed_from_the_b
 
 
 def test_a_damaged_run_is_an_error_of_ours_and_stays(tmp_path: Path) -> None:
-    options = dataclasses.replace(SMALL, generations=1, panel=(), out=tmp_path / "run")
+    options = dataclasses.replace(SMALL, generations=1, against=(), out=tmp_path / "run")
     execute(options, quietly())
     longer = dataclasses.replace(options, generations=2, resume=True)
     last = checkpoints.paths(tmp_path / "run" / "checkpoints")[-1]
@@ -375,7 +375,7 @@ def test_the_thesis_bids_and_plays_longer(tmp_path: Path) -> None:
         population=16,
         matches=1,
         generations=1,
-        panel=(),
+        against=(),
         final_games=4,
         out=tmp_path / "run",
         threads=1,
@@ -413,7 +413,7 @@ def test_the_thesis_bids_and_plays_longer(tmp_path: Path) -> None:
         "1",
         "--generations",
         "1",
-        "--panel",
+        "--against",
         "--final-games",
         "4",
     ]
@@ -477,7 +477,9 @@ def test_champions_of_earlier_measurements_are_met_again(tmp_path: Path) -> None
         ["3 x champion of generation 1", "3 x champion of generation 2"],
     ]
     final = [
-        row["opponents"] for row in results["panel"] if row["hall"] and row["player"] == "champion"
+        row["opponents"]
+        for row in results["against"]
+        if row["hall"] and row["player"] == "champion"
     ]
     assert final == ["3 x champion of generation 1", "3 x champion of generation 3"]
     assert sorted(path.name for path in (folder / "populations").iterdir()) == [
@@ -488,9 +490,9 @@ def test_champions_of_earlier_measurements_are_met_again(tmp_path: Path) -> None
     best = agents.load(folder / "hall" / "000003.safetensors")
     assert np.array_equal(KIND.rows(kept["population"])[kept["fitness"].argmax()], best.params)
     again = execute(
-        dataclasses.replace(SMALL, generations=1, panel=(), overwrite=True, out=folder), quietly()
+        dataclasses.replace(SMALL, generations=1, against=(), overwrite=True, out=folder), quietly()
     )
-    assert again["panel"] == []
+    assert again["against"] == []
     assert not (folder / "hall").exists()
     assert not (folder / "populations").exists()
 
@@ -511,8 +513,8 @@ def test_champions_of_earlier_measurements_are_met_again(tmp_path: Path) -> None
         ({"elite": 0.5, "copied": 0.4, "mutated": 0.3}, "is more than 1"),
         ({"genome": "strategc"}, "Unknown genome 'strategc'. Did you mean 'strategic'"),
         ({"rules": "mukha"}, "Unknown --rules 'mukha'. Did you mean 'mukhar'"),
-        ({"panel": ("rndom",)}, "Unknown policy 'rndom'"),
-        ({"panel_games": 5}, "--panel-games must be a multiple of 4, such as 8"),
+        ({"against": ("rndom",)}, "Unknown policy 'rndom'"),
+        ({"evaluation_games": 5}, "--evaluation-games must be a multiple of 4, such as 8"),
         ({"mutation_rate": 2.0}, "--mutation-rate must be from 0 to 1"),
         ({"population": 40_000}, "--population must be from 2 to 32,768"),
     ],
@@ -563,7 +565,7 @@ def test_the_command_knows_its_presets(tmp_path: Path, capsys: pytest.CaptureFix
         "--generations",
         "1",
     ]
-    tiny += ["--panel", "random", "--turn-limit", "20"]
+    tiny += ["--against", "random", "--turn-limit", "20"]
     assert main([*tiny, "--final-games", "4", "--out", folder, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert json.loads((tmp_path / "run" / "evaluation.json").read_text()) == told
