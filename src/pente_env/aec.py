@@ -57,10 +57,9 @@ class PenteAEC(TurnEnv):
         """Start a game.
 
         Args:
-            seed: 0 to 2**64 - 1, of the game: for players that draw random numbers from it. The
-                rules leave nothing to chance.
-            options: There are none; the argument is ignored, as PettingZoo's own test of
-                environments demands.
+            seed: 0 to 2**64 - 1, of the random numbers of players; the rules leave nothing to
+                chance.
+            options: Ignored, as PettingZoo's own test of environments demands.
 
         Raises:
             ConfigurationError: The seed is out of range.
@@ -85,9 +84,8 @@ class PenteAEC(TurnEnv):
         """Pay the agents and end the game for all."""
         for agent, seat in self._seat_of.items():
             if winner != NOBODY:
-                self.rewards[agent] = (
-                    1.0 if seat == winner else -1.0 / (len(self.possible_agents) - 1)
-                )
+                others = len(self.possible_agents) - 1
+                self.rewards[agent] = 1.0 if seat == winner else -1.0 / others
             self._cumulative_rewards[agent] += self.rewards[agent]
             self.terminations[agent] = True
         self._deads_step_first()
@@ -102,8 +100,5 @@ class PenteAEC(TurnEnv):
         return observe_known(self._games, np.array([seat]), self.encoding)[0]
 
     def render(self) -> Any:
-        """The game as `render_mode` says: text (`ansi`), a drawing (`svg`) or its pixels.
-
-        The pixels are `rgb_array`; `human` prints the text.
-        """
+        """The game as `render_mode` says (`monopoly_env.render.drawing.rendered`)."""
         return render(self.game, self.render_mode)

@@ -53,10 +53,7 @@ def _start_games(games: Any, num_players: int, seeds: Any) -> None:
 
 @entry()
 def _put(games: Any, point: int) -> int:
-    """Put a stone in the first of these games.
-
-    If that can't be, _ILLEGAL or _UNSOUND is returned, and nothing has changed.
-    """
+    """Put a stone in the first of these games; _ILLEGAL or _UNSOUND: nothing has changed."""
     if not moves.is_sound(games[0]):
         return _UNSOUND
     if not moves.is_legal(games[0], point):
@@ -95,38 +92,24 @@ def _line_of_five(games: Any) -> bool:
 
 
 def batch_of(game: Game, write: bool = True) -> Games:
-    """A game as an array of length one.
-
-    Args:
-        game: A game.
-        write: Whether it will be written. The array then shares its memory; otherwise that of a
-            read-only game is copied.
+    """A game as an array of length one, which shares its memory if it will be written.
 
     Raises:
-        ConfigurationError: It is not a record of the dtype `GAME`, or it is to be written and is
-            read-only.
+        ConfigurationError: It is not a record of the dtype `GAME`, or read-only and will be
+            written.
     """
     return as_batch(game, GAME, "pente_env", write)
 
 
 def sound(game: Game) -> Games:
-    """A game as an array of length one to read, once it has passed `check_sound`.
-
-    Raises:
-        ConfigurationError: It is not a record of the dtype `GAME`.
-        PositionError: It is not the record of a board.
-    """
+    """A game as an array of length one to read, checked by `check_sound`."""
     batch = batch_of(game, write=False)
     check_sound(batch)
     return batch
 
 
 def check_sound(games: Games, write: bool = False) -> None:
-    """Refuse records whose numbers are not those of a board: kernels take them as points and seats.
-
-    Args:
-        games: (B,) records.
-        write: Whether they will be written.
+    """Refuse (B,) records whose numbers are not those of a board, which kernels take as points.
 
     Raises:
         ConfigurationError: They are no records of the dtype `GAME`, or read-only and will be
@@ -156,18 +139,7 @@ def check_players(num_players: object) -> int:
 def new_games(
     seeds: Sequence[int] | NDArray[Any], num_players: int = 2, rules: Rules | str = "schrum"
 ) -> Games:
-    """Start several games.
-
-    Args:
-        seeds: One per game, 0 to 2**64 - 1.
-        num_players: 2 or 3.
-        rules: Rules, or the name of a preset.
-
-    Raises:
-        ConfigurationError: The number of players or a seed is out of range, or seeds are no
-            sequence.
-        RulesError: The rules are unknown.
-    """
+    """Start several games, one a seed; the arguments are those of `new_game`."""
     numbers, players = Rules.coerce(rules).to_record(), check_players(num_players)
     games = empty_games(count_seeds(seeds))
     games["rules"] = numbers
@@ -215,14 +187,11 @@ def position(
         RulesError: The rules are unknown.
     """
     if array_of(board).ndim != 1 or not all(isinstance(line, str) for line in board):
-        raise PositionError(
-            "The board must be lines of text, one for each row from the top, not"
-            f" {shortened(board)}."
-        )
+        wanted = "lines of text, one for each row from the top"
+        raise PositionError(f"The board must be {wanted}, not {shortened(board)}.")
     if array_of(captured).ndim != 1:
-        raise PositionError(
-            f"captured must be whole numbers, one for each seat, not {shortened(captured)}."
-        )
+        wanted = "whole numbers, one for each seat"
+        raise PositionError(f"captured must be {wanted}, not {shortened(captured)}.")
     rules = Rules(size=len(board)) if rules is None else Rules.coerce(rules)
     games = new_games([seed], num_players, rules)
     game = games[0]
@@ -245,19 +214,15 @@ def position(
 def _check_setup(
     board: Sequence[str], player: int, captured: Sequence[int], rules: Rules, players: int
 ) -> None:
-    if len(board) != rules.size or any(len(line) != rules.size for line in board):
-        raise PositionError(
-            f"The board must be {rules.size} lines of {rules.size} points, not"
-            f" {shortened(list(board))}."
-        )
-    symbols = SYMBOLS[:players]
+    size, symbols = rules.size, (_EMPTY, *SYMBOLS[:players])
+    if len(board) != size or any(len(line) != size for line in board):
+        given = shortened(list(board))
+        raise PositionError(f"The board must be {size} lines of {size} points, not {given}.")
     for r, line in enumerate(board):
         for c, symbol in enumerate(line):
-            if symbol not in (_EMPTY, *symbols):
-                raise PositionError(
-                    f"Row {r}, column {c}: {symbol!r} is no stone."
-                    f" {nearest(symbol, (_EMPTY, *symbols))}"
-                )
+            if symbol not in symbols:
+                hint = nearest(symbol, symbols)
+                raise PositionError(f"Row {r}, column {c}: {symbol!r} is no stone. {hint}")
     whole_number("player", player, 0, players - 1, PositionError)
     limit = {"pairs": 10, "keryo": 15, "none": 1}[rules.captures]
     for taken in captured:
@@ -306,21 +271,17 @@ def check_action(action: object) -> int:
 
 def illegal(game: Game, point: int) -> IllegalActionError:
     """The error for an illegal point: it names the point, why not, and what is legal."""
-    size = int(game.rules.side)
+    size, name = int(game.rules.side), name_of(point, int(game.rules.side))
     if is_over(game):
         return GameOverError(
-            f"The game is over ({ENDINGS[game.ending]}); no point is legal, not"
-            f" {name_of(point, size)}."
+            f"The game is over ({ENDINGS[game.ending]}); no point is legal, not {name}."
         )
     legal = legal_actions(game)
-    shown = ", ".join(name_of(int(p), size) for p in legal[:12]) + (
-        f" and {len(legal) - 12} more" if len(legal) > 12 else ""
-    )
+    shown = ", ".join(name_of(int(p), size) for p in legal[:12])
+    if len(legal) > 12:
+        shown += f" and {len(legal) - 12} more"
     if point == -1:
-        why = (
-            "that is a player's word for none, as of a network on a board of another size than"
-            " its own"
-        )
+        why = "-1 is a player's word for none, as of a network for boards of another size"
     elif not 0 <= point < size * size:
         why = f"the board has the points 0 to {size * size - 1}"
     elif stones(game)[point // size, point % size]:
@@ -328,7 +289,7 @@ def illegal(game: Game, point: int) -> IllegalActionError:
     else:
         why = f"the opening rule {Rules.from_record(game.rules).opening!r} does not allow it yet"
     return IllegalActionError(
-        f"Point {name_of(point, size)} of seat {game.player} is illegal: {why}. Legal: {shown}."
+        f"Point {name} of seat {game.player} is illegal: {why}. Legal: {shown}."
     )
 
 
@@ -393,20 +354,14 @@ def winner(game: Game) -> int | None:
 
 
 def ending(game: Game) -> str:
-    """The reason why the game is over: `five`, `pairs`, `five+pairs`, `full` (a draw).
-
-    `none` while it is running.
-    """
+    """The reason why the game is over: `five`, `pairs`, `five+pairs`, `full` (a draw) or `none`."""
     return ENDINGS[sound(game)[0].ending]
 
 
 def stones(game: Game) -> NDArray[np.int8]:
     """The board: (size, size) int8, 0 for an empty point, otherwise the seat + 1."""
-    size = int(sound(game)[0].rules.side)
-    rows = (
-        np.asarray(game.stones, np.int64)[:, PAD : PAD + size, None] >> np.arange(PAD, PAD + size)
-        & 1
-    )
+    columns = np.arange(PAD, PAD + int(sound(game)[0].rules.side))
+    rows = np.asarray(game.stones, np.int64)[:, columns, None] >> columns & 1
     return np.asarray(np.tensordot(np.arange(1, MAX_PLAYERS + 1), rows, 1), np.int8)
 
 
@@ -421,10 +376,7 @@ def digest(game: Game) -> str:
 
 
 def name_of(point: int, size: int) -> str:
-    """A point in words, as `D4`: a letter for the column, and the number of the row.
-
-    Rows are counted from the bottom.
-    """
+    """A point in words, as `D4`: a letter for the column, and the row, counted from the bottom."""
     if not 0 <= point < size * size:
         return str(point)
     return f"{COLUMNS[point % size]}{size - point // size}"
@@ -439,9 +391,8 @@ def parse(text: str, size: int) -> int:
     word = text.strip().upper() if isinstance(text, str) else ""
     column, row = COLUMNS[:size].find(word[:1]), word[1:]
     if not word or column < 0 or not row.isdecimal() or not 1 <= int(row) <= size:
-        last = name_of(size - 1, size)
-        raise ConfigurationError(
-            f"{shortened(text)} is no point: a letter from A to {COLUMNS[size - 1]} and a number,"
-            f" A1 to {last}."
+        form = (
+            f"a letter from A to {COLUMNS[size - 1]} and a number, A1 to {COLUMNS[size - 1]}{size}"
         )
+        raise ConfigurationError(f"{shortened(text)} is no point: {form}.")
     return size * (size - int(row)) + column

@@ -54,15 +54,7 @@ Observation: TypeAlias = NDArray[np.float32]
 
 
 class PenteEnv(gymnasium.Env[Observation, np.int64]):
-    """One learner against players; see the module's docstring.
-
-    Attributes:
-        rules: The rules.
-        opponents: The players, clockwise from the learner.
-        num_players: Of the table.
-        encoding: The encoding of the observations.
-        illegal: What an illegal point does.
-    """
+    """One learner against players; see the module's docstring."""
 
     metadata: dict[str, Any] = {"render_modes": list(INSTALLED_MODES), "render_fps": 2}  # noqa: RUF012 - as Gymnasium has it
 
@@ -190,10 +182,7 @@ class PenteEnv(gymnasium.Env[Observation, np.int64]):
         return core.action_mask(self.game) & (not self._over)
 
     def render(self) -> Any:
-        """The game as `render_mode` says: text (`ansi`), a drawing (`svg`) or its pixels.
-
-        The pixels are `rgb_array`; `human` prints the text.
-        """
+        """The game as `render_mode` says (`monopoly_env.render.drawing.rendered`)."""
         return render(self.game, self.render_mode)
 
     def _observation(self) -> Observation:

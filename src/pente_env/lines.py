@@ -87,10 +87,7 @@ def empty_ahead(game: Game, block: int, direction: int, j: int) -> int:
 
 @kernel
 def _whole_ahead(whole: int, direction: int, j: int) -> int:
-    """A small board as seen j steps before each point.
-
-    What comes in from beyond column 7 stands behind an empty point of that column.
-    """
+    """A small board as seen j steps before each point; column 7 stops the neighbouring rows."""
     steps = j * (8 * DIRECTIONS[direction, 0] + DIRECTIONS[direction, 1])
     return int(whole) >> steps if steps >= 0 else int(whole) << -steps
 
@@ -193,10 +190,7 @@ def _followed(game: Game, seat: int, block: int, direction: int) -> tuple[int, i
 
 @kernel
 def captures(game: Game, seat: int, opponent: int, block: int) -> int:
-    """The points where a bracket around two stones of an opponent closes.
-
-    With the rules of keryo-pente, also around three.
-    """
+    """The points where a bracket around two stones of an opponent closes; in keryo, or three."""
     found = 0
     if game.rules.captures == _NO_CAPTURES:
         return found
@@ -216,10 +210,7 @@ def captures(game: Game, seat: int, opponent: int, block: int) -> int:
 
 @kernel
 def _prospects(game: Game, opponent: int, pairs: bool, block: int) -> int:
-    """The points where a bracket may begin around two stones of an opponent.
-
-    One stands there already, or, if `pairs`, both.
-    """
+    """The points where a bracket may begin around one stone of an opponent; if `pairs`, or two."""
     found = 0
     for direction in range(8):
         second = empty_ahead(game, block, direction, 2)
@@ -257,10 +248,7 @@ def first(game: Game, seat: int, what: int) -> int:
 
 @kernel
 def first_end(game: Game, owner: int, length: int) -> int:
-    """The first point, row by row, at which a run of exactly so many stones of a seat may be ended.
-
-    -1 if there is none.
-    """
+    """The first point, row by row, that ends a run of exactly so many stones of a seat, or -1."""
     for block in range(blocks(game)):
         found = _ends(game, owner, length, block) & legal(game, block)
         if found:

@@ -102,11 +102,9 @@ def put(game: Game, point: int) -> int:
     turn_over(game, seat, r, c)
     game.moves += 1
     game.last = point
+    block, bit = block_of(game, r), bit_of(game, r, c)
     for opponent in range(game.num_players):
-        if (
-            opponent != seat
-            and (captures(game, seat, opponent, block_of(game, r)) >> bit_of(game, r, c)) & 1
-        ):
+        if opponent != seat and (captures(game, seat, opponent, block) >> bit) & 1:
             taken += _take(game, seat, opponent, r, c)
     game.captured[seat] += taken
     _end(game, seat, r, c)
@@ -116,17 +114,13 @@ def put(game: Game, point: int) -> int:
 
 @kernel
 def _take(game: Game, seat: int, opponent: int, r: int, c: int) -> int:
-    """Remove the stones of an opponent between this stone and another of its seat; return how many.
-
-    They are looked for in all eight directions.
-    """
+    """Remove the stones of an opponent that this stone brackets in any direction; how many."""
     taken = 0
     for direction in range(8):
         length = bracketed(game, seat, opponent, r, c, direction)
+        dr, dc = DIRECTIONS[direction, 0], DIRECTIONS[direction, 1]
         for j in range(1, length + 1):
-            turn_over(
-                game, opponent, r + j * DIRECTIONS[direction, 0], c + j * DIRECTIONS[direction, 1]
-            )
+            turn_over(game, opponent, r + j * dr, c + j * dc)
         taken += length
     return taken
 
@@ -135,9 +129,8 @@ def _take(game: Game, seat: int, opponent: int, r: int, c: int) -> int:
 def bracketed(game: Game, seat: int, opponent: int, r: int, c: int, direction: int) -> int:
     """How many stones of an opponent a stone at this point takes in a direction."""
     dr, dc = DIRECTIONS[direction, 0], DIRECTIONS[direction, 1]
-    if not holds(game, opponent, r + dr, c + dc) or not holds(
-        game, opponent, r + 2 * dr, c + 2 * dc
-    ):
+    pair = holds(game, opponent, r + dr, c + dc) and holds(game, opponent, r + 2 * dr, c + 2 * dc)
+    if not pair:
         return 0
     length = 2
     if game.rules.captures == _KERYO and holds(game, opponent, r + 3 * dr, c + 3 * dc):
@@ -212,32 +205,21 @@ def has_five(game: Game) -> bool:
     side = int(game.rules.side)
     for seat in range(game.num_players):
         for point in range(side * side):
-            if holds(game, seat, point // side, point % side) and _makes_five(
-                game, seat, point // side, point % side
-            ):
+            r, c = point // side, point % side
+            if holds(game, seat, r, c) and _makes_five(game, seat, r, c):
                 return True
     return False
 
 
 @kernel
 def is_sound(game: Game) -> bool:
-    """Whether the numbers of a record are those of a board.
-
-    The other kernels take them as points, seats and sets of points.
-    """
-    side, players = int(game.rules.side), int(game.num_players)
-    sound = (
-        MIN_SIZE <= side <= MAX_SIZE
-        and MIN_PLAYERS <= players <= MAX_PLAYERS
-        and 0 <= game.rules.overlines < _OVERLINES
-    )
-    sound = sound and 0 <= game.rules.opening < _OPENINGS and 0 <= game.rules.captures < _CAPTURES
-    sound = (
-        sound
-        and 0 <= game.player < players
-        and NOBODY <= game.winner < players
-        and 0 <= game.ending < len(ENDINGS)
-    )
+    """Whether the numbers of a record are those of a board, which the other kernels rely on."""
+    side, players, rules = int(game.rules.side), int(game.num_players), game.rules
+    sound = MIN_SIZE <= side <= MAX_SIZE and MIN_PLAYERS <= players <= MAX_PLAYERS
+    sound = sound and 0 <= rules.overlines < _OVERLINES
+    sound = sound and 0 <= rules.opening < _OPENINGS and 0 <= rules.captures < _CAPTURES
+    sound = sound and 0 <= game.player < players and NOBODY <= game.winner < players
+    sound = sound and 0 <= game.ending < len(ENDINGS)
     sound = sound and -1 <= game.last < side * side and 0 <= game.moves <= _MOST
     sound = sound and 0 <= game.seed[0] <= _WORD and 0 <= game.seed[1] <= _WORD
     for seat in range(MAX_PLAYERS):
@@ -247,10 +229,7 @@ def is_sound(game: Game) -> bool:
 
 @kernel
 def _is_board(game: Game, side: int) -> bool:
-    """Whether each point is empty or has one stone, and none lies beside the board.
-
-    That must be so in every form in which the record holds the stones.
-    """
+    """Whether all forms of the stones agree: one a point at most, and none beside the board."""
     line, free, whole_free, sound = (1 << side) - 1, 0, 0, True
     whole = on_stack(MAX_PLAYERS, np.int64)
     whole[:] = 0

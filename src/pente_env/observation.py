@@ -63,11 +63,8 @@ def list_stones(game: Game, seat: int, enemy_twice: bool, out: Any) -> int:
     if players == 2:
         third = second if enemy_twice else MAX_PLAYERS - 1  # the stones of a seat that is not there
     for block in range(blocks(game)):
-        own, next_, after = (
-            stones_of(game, seat, block),
-            stones_of(game, second, block),
-            stones_of(game, third, block),
-        )
+        own, next_ = stones_of(game, seat, block), stones_of(game, second, block)
+        after = stones_of(game, third, block)
         first_two, twice, taken = own | next_, next_ & after, own | next_ | after
         # Each step writes two numbers in any case, and keeps the second if there is such a stone
         while taken:
@@ -81,7 +78,7 @@ def list_stones(game: Game, seat: int, enemy_twice: bool, out: Any) -> int:
 
 @kernel
 def write_observation(game: Game, seat: int, encoding: int, out: Any) -> None:
-    """Write what a seat sees."""
+    """Write the observation of a seat."""
     for i in range(len(out)):
         out[i] = 0
     marked = np.empty(len(out) + 3, np.int64)
@@ -90,21 +87,21 @@ def write_observation(game: Game, seat: int, encoding: int, out: Any) -> None:
     if encoding == STANDARD:
         side, players = int(game.rules.side), int(game.num_players)
         for k in range(players):
-            captured = int(game.captured[(seat + k) % players])
-            out[3 * side * side + k] = min(
-                1.0, captured / (15.0 if game.rules.captures == _KERYO else 10.0)
-            )
+            captured, most = int(game.captured[(seat + k) % players]), 10.0
+            if game.rules.captures == _KERYO:
+                most = 15.0
+            out[3 * side * side + k] = min(1.0, captured / most)
 
 
 @entry()
 def write_observations(games: Any, seats: Any, encoding: int, out: Any) -> None:
-    """Write what one seat sees of each game: (B, D)."""
+    """Write the observation of one seat of each game: (B, D)."""
     for i in range(len(games)):
         write_observation(games[i], seats[i], encoding, out[i])
 
 
 def observe(games: Games, seats: NDArray[Any], encoding: str = "standard") -> NDArray[np.float32]:
-    """What one seat sees of each game.
+    """The observation of one seat of each game.
 
     Args:
         games: (B,) records with boards of one size.
@@ -122,9 +119,8 @@ def observe(games: Games, seats: NDArray[Any], encoding: str = "standard") -> ND
     check_sound(games)
     who, sides = check_seats(games, seats), games["rules"]["side"]
     if not len(games) or np.any(sides != sides[0]):
-        raise ConfigurationError(
-            f"There must be boards, and of one size, not of {sorted(set(sides.tolist()))}."
-        )
+        found = sorted(set(sides.tolist()))
+        raise ConfigurationError(f"There must be boards, and of one size, not of {found}.")
     return observe_known(games, who, encoding)
 
 

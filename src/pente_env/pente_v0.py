@@ -85,16 +85,9 @@ def env(
     *,
     illegal: Literal["raise", "penalize", "random"] = "raise",
 ) -> PenteAEC:
-    """Make an environment.
+    """Make an environment; the module's docstring describes the arguments.
 
     It checks actions and their order itself, so it is returned without PettingZoo's wrappers.
-
-    Args:
-        num_players: 2 or 3.
-        rules: Rules, or the name of a preset.
-        encoding: `standard` or `schrum`.
-        render_mode: `ansi`, `human`, `svg`, `rgb_array` or None.
-        illegal: `raise`, `penalize` or `random`; see above.
 
     Raises:
         ConfigurationError: An argument is invalid. The message names what was given and what is

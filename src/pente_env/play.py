@@ -171,7 +171,7 @@ def seated(name: str) -> Player:
 def play(
     games: Games, players: Sequence[Player | None], console: Console, options: PenteOptions
 ) -> None:
-    """Let players and persons put stones until the game is over; None is a person."""
+    """Play to the end; None is a person."""
     game, memory = games[0], np.zeros((len(players), MEMORY))
     watching = None not in players
     while not core.is_over(game):

@@ -58,15 +58,7 @@ def player_kernel(function: Kernel) -> PlayerKernel:
 
 
 class Player:
-    """A kernel with its row of numbers.
-
-    Attributes:
-        name: What tables and messages call it.
-        kernel: The function that chooses points.
-        params: (L,) float64, the row that the kernel reads.
-        watches: Whether the kernel is called before the stones of the others, too.
-        size: Points along a side of the only boards that it plays on; None if it plays on any.
-    """
+    """A kernel with its row of numbers; its attributes are the arguments."""
 
     def __init__(
         self,
@@ -80,12 +72,11 @@ class Player:
         """Make a player.
 
         Args:
-            name: What tables and messages call it.
+            name: Its name in tables and messages.
             kernel: A function decorated with `player_kernel`.
-            params: Its numbers, converted to a float64 row.
-            watches: Whether it is called before the stones of the others, too.
-            size: Points along a side of the only boards that it plays on; by default it plays on
-                any.
+            params: Its numbers, converted to a float64 row, (L,).
+            watches: Whether the kernel is called before the stones of the others, too.
+            size: Points along a side of the only boards that it plays on; None: any.
 
         Raises:
             ConfigurationError: The kernel is not decorated, or the numbers are not one row.
@@ -107,19 +98,9 @@ class Player:
         self.size = size
 
     def with_params(self, params: ArrayLike, name: str | None = None) -> Player:
-        """A player with the same kernel and other numbers.
-
-        Args:
-            params: Its numbers.
-            name: What tables and messages call it; by default what they call this one.
-        """
-        return Player(
-            self.name if name is None else name,
-            self.kernel,
-            params,
-            watches=self.watches,
-            size=self.size,
-        )
+        """A player with the same kernel and other numbers; by default, of the same name."""
+        called = self.name if name is None else name
+        return Player(called, self.kernel, params, watches=self.watches, size=self.size)
 
     def check_board(self, size: int) -> None:
         """Make sure that this player plays on a board of this size.
@@ -128,9 +109,9 @@ class Player:
             ConfigurationError: It plays on boards of another size only.
         """
         if self.size not in (None, size):
+            own = f"{self.size} x {self.size}"
             raise ConfigurationError(
-                f"Player {self.name!r} plays on {self.size} x {self.size} only, not on {size} x"
-                f" {size}."
+                f"Player {self.name!r} plays on {own} only, not on {size} x {size}."
             )
 
     def act(self, games: Games, seat: int, memory: Row) -> int:
