@@ -66,23 +66,6 @@ def test_parse_undoes_describe(preset: str) -> None:
     )
 
 
-@pytest.mark.parametrize("preset", me.Rules.presets())
-def test_parse_undoes_describe_at_every_decision(preset: str) -> None:
-    generator, asked = np.random.default_rng(3), set()
-    for seed in range(2):
-        game = me.new_game(3, preset, seed)
-        for _ in range(400):
-            if me.is_over(game):
-                break
-            legal = me.legal_actions(game)
-            asked.add(int(game.decision))
-            assert [
-                actions.parse(actions.describe(action, game), game) for action in legal
-            ] == legal.tolist()
-            me.step(game, int(generator.choice(legal)))
-    assert len(asked) >= 3
-
-
 @pytest.mark.parametrize("decision", [*actions.CHOICES, "sealed_bid"])
 def test_parse_undoes_describe_where_words_depend_on_the_decision(decision: str) -> None:
     game = me.new_game(2)

@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import numpy as np
 import pytest
 
-import agents
 import monopoly_env as me
 from monopoly_env import actions
-from monopoly_env.core import batch_of
 from monopoly_env.facts.board import LOT_NAME, SQUARE_NAME
 from monopoly_env.render import narrate, text
 from tests.play import act, land
@@ -80,24 +77,6 @@ def test_a_crowd_and_the_bankrupt() -> None:
 
 
 # --- the story
-
-
-@pytest.mark.parametrize("preset", me.Rules.presets())
-def test_a_told_game_is_the_same_game(preset: str) -> None:
-    told, plain = me.new_game(3, preset, seed=8), me.new_game(3, preset, seed=8)
-    policy = agents.make("random")
-    lines = []
-    for _ in range(400):
-        if me.is_over(plain):
-            break
-        action = int(policy.act(agents.Decisions(batch_of(plain), key=np.zeros(1, np.uint64)))[0])
-        batch_of(told)["policy_draws"] = batch_of(plain)["policy_draws"]
-        lines += narrate.step(told, action)
-        me.step(plain, action)
-        assert me.digest(told) == me.digest(plain)
-    assert len(lines) > 100
-    assert all(line.endswith((".", "!")) for line in lines)
-    assert any("throws" in line for line in lines)
 
 
 def test_an_illegal_action_is_refused_without_a_trace() -> None:

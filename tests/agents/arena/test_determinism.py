@@ -14,7 +14,6 @@ import pytest
 
 import monopoly_env as me
 from agents import arena
-from monopoly_env import monopoly_v0
 from monopoly_env.engine.randomness import POLICIES
 from monopoly_env.kernels.philox import philox
 from monopoly_env.render import narrate
@@ -75,23 +74,6 @@ def test_a_game_of_a_batch_is_the_game_alone(
     for seed, story in stories.items():
         assert story == alone(seed, decisions, players, rules)
         assert len(set(story)) == len(story) > 20
-
-
-@pytest.mark.parametrize("preset", me.Rules.presets())
-def test_the_aec_environment_plays_the_game_alone(preset: str) -> None:
-    env = monopoly_v0.env(3, preset) if preset != "ocnaru" else monopoly_v0.env(2, preset)
-    players = len(env.possible_agents)
-    env.reset(seed=31)
-    story, number = [me.digest(env.game)], 0
-    while number < 300 and not me.is_over(env.game):
-        if env.terminations[env.agent_selection]:
-            env.step(None)
-            continue
-        env.step(choose(np.flatnonzero(env.last()[0]["action_mask"]), 31, number))
-        story.append(me.digest(env.game))
-        number += 1
-    assert story == alone(31, 300, players, preset)
-    assert len(story) > 20
 
 
 def test_the_same_seed_twice() -> None:
