@@ -91,7 +91,7 @@ def gains(options: Options) -> Iterator[dict[str, Any]]:
                 "variance": kept, "whole": _whole_luck(found),
                 "milliseconds": 1000 * plain_seconds / plain.games,
                 "adjusted_milliseconds": 1000 * seconds / found.games,
-                "pays_from": _pays_from(kept, seconds - plain_seconds, found.games),
+                "pays_from": pays_from(kept, seconds - plain_seconds, found.games),
             }  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def _timed(names: Sequence[str], options: Options, adjust: str | None) -> tuple[
     return found, time.process_time() - began
 
 
-def _pays_from(kept: float, seconds: float, games: int) -> float | None:
+def pays_from(kept: float, seconds: float, games: int) -> float | None:
     """Milliseconds that a plain game must take for fewer, adjusted games to be faster.
 
     They give the same interval sooner then. None: they never do.

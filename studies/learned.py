@@ -114,12 +114,13 @@ def measure(name: str, options: Options, console: Console) -> Iterator[dict[str,
         rules for rules in PRESETS if Rules.preset(rules).changed() == agent.options()["rules"]
     )
     for opponent in track((*field.trained, *field.unseen), name, console=console):
-        yield _row(agent, rules, opponent, field, options)
+        yield compared(agent, rules, opponent, field, options)
 
 
-def _row(
+def compared(
     agent: LearnedAgent, rules: str, opponent: str, field: Field, options: Options
 ) -> dict[str, Any]:
+    """Play an agent and the evolved one against an opponent."""
     players = options.num_players or agent.num_players
     seating = Seating((resolve(opponent),) * (players - 1), Rules.preset(rules))
     score, beside = arena.against([agent, field.evolved], [seating], [options.games], options.seed)

@@ -61,7 +61,7 @@ GENERATIONS: Final = {"two": 2000, "pairs": 900, "better": 2000} | {
 _LONGEST_PIECE: Final = 16_384  # games on one core of a cluster at a time
 NETWORKS: Final = ("feed_forward", "recurrent", "attentive")
 NETWORK: Final = "network.npz"
-_FINAL: Final = 1 << 20  # in the seed of the games at the end: no run has so many generations
+FINAL: Final = 1 << 20  # in the seed of the games at the end: no run has so many generations
 
 
 # --- settings
@@ -313,7 +313,7 @@ class PenteSearch(ComparedSearch):
         super().__init__(options, shape, place=place)
         self.hall: HallOfFame | None = None
         if options.experiment == "hall":
-            members = esp.generator_of(options.seed, _FINAL).uniform(
+            members = esp.generator_of(options.seed, FINAL).uniform(
                 -options.weights, options.weights, (INITIAL_MEMBERS, shape[0] * shape[1])
             )
             self.hall = HallOfFame(members, self.like, self.packed)
@@ -415,7 +415,7 @@ class PenteSearch(ComparedSearch):
         }
         write_arrays(run.folder / NETWORK, saved)
         experiment = options.games_of(options.final_matches)
-        scores = self.evaluate(best, experiment, self.game_seed(_FINAL))
+        scores = self.evaluate(best, experiment, self.game_seed(FINAL))
         tests = []
         for name, won in zip(self.names, scores.won[0], strict=True):
             # who plays without chance plays one match

@@ -431,12 +431,12 @@ def _compare_all(name: str, results: Results) -> tuple[list[Comparison], tuple[i
     ]
     sums = [
         compare(figure, sample(results, figure.agent))
-        for figure in (*_summed(figures), *_lengths(figures))
+        for figure in (*wins_of_pairs(figures), *lengths_of_pairs(figures))
     ]
     return sums, (len(wins), sum(not comparison.agrees for comparison in wins))
 
 
-def _summed(figures: list[Published]) -> list[Published]:
+def wins_of_pairs(figures: list[Published]) -> list[Published]:
     """The wins of each agent against all others, from the figures of all pairs."""
     wins: dict[str, float] = {}
     games: dict[str, int] = {}
@@ -452,7 +452,7 @@ def _summed(figures: list[Published]) -> list[Published]:
     ]
 
 
-def _lengths(figures: list[Published]) -> list[Published]:
+def lengths_of_pairs(figures: list[Published]) -> list[Published]:
     """The mean length of all games, and how many hit the cap, from the figures of all pairs."""
     lengths = []
     for metric in ("capped", "turns_mean"):

@@ -364,8 +364,8 @@ def section(name: str, kept: Kept, page: Page) -> str:
         [
             picture,
             table(heads, rows),
-            *_seats(cells, tests),
-            *(_perfection(cells) if name in _HIS else []),
+            *won_by_seat(cells, tests),
+            *(perfection(cells) if name in _HIS else []),
         ]
     )
 
@@ -377,10 +377,10 @@ def _row(cell: str, runs: Sequence[Finished], tests: Sequence[str]) -> tuple[str
     columns = [rates[:, n] for n in range(len(tests))] + (
         [rates.mean(axis=1)] if len(tests) > 1 else []
     )
-    return (f"`{cell}`", str(len(runs)), length, *(_share(column) for column in columns))
+    return (f"`{cell}`", str(len(runs)), length, *(share_of_runs(column) for column in columns))
 
 
-def _seats(cells: Mapping[str, Sequence[Finished]], tests: Sequence[str]) -> list[str]:
+def won_by_seat(cells: Mapping[str, Sequence[Finished]], tests: Sequence[str]) -> list[str]:
     """What the best networks won from each seat, means over runs.
 
     Text and table, or nothing if no run was kept with it.
@@ -409,7 +409,7 @@ def _seats(cells: Mapping[str, Sequence[Finished]], tests: Sequence[str]) -> lis
     )
 
 
-def _perfection(cells: Mapping[str, Sequence[Finished]]) -> list[str]:
+def perfection(cells: Mapping[str, Sequence[Finished]]) -> list[str]:
     """When champions first won all games of a test, and whether they went on to.
 
     Text and table, or nothing if none ever did.
@@ -445,7 +445,7 @@ def _perfection(cells: Mapping[str, Sequence[Finished]]) -> list[str]:
     ]
 
 
-def _share(rates: NDArray[np.float64]) -> str:
+def share_of_runs(rates: NDArray[np.float64]) -> str:
     """The mean over runs, with its 95% interval by Student's t.
 
     Of two runs, which have hardly an interval, both.

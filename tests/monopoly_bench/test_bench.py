@@ -15,7 +15,7 @@ import agents
 import monopoly_env as me
 from monopoly_bench import __main__ as front
 from monopoly_bench import make, suite, task
-from monopoly_bench.puzzles import KINDS, Puzzle
+from monopoly_bench.puzzles import KINDS, Puzzle, save
 from monopoly_bench.puzzles.mine import PuzzleSearch
 from monopoly_bench.result import ABSENT
 from monopoly_bench.tasks import TASKS, deal, kingmaker, puzzles, strangers
@@ -105,7 +105,9 @@ def test_solutions_have_no_regret() -> None:
     assert puzzles.run(Scripted(lambda game: best[which(game)], num_players=2), QUICK).count > 0
 
 
-def test_an_answer_without_a_label_is_compared_with_the_solution_over_the_same_luck() -> None:
+def test_an_answer_without_a_label_is_compared_with_the_solution_over_the_same_luck(
+    tmp_path: Path,
+) -> None:
     puzzle = max(
         (one for one in SUITE.puzzles if one.kind == "bid"), key=lambda one: one.replay.actions.size
     )
@@ -113,7 +115,9 @@ def test_an_answer_without_a_label_is_compared_with_the_solution_over_the_same_l
     action = next(
         int(action) for action in core.legal_actions(puzzle.game) if int(action) not in labelled
     )
-    regret = puzzles._regret(puzzle, action, task.TaskSetting(SUITE, False, 1))
+    save(tmp_path / "puzzles.json", [puzzle])
+    only = dataclasses.replace(SUITE, folder=tmp_path)
+    regret = puzzles.run(Scripted(lambda game: action), task.TaskSetting(only, False, 1)).score
     both = puzzles.shares_of_actions(
         puzzle.game, [puzzle.best.action, action], puzzles.PLAYOUTS, puzzle.seed, 1
     )

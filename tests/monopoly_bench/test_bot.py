@@ -108,11 +108,22 @@ def test_bots_talk_and_the_recording_keeps_it(tmp_path: Path) -> None:
     assert texts[:2] == [(0, "Hello all."), (1, "You said Hello all.")]
     assert [given.seat for given in played.talk.given] == [0]
     assert (talker.talk, silent.talk, silent.replay.talk) == (None, None, ())
-    assert talker._history.since(played.game) == []
     path = replays.save(tmp_path / "talk.replay", [silent.replay, played.replay])
     assert replays.load(path) == [silent.replay, played.replay]
     again = talk.conversation(replays.load(path)[1])
     assert (again.spoken, again.given) == (played.talk.spoken, played.talk.given)
+
+
+def test_a_second_game_of_the_same_seed_begins_without_history() -> None:
+    bot = program(
+        "print(json.dumps({'action': decision['legal'][0]['action'], 'message':"
+        " str(decision['history'])}))"
+    )
+    played = [play([bot, "random/no_trades"], seed=2, talk=True, turn_limit=1) for _ in range(2)]
+    bot.close()
+    first, second = (game.talk.spoken for game in played if game.talk is not None)
+    assert first[0].message.text == "[]"
+    assert first == second
 
 
 def test_what_a_bot_can_not_say_is_told() -> None:

@@ -147,11 +147,9 @@ def test_mistakes_are_told_and_change_nothing() -> None:
     play(session)
 
 
-def test_the_end_of_a_game_and_the_most_games() -> None:
+def test_the_end_of_a_game_and_the_most_games(monkeypatch: pytest.MonkeyPatch) -> None:
     tables = ours.GuestGames()
-    tables.new_game(["random/no_trades"], "official", 1)
-    table = tables._find("game-1")
-    table.match.game = me.position(
+    won = me.position(
         2,
         turn=1,
         cash=[100, 1],
@@ -159,8 +157,10 @@ def test_the_end_of_a_game_and_the_most_games() -> None:
         positions=[0, 36],
         throws=[(1, 2)],
     )
-    table.play_on()
-    assert "The game is over: you have won." in table.shown()
+    with monkeypatch.context() as patch:
+        patch.setattr(me.core, "new_game", lambda *_: won)
+        told = tables.new_game(["random/no_trades"])["told"]
+    assert "The game is over: you have won." in told
     assert (tables.observe("game-1")["over"], tables.observe("game-1")["winner"]) == (True, 0)
     assert tables.legal_actions("game-1") == []
     for seed in range(ours.MOST_GAMES):

@@ -38,9 +38,9 @@ def test_slow_games_gain_most() -> None:
 
     1 ms of a plain game is 0.5 games of 2 ms each.
     """
-    assert adjusted._pays_from(0.5, 2.4, 2400) == pytest.approx(1.0)
-    assert adjusted._pays_from(0.75, 2.4, 2400) == pytest.approx(3.0)
-    assert adjusted._pays_from(1.0, 2.4, 2400) is None
+    assert adjusted.pays_from(0.5, 2.4, 2400) == pytest.approx(1.0)
+    assert adjusted.pays_from(0.75, 2.4, 2400) == pytest.approx(3.0)
+    assert adjusted.pays_from(1.0, 2.4, 2400) is None
 
 
 def test_a_mean_that_is_changed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,7 @@ def test_tables_hold_what_was_measured() -> None:
 def test_what_ships_is_half_as_long_and_plays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(shipped, "_FOLDER", tmp_path)
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
     worst, player = EspPlayer("recurrent", 3), EspPlayer("recurrent", 3)
     draw = np.random.default_rng(5)
     worst.set_arrays(

@@ -60,14 +60,14 @@ def test_a_run_that_is_stopped_leaves_the_rows_that_are_there(
     monkeypatch.setitem(
         learned.FIELDS, "ppo/best/two", learned.Field("random", ("random", "strategic"), ())
     )
-    row = learned._row
+    compared = learned.compared
 
     def stopped(agent: Any, rules: str, opponent: str, *others: Any) -> dict[str, Any]:
         if opponent == "strategic":
             raise KeyboardInterrupt
-        return row(agent, rules, opponent, *others)
+        return compared(agent, rules, opponent, *others)
 
-    monkeypatch.setattr(learned, "_row", stopped)
+    monkeypatch.setattr(learned, "compared", stopped)
     assert (
         learned.main(["--only", "ppo/best/two", "--games", "2", "--out", str(tmp_path / "page.md")])
         != 0

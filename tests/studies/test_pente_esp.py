@@ -92,7 +92,7 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(
         execute(dataclasses.replace(cut, resume=True, hidden=4), quietly())
     player, tests = pente.load(whole.out / "network.npz"), begun.games_of(begun.final_matches)
     seed = int(
-        np.random.SeedSequence((begun.seed, pente_esp._FINAL, begun.length)).generate_state(1)[0]
+        np.random.SeedSequence((begun.seed, pente_esp.FINAL, begun.length)).generate_state(1)[0]
     )
     again = evaluate(player.params[None], player, tests, seed)
     assert again.wins[0].tolist() == [test["wins_by_seat"] for test in results["tests"]]
@@ -179,7 +179,7 @@ def test_the_command_evolves_and_the_saved_network_plays(
     search = dataclasses.replace(SCHRUM, hidden=3, neurons=8).search()
     search.step = 2
     again = evaluate(
-        player.params[None], player, SCHRUM.games_of(3), search.game_seed(pente_esp._FINAL)
+        player.params[None], player, SCHRUM.games_of(3), search.game_seed(pente_esp.FINAL)
     )
     assert again.wins[0].tolist() == [test["wins_by_seat"] for test in told["tests"]]
     assert main(words) == 2

@@ -85,9 +85,8 @@ def test_every_experiment_has_its_figures_and_all_figures_are_used() -> None:
 
 def test_the_wins_of_all_pairs_add_up_to_the_published_shares() -> None:
     """The facts: Completionist .579, algorithmic .421, random .030 of their own 330 games."""
-    summed = {
-        figure.agent: figure for figure in literature._summed(literature.published("twelve_july"))
-    }
+    wins = literature.wins_of_pairs(literature.published("twelve_july"))
+    summed = {figure.agent: figure for figure in wins}
     assert summed["strategic/completionist"].value == pytest.approx(0.579, abs=5e-4)
     assert summed["ocnaru/algorithmic"].value == pytest.approx(0.421, abs=5e-4)
     assert summed["ocnaru/random"].value == pytest.approx(0.030, abs=5e-4)
@@ -140,7 +139,7 @@ def test_a_sample_without_an_agent_is_all_games(results: agents.Results) -> None
 
 def test_the_lengths_of_all_pairs_are_one_figure() -> None:
     """The facts: 197 of the 1,980 games at the cap."""
-    capped, mean = literature._lengths(literature.published("twelve_july"))
+    capped, mean = literature.lengths_of_pairs(literature.published("twelve_july"))
     assert (capped.value, capped.games) == (pytest.approx(197 / 1980), 1980)
     assert 200 < mean.value < 350
 

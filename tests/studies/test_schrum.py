@@ -86,21 +86,21 @@ def test_the_page_says_when_champions_first_won_all_games() -> None:
         for first, least in ((3, 1.0), (8, 0.9), (0, 0.9))
     ]
     # the last was kept without
-    _, rows = schrum._perfection({"cell": [*runs, Finished(9, {}, [], "")]})
+    _, rows = schrum.perfection({"cell": [*runs, Finished(9, {}, [], "")]})
     assert rows.splitlines()[2:] == ["| `cell` | a | 2 of 3 | 6 (3 to 8) | 1 |"]
-    assert schrum._perfection({"cell": runs[1:2]})[1].splitlines()[2:] == [
+    assert schrum.perfection({"cell": runs[1:2]})[1].splitlines()[2:] == [
         "| `cell` | a | 1 of 1 | 8 | 0 |"
     ]
-    assert schrum._perfection({"cell": runs[2:]}) == []
+    assert schrum.perfection({"cell": runs[2:]}) == []
 
 
 def test_the_page_says_what_was_won_from_each_seat() -> None:
     runs = [Finished(9, {}, [], "", seats={"a": [first, 0.5]}) for first in (0.5, 1.0)]
-    _, rows = schrum._seats(
+    _, rows = schrum.won_by_seat(
         {"cell": [*runs, Finished(9, {}, [], "")], "old": [Finished(9, {}, [], "")]}, ["a", "b"]
     )
     assert rows.splitlines()[2:] == ["| `cell` | 2 | 75% / 50% |  |"]
-    assert schrum._seats({"old": [Finished(9, {}, [], "")]}, ["a"]) == []
+    assert schrum.won_by_seat({"old": [Finished(9, {}, [], "")]}, ["a"]) == []
 
 
 def test_cells_are_settings_that_can_be_played() -> None:
@@ -122,10 +122,10 @@ def test_cells_are_settings_that_can_be_played() -> None:
 
 
 def test_a_share_has_an_interval_if_there_are_several_runs() -> None:
-    assert schrum._share(np.array([0.5])) == "50.0%"
-    assert schrum._share(np.array([0.4, 0.6])) == "40.0% and 60.0%"
-    assert schrum._share(np.array([0.4, 0.5, 0.6])) == "50.0% ± 24.8"
-    assert schrum._share(np.array([0.4, np.nan])) == ""
+    assert schrum.share_of_runs(np.array([0.5])) == "50.0%"
+    assert schrum.share_of_runs(np.array([0.4, 0.6])) == "40.0% and 60.0%"
+    assert schrum.share_of_runs(np.array([0.4, 0.5, 0.6])) == "50.0% ± 24.8"
+    assert schrum.share_of_runs(np.array([0.4, np.nan])) == ""
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from monopoly_env.policy import files
 
 # The files hold bytes, so that the wheel stays small: `python -m studies.learned --ship
 # RUN/agent.safetensors NAME` writes them.
-_FOLDER: Final = Path(__file__).parent / "data"
+FOLDER: Final = Path(__file__).parent / "data"
 _STEP: Final = ".step"  # after the name of a matrix: what its bytes are multiplied by, row by row
 _LARGEST: Final = 127
 # By name: the file, and what the agent is for.
@@ -31,7 +31,7 @@ _AGENTS: Final = {
 
 def _factory(name: str, file: str, about: str) -> Callable[..., LearnedAgent]:
     def make(temperature: float | None = None) -> LearnedAgent:
-        written, arrays = files.read(_FOLDER / file)
+        written, arrays = files.read(FOLDER / file)
         options = written["options"] | ({} if temperature is None else {"temperature": temperature})
         agent = LearnedAgent(**options, name=name)
         agent.set_arrays(_wide(arrays))
@@ -51,7 +51,7 @@ POLICIES: Final[dict[str, Callable[..., LearnedAgent]]] = {
 
 def write(agent: LearnedAgent, name: str) -> None:
     """Keep an agent in the library, under the name of a file."""
-    files.write(_FOLDER / f"{name}{files.SUFFIX}", agent.header(), _narrow(agent.arrays()))
+    files.write(FOLDER / f"{name}{files.SUFFIX}", agent.header(), _narrow(agent.arrays()))
 
 
 def _narrow(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

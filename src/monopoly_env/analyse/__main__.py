@@ -133,9 +133,9 @@ def _saved(options: AnalysisOptions, console: Console) -> int:
         return 0
     console.print(to_text(game), markup=False, highlight=False)
     console.print(_shares_table(played))
-    console.print(_actions_table(compared, f"Player {game.player} decides: {compared.decision}"))
+    console.print(actions_table(compared, f"Player {game.player} decides: {compared.decision}"))
     if offers:
-        console.print(_actions_table(offers, "Offers, beside none"))
+        console.print(actions_table(offers, "Offers, beside none"))
     return 0
 
 
@@ -289,7 +289,8 @@ def _shares_table(played: Playouts) -> TextTable:
     return table
 
 
-def _actions_table(compared: Comparison, title: str) -> TextTable:
+def actions_table(compared: Comparison, title: str) -> TextTable:
+    """The candidates of a comparison, best first."""
     table = _table(title, "share", "to best", "95% interval", "plays", "action")
     best, *others = compared.candidates
     interval = f"{best.low:.2f} to {best.high:.2f}"

@@ -410,7 +410,7 @@ def test_an_agent_that_ships_is_kept_in_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agent = agents.make("ppo/best/two")
-    monkeypatch.setattr(shipped, "_FOLDER", tmp_path)
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
     arrays = agent.arrays() | {"buy.0.bias": np.full_like(agent.arrays()["buy.0.bias"], 0.1234567)}
     arrays["buy.1.weight"][3] = 0  # a row without a step
     agent.set_arrays(arrays)
@@ -428,7 +428,7 @@ def test_an_agent_that_ships_is_kept_in_bytes(
 
 
 def test_all_that_ship_take_less_than_eight_megabytes() -> None:
-    assert 0 < sum(path.stat().st_size for path in shipped._FOLDER.iterdir()) < 8_000_000
+    assert 0 < sum(path.stat().st_size for path in shipped.FOLDER.iterdir()) < 8_000_000
 
 
 def test_errors() -> None:

@@ -15,7 +15,7 @@ import agents
 import monopoly_env as me
 from monopoly_env import replays
 from monopoly_env.actions import A_BUY, A_REPLY, A_TRADE, A_TURN, DECISION_NAMES, OFFERING
-from monopoly_env.analyse.__main__ import _actions_table, main
+from monopoly_env.analyse.__main__ import actions_table, main
 from monopoly_env.analyse.actions import WholeOffer, compare_actions
 from monopoly_env.analyse.history import history
 from monopoly_env.analyse.playouts import rollout
@@ -105,7 +105,7 @@ def test_a_dropped_action_shows_no_share_of_its_luckier_playouts() -> None:
         f"{one.difference:+.3f}" for one in others
     ]
     assert verdict == compared.verdict
-    table = _actions_table(compared, "")
+    table = actions_table(compared, "")
     shares, differences = (list(column.cells) for column in table.columns[:2])
     assert shares == [f"{best.share:.3f}", *[""] * len(others)]
     assert differences == ["", *(f"{one.difference:+.3f}" for one in others)]

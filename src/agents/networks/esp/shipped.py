@@ -16,11 +16,11 @@ from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.policy import files
 
 # The files hold float16: `python -m studies.esp_monopoly --ship RUN/best.safetensors` writes them.
-_FOLDER: Final = Path(__file__).parent / "data"
+FOLDER: Final = Path(__file__).parent / "data"
 
 
 def _file(form: str) -> Path:
-    return _FOLDER / f"{form}{files.SUFFIX}"
+    return FOLDER / f"{form}{files.SUFFIX}"
 
 
 def _factory(form: str) -> Callable[..., EspPlayer]:
