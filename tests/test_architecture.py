@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+
+from tests.programs import python
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [
@@ -22,7 +22,7 @@ SOURCES = [
 
 
 # of named tuples and notebooks, public in spite of their names
-PUBLIC = {"_asdict", "_fields", "_make", "_replace", "_repr_html_"}
+PUBLIC = {"_asdict", "_fields", "_make", "_replace", "_repr_html_", "_repr_svg_"}
 
 
 def private(name: str) -> bool:
@@ -200,14 +200,7 @@ def test_functions_fit_a_screen_and_classes_a_page_and_a_class_has_a_name_of_its
 
 
 def test_the_picture_of_the_packages_is_up_to_date() -> None:
-    done = subprocess.run(
-        [sys.executable, "docs/packages.py", "--check"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    python("docs/packages.py", "--check", folder=ROOT)
 
 
 def test_the_files_that_the_design_names_exist() -> None:

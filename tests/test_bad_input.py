@@ -12,7 +12,6 @@ import inspect
 import math
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +26,9 @@ import monopoly_env as me
 from agents import arena
 from agents.arena.ratings import Ratings
 from monopoly_env import actions, core, encoding, errors, monopoly_v0, replays, rewards
+from monopoly_env.envs import vector
 from monopoly_env.files import read_file
+from tests.programs import python
 
 
 @pytest.mark.parametrize(
@@ -95,156 +96,123 @@ def test_what_is_no_whole_number_in_range_is_refused(
 
 # --- names
 
-# What is called, the name given, the error, and the nearest valid name.
-ALL_NAMES = ("`agents.names()`",)
-MISSPELT: dict[
-    str, tuple[Callable[[str], Any], str, type[me.MonopolyError], str, tuple[str, ...]]
-] = {
-    "preset": (me.Rules.preset, "oficial", me.RulesError, "official", me.Rules.presets()),
-    "rules of a game": (
-        lambda name: me.new_game(2, name),
-        "ocnaro",
+
+def learner(**options: Any) -> Any:
+    """The environment of Gymnasium."""
+    return gymnasium.make("monopoly_env/Monopoly-v0", **options)
+
+
+PAIR = ["random", "random"]
+# Error, valid names that it tells, and what is called, the name given and the nearest valid one.
+MISSPELT: list[tuple[type[me.MonopolyError], tuple[str, ...], dict[str, Any]]] = [
+    (
         me.RulesError,
-        "ocnaru",
         me.Rules.presets(),
+        {
+            "preset": (me.Rules.preset, "oficial", "official"),
+            "rules of a game": (lambda name: me.new_game(2, name), "ocnaro", "ocnaru"),
+            "rules of a vector": (lambda name: me.VectorMonopoly(2, 2, name), "clasic", "classic"),
+            "rules in PettingZoo": (lambda name: monopoly_v0.env(2, name), "anytime", "any_time"),
+            "rules of an arena": (lambda name: arena.play(PAIR, 2, name), "mukahr", "mukhar"),
+        },
     ),
-    "rules of a vector": (
-        lambda name: me.VectorMonopoly(2, 2, name),
-        "clasic",
+    (
         me.RulesError,
-        "classic",
-        me.Rules.presets(),
-    ),
-    "rules of an environment": (
-        lambda name: monopoly_v0.env(rules=name),
-        "anytime",
-        me.RulesError,
-        "any_time",
-        me.Rules.presets(),
-    ),
-    "rules of an arena": (
-        lambda name: arena.play(["random", "random"], 2, name),
-        "mukahr",
-        me.RulesError,
-        "mukhar",
-        me.Rules.presets(),
-    ),
-    "option": (
-        lambda name: me.Rules.preset("uk", **{name: 1}),
-        "start_csh",
-        me.RulesError,
-        "start_cash",
         ("start_cash", "auction"),
+        {
+            "option": (lambda name: me.Rules.preset("uk", **{name: 1}), "start_csh", "start_cash"),
+            "option of from_dict": (
+                lambda name: me.Rules.from_dict({name: 1}),
+                "actions",
+                "auction",
+            ),
+        },
     ),
-    "option of from_dict": (
-        lambda name: me.Rules.from_dict({name: 1}),
-        "actions",
+    (
         me.RulesError,
-        "auction",
-        ("start_cash",),
-    ),
-    "value of an option": (
-        lambda name: me.Rules(auction=name),
-        "englisch",
-        me.RulesError,
-        "english",
         ("sealed_second_price", "none"),
+        {"value of an option": (lambda name: me.Rules(auction=name), "englisch", "english")},
     ),
-    "policy": (agents.make, "algoritmic", me.ConfigurationError, "algorithmic", ALL_NAMES),
-    "policy of an arena": (
-        lambda name: arena.play([name, "random"], 2),
-        "randm",
+    (
         me.ConfigurationError,
-        "random",
-        ALL_NAMES,
+        ("`agents.names()`",),
+        {
+            "policy": (agents.make, "algoritmic", "algorithmic"),
+            "policy of an arena": (lambda name: arena.play([name, "random"], 2), "randm", "random"),
+            "opponent": (
+                lambda name: me.VectorMonopoly(2, 2, opponents=[name]),
+                "random/no_trade",
+                "random/no_trades",
+            ),
+            "opponent in Gymnasium": (
+                lambda name: learner(opponents=[name]),
+                "algorithm",
+                "algorithmic",
+            ),
+        },
     ),
-    "opponent": (
-        lambda name: me.VectorMonopoly(2, 2, opponents=[name]),
-        "random/no_trade",
+    (
         me.ConfigurationError,
-        "random/no_trades",
-        ALL_NAMES,
-    ),
-    "opponent of an environment": (
-        lambda name: gymnasium.make("monopoly_env/Monopoly-v0", opponents=[name]),
-        "algorithm",
-        me.ConfigurationError,
-        "algorithmic",
-        ALL_NAMES,
-    ),
-    "encoding": (encoding.make, "standart", me.ConfigurationError, "standard", encoding.NAMES),
-    "encoding of names": (
-        encoding.names,
-        "ocnaru10",
-        me.ConfigurationError,
-        "ocnaru100",
         encoding.NAMES,
+        {
+            "encoding": (encoding.make, "standart", "standard"),
+            "encoding of names": (encoding.names, "ocnaru10", "ocnaru100"),
+            "encoding of a vector": (
+                lambda name: me.VectorMonopoly(2, 2, encoding=name),
+                "stndard",
+                "standard",
+            ),
+            "encoding in PettingZoo": (lambda name: monopoly_v0.env(encoding=name), "std", ""),
+        },
     ),
-    "encoding of a vector": (
-        lambda name: me.VectorMonopoly(2, 2, encoding=name),
-        "stndard",
+    (
         me.ConfigurationError,
-        "standard",
-        encoding.NAMES,
-    ),
-    "encoding of an environment": (
-        lambda name: monopoly_v0.env(encoding=name),
-        "std",
-        me.ConfigurationError,
-        "",
-        encoding.NAMES,
-    ),
-    "reward": (rewards.make, "networth", me.ConfigurationError, "net_worth", rewards.names()),
-    "reward of a vector": (
-        lambda name: me.VectorMonopoly(2, 2, reward=name),
-        "wins",
-        me.ConfigurationError,
-        "win",
         rewards.names(),
+        {
+            "reward": (rewards.make, "networth", "net_worth"),
+            "reward of a vector": (
+                lambda name: me.VectorMonopoly(2, 2, reward=name),
+                "wins",
+                "win",
+            ),
+            "reward in PettingZoo": (lambda name: monopoly_v0.env(reward=name), "ranks", "rank"),
+        },
     ),
-    "reward of an environment": (
-        lambda name: monopoly_v0.env(reward=name),
-        "ranks",
+    (
         me.ConfigurationError,
-        "rank",
-        rewards.names(),
-    ),
-    "head": (
-        lambda name: actions.HEADS[name],
-        "bulid",
-        me.ConfigurationError,
-        "build",
         actions.HEAD_NAMES,
+        {"head": (lambda name: actions.HEADS[name], "bulid", "build")},
     ),
-    "action, from afar": (actions.parse, "raise", me.ConfigurationError, "", ()),
-    "action": (actions.parse, "build Bordwalk", me.ConfigurationError, "build boardwalk", ()),
-    "deck": (
-        lambda name: me.position(jail_cards={0: [name]}),
-        "chanse",
-        me.PositionError,
-        "chance",
-        ("community_chest",),
+    (
+        me.ConfigurationError,
+        (),
+        {
+            "action, from afar": (actions.parse, "raise", ""),
+            "action": (actions.parse, "build Bordwalk", "build boardwalk"),
+        },
     ),
-    "lot": (
-        lambda name: me.position(lots={0: [name]}),
-        "Bordwalk",
+    (
         me.PositionError,
-        "Boardwalk",
+        ("chance", "community_chest"),
+        {"deck": (lambda name: me.position(jail_cards={0: [name]}), "chanse", "chance")},
+    ),
+    (
+        me.PositionError,
         ("Park Place", "Water Works"),
+        {"lot": (lambda name: me.position(lots={0: [name]}), "Bordwalk", "Boardwalk")},
     ),
-    "card": (
-        lambda name: me.position(chance=[name]),
-        "dividnd",
+    (
         me.PositionError,
-        "dividend",
         ("chairman",),
+        {"card": (lambda name: me.position(chance=[name]), "dividnd", "dividend")},
     ),
-}
+]
+CALLS = {what: (e, v, *row) for e, v, rows in MISSPELT for what, row in rows.items()}
 
 
-@pytest.mark.parametrize("what", MISSPELT)
+@pytest.mark.parametrize("what", CALLS)
 def test_unknown_names_are_refused_with_the_nearest(what: str) -> None:
-    call, given, error, nearest, valid = MISSPELT[what]
+    error, valid, call, given, nearest = CALLS[what]
     with pytest.raises(error) as raised:
         call(given)
     said = str(raised.value)
@@ -286,7 +254,7 @@ def test_opponents_must_fill_the_table() -> None:
     with pytest.raises(me.ConfigurationError, match="2 opponents"):
         me.VectorMonopoly(2, 4, opponents=["random", "random"])
     with pytest.raises(me.ConfigurationError, match="2 to 8"):
-        gymnasium.make("monopoly_env/Monopoly-v0", opponents=["random"] * 8)
+        learner(opponents=["random"] * 8)
     with pytest.raises(me.ConfigurationError, match=r"must be a list.*\['random'\]"):
         me.VectorMonopoly(2, 2, opponents="random")
 
@@ -294,7 +262,7 @@ def test_opponents_must_fill_the_table() -> None:
 @pytest.mark.parametrize("seat", [-1, 2, 0.0, "first", None, True])
 def test_a_learner_sits_at_the_table(seat: Any) -> None:
     with pytest.raises(me.ConfigurationError, match="'random' or a seat from 0 to 1"):
-        gymnasium.make("monopoly_env/Monopoly-v0", opponents=["random"], seat=seat)
+        learner(opponents=["random"], seat=seat)
 
 
 @pytest.mark.parametrize(
@@ -412,13 +380,7 @@ def test_any_integers_are_actions(dtype: Any) -> None:
 
 @pytest.mark.parametrize(
     ("value", "dtype"),
-    [
-        (-1, np.int64),
-        (205, np.int64),
-        (2**62, np.int64),
-        (-(2**63), np.int64),
-        (2**64 - 1, np.uint64),
-    ],
+    [*((value, np.int64) for value in (-1, 205, 2**62, -(2**63))), (2**64 - 1, np.uint64)],
 )
 def test_actions_out_of_range(vec: Any, value: int, dtype: Any) -> None:
     before = vec.games.tobytes()
@@ -475,11 +437,9 @@ def test_environments_before_the_beginning_and_after_the_end() -> None:
         env.step(None)
     with pytest.raises(me.GameOverError, match=r"call reset\(\)"):
         env.step(actions.A_TURN)
-    learner = gymnasium.make(
-        "monopoly_env/Monopoly-v0", opponents=["random"], disable_env_checker=True
-    ).unwrapped
+    alone = learner(opponents=["random"], disable_env_checker=True).unwrapped
     with pytest.raises(me.MonopolyError, match=r"call reset\(\)"):
-        learner.step(0)
+        alone.step(0)
 
 
 # --- files and folders
@@ -508,50 +468,35 @@ def test_folders_that_cannot_be_written(what: str, tmp_path: Path) -> None:
     assert len(list((tmp_path / "a" / "new" / "folder").iterdir())) == 1
 
 
-COMMANDS: list[tuple[str, list[str], str]] = [
-    (
-        "monopoly_env.validate.__main__",
-        ["landing", "--throws", "1", "--csv", "{file}/odds.csv"],
-        "Cannot write '{file}/odds.csv'",
+# What is said, by the command line.
+COMMANDS = {
+    "monopoly_env.validate.__main__ landing --throws 1 --csv {file}/odds.csv": (
+        "Cannot write '{file}/odds.csv'"
     ),
-    (
-        "training.tournament",
-        ["--players", "random", "random", "--games", "2", "--out", "{file}/out.json"],
-        "Cannot write",
-    ),
-    ("training.tournament", ["--players", "random", "algoritmic"], "Did you mean 'algorithmic'"),
-    ("training.dqn", ["--steps", "10", "--out", "{file}"], "{file}"),
-    ("training.dqn", ["--expert", "expret"], "Did you mean 'expert'"),
-    ("training.dqn", ["--start", "expert"], "no agent whose networks choose every action"),
-    ("training.dqn", ["--opponents", "self", "human"], "not compiled"),
-    ("training.dqn", ["--num-players", "5"], "--num-players must be from 2 to 4, not 5"),
-    ("training.dqn", ["--preset", "ocnarru"], "Did you mean 'ocnaru'"),
-    ("training.ppo", ["--clip", "0", "--out", "{file}/run"], "--clip must be from"),
-    ("monopoly_env.play", ["--players", "random", "randm"], "Did you mean 'random'"),
-]
+    "training.tournament --players random random --games 2 --out {file}/o.json": "Cannot write",
+    "training.tournament --players random algoritmic": "Did you mean 'algorithmic'",
+    "training.dqn --steps 10 --out {file}": "{file}",
+    "training.dqn --expert expret": "Did you mean 'expert'",
+    "training.dqn --start expert": "no agent whose networks choose every action",
+    "training.dqn --opponents self human": "not compiled",
+    "training.dqn --num-players 5": "--num-players must be from 2 to 4, not 5",
+    "training.dqn --preset ocnarru": "Did you mean 'ocnaru'",
+    "training.ppo --clip 0 --out {file}/run": "--clip must be from",
+    "monopoly_env.play --players random randm": "Did you mean 'random'",
+}
 
 
-@pytest.mark.parametrize(
-    ("module", "arguments", "said"),
-    COMMANDS,
-    ids=[f"{module} {said}" for module, _, said in COMMANDS],
-)
+@pytest.mark.parametrize("line", COMMANDS)
 def test_commands_say_it_in_a_line(
-    module: str,
-    arguments: list[str],
-    said: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The exit status is 2, what is wrong is on stderr, and there is no traceback."""
     (tmp_path / "file").write_text("mine")
-    monkeypatch.setattr(
-        sys, "argv", [module, *(argument.format(file=tmp_path / "file") for argument in arguments)]
-    )
-    assert importlib.import_module(module).main() == 2
+    words = [word.format(file=tmp_path / "file") for word in line.split()]
+    monkeypatch.setattr(sys, "argv", words)
+    assert importlib.import_module(words[0]).main() == 2
     shown = capsys.readouterr().err
-    assert said.format(file=tmp_path / "file") in shown.replace("\n", " ")
+    assert COMMANDS[line].format(file=tmp_path / "file") in shown.replace("\n", " ")
     assert "Traceback" not in shown
     assert (tmp_path / "file").read_text() == "mine"
 
@@ -610,88 +555,38 @@ def test_dictionaries_of_a_position() -> None:
         me.position(2, buildings=["Boardwalk"])  # type: ignore[arg-type]
 
 
-FOREIGN: dict[str, tuple[Callable[[], Any], type[me.MonopolyError], str]] = {
-    "a preset that is a list": (
-        lambda: me.Rules.preset(["uk"]),
-        me.RulesError,
-        r"Unknown preset \['uk'\]",
-    ),
-    "options that are a list": (
-        lambda: me.Rules.from_dict(["auction"]),
-        me.RulesError,
-        "must be a dictionary",
-    ),
-    "options by number": (
-        lambda: me.Rules.from_dict({1: 2}),
-        me.RulesError,
-        "must be a dictionary with their names",
-    ),
-    "an array as an option": (
-        lambda: me.Rules(auction=np.zeros(2)),
-        me.RulesError,
-        "auction=array",
-    ),
-    "a number without end": (
-        lambda: me.Rules(start_cash=10**5000),
-        me.RulesError,
-        "must be a whole number",
-    ),
-    "a policy that is a list": (
-        lambda: agents.make(["expert"]),
+FOREIGN: dict[str, tuple[type[me.MonopolyError], Callable[[], Any]]] = {
+    r"Unknown preset \['uk'\]": (me.RulesError, lambda: me.Rules.preset(["uk"])),
+    "must be a dictionary": (me.RulesError, lambda: me.Rules.from_dict(["auction"])),
+    "must be a dictionary with their names": (me.RulesError, lambda: me.Rules.from_dict({1: 2})),
+    "auction=array": (me.RulesError, lambda: me.Rules(auction=np.zeros(2))),
+    "must be a whole number": (me.RulesError, lambda: me.Rules(start_cash=10**5000)),
+    r"Unknown policy.*\[": (me.ConfigurationError, lambda: agents.make(["expert"])),
+    "Unknown policy.*7": (me.ConfigurationError, lambda: arena.play([7, "random"], 2)),
+    "'networks' cannot be made with .*hidden=7": (me.ConfigurationError, lambda: networks(7)),
+    "whole numbers from 1": (me.ConfigurationError, lambda: networks([0])),
+    "from 1 to 65,536": (me.ConfigurationError, lambda: networks([10**9])),
+    "too large": (me.ConfigurationError, lambda: networks([60_000, 60_000])),
+    "cannot be made": (me.ConfigurationError, lambda: networks([4], rules=3)),
+    "one whole number per game, not 5": (me.ConfigurationError, lambda: me.new_games(5)),
+    r"memory of decisions .* \(1, 64\)": (
         me.ConfigurationError,
-        "Unknown policy",
-    ),
-    "a policy that is a number": (
-        lambda: arena.play([7, "random"], 2),
-        me.ConfigurationError,
-        "Unknown policy",
-    ),
-    "an option of a wrong type": (
-        lambda: agents.make("networks", hidden=7),
-        me.ConfigurationError,
-        "'networks' cannot be made with .*hidden=7",
-    ),
-    "layers of a wrong type": (
-        lambda: agents.make("networks", hidden=[0]),
-        me.ConfigurationError,
-        "whole numbers from 1",
-    ),
-    "a layer without end": (
-        lambda: agents.make("networks", hidden=[10**9]),
-        me.ConfigurationError,
-        "from 1 to 65,536",
-    ),
-    "layers without end": (
-        lambda: agents.make("networks", hidden=[60_000, 60_000]),
-        me.ConfigurationError,
-        "too large",
-    ),
-    "rules that are no dictionary": (
-        lambda: agents.make("networks", hidden=[4], rules=3),
-        me.ConfigurationError,
-        "cannot be made",
-    ),
-    "a number of games for their seeds": (
-        lambda: me.new_games(5),
-        me.ConfigurationError,
-        "one whole number per game, not 5",
-    ),
-    "memory of another length": (
         lambda: agents.Decisions(me.new_games([1]), np.zeros((1, 3))),
-        me.ConfigurationError,
-        r"memory of decisions .* \(1, 64\)",
     ),
-    "a key of another type": (
-        lambda: agents.Decisions(me.new_games([1]), key=np.zeros(1)),
+    "key of decisions must be contiguous uint64": (
         me.ConfigurationError,
-        "key of decisions must be contiguous uint64",
+        lambda: agents.Decisions(me.new_games([1]), key=np.zeros(1)),
     ),
 }
 
 
-@pytest.mark.parametrize("what", FOREIGN)
-def test_values_of_a_wrong_type(what: str) -> None:
-    call, error, said = FOREIGN[what]
+def networks(hidden: Any, **options: Any) -> Any:
+    return agents.make("networks", hidden=hidden, **options)
+
+
+@pytest.mark.parametrize("said", FOREIGN)
+def test_values_of_a_wrong_type(said: str) -> None:
+    error, call = FOREIGN[said]
     with pytest.raises(error, match=said):
         call()
 
@@ -700,7 +595,7 @@ def test_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> Any:
         raise MemoryError("Unable to allocate 9 EiB")
 
-    monkeypatch.setattr(me.VectorMonopoly, "_build", full)
+    monkeypatch.setattr(vector.Batch, "empty", full)
     with pytest.raises(
         me.ConfigurationError,
         match=r"num_games=7 needs more memory than there is. Unable to allocate 9 EiB",
@@ -746,15 +641,7 @@ def test_a_foreign_package_of_the_same_name_is_named(
     (tmp_path / package / "__init__.py").write_text("a = 1\n")
     (tmp_path / "a.npz").touch()
     path = os.pathsep.join([str(tmp_path), str(Path(me.__file__).parents[1])])
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=os.environ | {"PYTHONPATH": path},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
+    done = python("-c", program, folder=tmp_path, status=1, PYTHONPATH=path)
     last = done.stderr.strip().splitlines()[-1]
     assert (
         f"The package {package!r} that Python finds ({tmp_path / package / '__init__.py'}) is not"

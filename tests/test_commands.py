@@ -6,7 +6,6 @@ import io
 import json
 import os
 import re
-import subprocess
 import sys
 import tomllib
 from dataclasses import replace
@@ -25,6 +24,7 @@ from monopoly_env import __main__ as script
 from monopoly_env import replays
 from monopoly_env.cli.extras import ExtraError
 from monopoly_env.validate.__main__ import main as validate
+from tests.programs import python
 from tests.results import results_of
 
 ROOT: Final = Path(__file__).parents[1]
@@ -95,16 +95,9 @@ EVERYTHING: Final = BARE.replace("sys.meta_path[:]", "unused")  # with the libra
 def run_bare(
     programs: list[list[str]], folder: Path, code: str = BARE
 ) -> list[tuple[int | str, str]]:
-    variables = os.environ | {
-        "COLUMNS": "120",
-        "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
-        "PYTHONWARNINGS": "ignore",
-    }
-    words = [sys.executable, "-c", code, json.dumps(programs)]
-    done = subprocess.run(
-        words, env=variables, cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    path = f"{ROOT / 'src'}{os.pathsep}{ROOT}"
+    variables = {"COLUMNS": 120, "PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}
+    done = python("-c", code, json.dumps(programs), folder=folder, **variables)
     return [(status, text) for status, text in json.loads(done.stdout)]
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.programs import python
 
 ROOT = Path(__file__).parents[1]
 
 
 def run(*words: str) -> str:
     """What a program of examples/ prints."""
-    command = [sys.executable, "-W", "ignore", *words]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return python("-W", "ignore", *words, folder=ROOT).stdout
 
 
 def test_maskable_ppo_imitates_learns_and_plays() -> None:

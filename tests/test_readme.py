@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import runpy
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import agents
 import monopoly_env as me
 from monopoly_env import actions, encoding
 from tests import forked
+from tests.programs import python
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -69,11 +69,7 @@ def program_of(command: str) -> list[str]:
 
 def run(*arguments: str) -> str:
     """What a Python command prints; it must succeed."""
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return python(*arguments, folder=ROOT).stdout
 
 
 @pytest.mark.parametrize("number", range(len(PYTHON)), ids=[heading for heading, _ in PYTHON])

@@ -6,11 +6,10 @@ Games of all presets and edited records, played and looked at by code that check
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import monopoly_env as me
+from tests.programs import python
 
 # Plays at random. An index beyond its table is an IndexError here; without the checks it would read
 # or write other memory.
@@ -75,16 +74,7 @@ def with_checks(*program: str) -> tuple[int, int]:
     folders = os.pathsep.join(
         str(folder) for folder in (Path(me.__file__).parents[1], Path(__file__).parents[2])
     )
-    variables = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "PYTHONPATH": folders}
-    done = subprocess.run(
-        [sys.executable, *program],
-        env=variables,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=1200,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    done = python(*program, NUMBA_BOUNDSCHECK=1, PYTHONPATH=folders)
     first, second = (int(number) for number in done.stdout.split())
     return first, second
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from tests.programs import python
 
 PAGE = (Path(__file__).parents[2] / "docs" / "clients.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -45,9 +44,5 @@ def test_examples_run(number: int, tmp_path: Path) -> None:
     if missing:
         pytest.skip(f"not installed here: {', '.join(missing)}")
     (tmp_path / "example.py").write_text(EXAMPLES[number], encoding="utf-8")
-    command = [sys.executable, "-W", "ignore", "example.py"]
-    own = {"MINARI_DATASETS_PATH": str(tmp_path), "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(
-        command, cwd=tmp_path, env=os.environ | own, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    own = {"MINARI_DATASETS_PATH": tmp_path, "HF_HOME": tmp_path, "HF_HUB_OFFLINE": 1}
+    python("-W", "ignore", "example.py", folder=tmp_path, **own)

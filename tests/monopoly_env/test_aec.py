@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +15,7 @@ from pettingzoo.test import api_test, render_test, seed_test, state_test
 import monopoly_env as me
 from monopoly_env import encoding, monopoly_v0, rewards
 from monopoly_env.actions import DECISION_NAMES, HEADS, NUM_ACTIONS
+from tests.programs import python
 
 TABLES = [(preset, players) for preset in me.Rules.presets() for players in (2, 3, 4, 8)]
 
@@ -73,12 +72,7 @@ def test_by_name() -> None:
         " num_players=3).possible_agents)"
     )
     for order in (("pettingzoo", "monopoly_env"), ("monopoly_env", "pettingzoo")):
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", script.format(*order)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = python("-W", "error", "-c", script.format(*order))
         assert done.stdout == "['player_0', 'player_1', 'player_2']\n", done.stderr
     assert isinstance(monopoly_v0.env(), pettingzoo.AECEnv)
 

@@ -11,13 +11,16 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import monopoly_env as me
 from monopoly_env import replays
 from monopoly_env.facts.editions import DATA, EDITION_NAMES, VARIABLE
+from tests.programs import python
 
 DARK_BLUE = "39,Boardwalk,street,dark_blue,400,200,200,50,"
 SEASIDE = '[seaside]\ntitle = "Seaside"\nboard = "board.csv"\n'
@@ -35,20 +38,10 @@ def seaside(folder: Path) -> Path:
     return folder
 
 
-def run(program: str, folder: Path | None, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(program: str, folder: Path | None, *arguments: Path, status: int = 0) -> Any:
     """Run a program in plain Python, with the editions of a folder."""
-    variables = {
-        **os.environ,
-        "NUMBA_DISABLE_JIT": "1",
-        VARIABLE: "" if folder is None else str(folder),
-    }
-    return subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        env=variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    variables = {"NUMBA_DISABLE_JIT": 1, VARIABLE: folder or ""}
+    return python("-c", program, *arguments, status=status, **variables)
 
 
 PLAY = """
@@ -73,8 +66,7 @@ print(json.dumps({"cash": int(game.cash[0]), "rent": int(visited.cash[1]) - 1500
 
 
 def test_a_game_on_a_board_of_ones_own(tmp_path: Path) -> None:
-    done = run(PLAY, seaside(tmp_path / "town"), str(tmp_path / "game.json"))
-    assert done.returncode == 0, done.stderr
+    done = run(PLAY, seaside(tmp_path / "town"), tmp_path / "game.json")
     told = json.loads(done.stdout)
     assert (told["cash"], told["rent"]) == (1000, 60)
     assert "Ocean Drive is for sale at $500." in told["text"]
@@ -83,31 +75,14 @@ def test_a_game_on_a_board_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_the_tutorial(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "tutorials" / "rules.md").read_text(
-        encoding="utf-8"
-    )
-    (program,) = [
-        block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "my_town" in block
-    ]
-    (commands,) = [
-        block for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL) if "my_town" in block
-    ]
-    variables = {
-        **os.environ,
-        "NUMBA_DISABLE_JIT": "1",
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-    }
-    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
-    done = subprocess.run(
-        ["bash", "-ec", commands],
-        cwd=tmp_path,
-        env=variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Ocean Drive" in done.stdout
+    page = Path(__file__).parents[2] / "docs" / "tutorials" / "rules.md"
+    blocks = re.findall(r"```(python|sh)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    (_, program), (_, commands) = (block for block in sorted(blocks) if "my_town" in block[1])
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    variables = os.environ | {"NUMBA_DISABLE_JIT": "1", "PATH": path}
+    python("-c", program, folder=tmp_path)
+    command = ["bash", "-ec", commands]
+    assert "Ocean Drive" in subprocess.check_output(command, cwd=tmp_path, env=variables, text=True)
 
 
 def test_compiled_code_of_another_folder_is_not_reused(tmp_path: Path) -> None:
@@ -154,103 +129,46 @@ def all_cards_move(folder: Path) -> None:
     path.write_text("\n".join(map(",".join, moved)), encoding="utf-8")
 
 
-# What is wrong, and what the error says.
-WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no folder": (
-        lambda folder: [path.unlink() for path in folder.iterdir()] and folder.rmdir(),
+board, cards, listed = (
+    partial(replaced, file) for file in ("board.csv", "cards.csv", "editions.toml")
+)
+# What the error says, and the change that causes it.
+WRONG: list[tuple[str, Callable[[Path], object]]] = [
+    (
         "must be a folder",
+        lambda folder: [path.unlink() for path in folder.iterdir()] and folder.rmdir(),
     ),
-    "no list": (lambda folder: (folder / "editions.toml").unlink(), "Cannot read"),
-    "no TOML": (replaced("editions.toml", "]", ""), "is no TOML"),
-    "a name that is taken": (replaced("editions.toml", "seaside", "uk"), "'uk', is taken"),
-    "a name with spaces": (
-        replaced("editions.toml", "[seaside]", '["my town"]'),
-        "must be small letters",
-    ),
-    "another key": (replaced("editions.toml", "board =", "bord ="), "Did you mean 'board'?"),
-    "no title": (replaced("editions.toml", 'title = "Seaside"', ""), "seaside needs a title"),
-    "a number": (replaced("editions.toml", '"Seaside"', "7"), "must be a table of texts"),
-    "a path": (replaced("editions.toml", "board.csv", "../board.csv"), "must be a file beside it"),
-    "no board": (lambda folder: (folder / "board.csv").unlink(), "Cannot read"),
-    "no such deck": (
-        replaced("editions.toml", "title", 'deck = "mine"\ntitle'),
-        "no cards of the deck 'mine'",
-    ),
-    "a square less": (
-        replaced("board.csv", "20,Free Parking,free_parking,,,,,,,,,,,,,,,,,,\n", ""),
-        "there are 39 rows",
-    ),
-    "an unknown kind": (
-        replaced("board.csv", "Chance,chance", "Chance,chanse"),
-        "Did you mean 'chance'?",
-    ),
-    "jail elsewhere": (
-        replaced("board.csv", "free_parking", "jail"),
-        "square 10, and no other, must be of the kind 'jail'",
-    ),
-    "another group": (
-        replaced("board.csv", "Ocean Drive,street,dark_blue", "Ocean Drive,street,green"),
-        "the lots must be 2 brown",
-    ),
-    "a lot's name twice": (
-        replaced("board.csv", "Park Place", "Ocean Drive"),
-        "'Ocean Drive' is another lot's name",
-    ),
-    "a name of another lot": (
-        replaced("board.csv", "Ocean Drive", "Oriental Avenue"),
-        "'Oriental Avenue' is another lot's name",
-    ),
-    "no name": (replaced("board.csv", "Ocean Drive", ""), "'' is no name"),
-    "a price of nothing": (
-        replaced("board.csv", "dark_blue,500", "dark_blue,0"),
-        "Ocean Drive, price: 0 must be a whole number from 1",
-    ),
-    "a price in words": (
-        replaced("board.csv", "dark_blue,500", "dark_blue,much"),
-        "Ocean Drive, price: 'much' must be",
-    ),
-    "a huge price": (
-        replaced("board.csv", "dark_blue,500", "dark_blue,99999999999"),
-        "must be a whole number from 1 to 100,000",
-    ),
-    "a mortgage above the price": (
-        replaced("board.csv", "dark_blue,500,250", "dark_blue,500,501"),
-        "from 0 to 500",
-    ),
-    "no rent": (
-        replaced("board.csv", "500,250,200,60", "500,250,200,"),
-        "Ocean Drive, rent_base: '' must be",
-    ),
-    "houses of two prices": (
-        replaced("board.csv", "500,250,200", "500,250,100"),
-        "must be the same for all streets of a group",
-    ),
-    "a card less": (
-        replaced("cards.csv", "mine,chance,1,", "theirs,chance,1,"),
-        "the chance deck has 15 cards",
-    ),
-    "an unknown effect": (
-        replaced("cards.csv", "advance_go,move_to,", "advance_go,move_too,"),
-        "Did you mean 'move_to'?",
-    ),
-    "a square that is none": (
-        replaced("cards.csv", "advance_go,move_to,0", "advance_go,move_to,40"),
-        "target_index: 40 must be",
-    ),
-    "two cards out of jail": (
-        replaced("cards.csv", "advance_go,move_to", "advance_go,get_out_of_jail_free"),
-        "one card out of jail",
-    ),
-    "a card twice": (
-        replaced("cards.csv", "advance_illinois", "advance_go"),
-        "needs different ids",
-    ),
-    "no end of moving": (all_cards_move, "two cards or more must move nobody"),
-    "a column that is none": (
-        replaced("editions.toml", "title", 'label = "label_2030"\ntitle'),
-        "column 'label_2030'",
-    ),
-}
+    ("Cannot read", lambda folder: (folder / "editions.toml").unlink()),
+    ("is no TOML", listed("]", "")),
+    ("'uk', is taken", listed("seaside", "uk")),
+    ("must be small letters", listed("[seaside]", '["my town"]')),
+    ("Did you mean 'board'?", listed("board =", "bord =")),
+    ("seaside needs a title", listed('title = "Seaside"', "")),
+    ("must be a table of texts", listed('"Seaside"', "7")),
+    ("must be a file beside it", listed("board.csv", "../board.csv")),
+    ("Cannot read", lambda folder: (folder / "board.csv").unlink()),
+    ("no cards of the deck 'mine'", listed("title", 'deck = "mine"\ntitle')),
+    ("there are 39 rows", board("20,Free Parking,free_parking,,,,,,,,,,,,,,,,,,\n", "")),
+    ("Did you mean 'chance'?", board("Chance,chance", "Chance,chanse")),
+    ("square 10, and no other, must be of the kind 'jail'", board("free_parking", "jail")),
+    ("the lots must be 2 brown", board("Ocean Drive,street,dark_blue", "Ocean Drive,street,green")),
+    ("'Ocean Drive' is another lot's name", board("Park Place", "Ocean Drive")),
+    ("'Oriental Avenue' is another lot's name", board("Ocean Drive", "Oriental Avenue")),
+    ("'' is no name", board("Ocean Drive", "")),
+    ("Ocean Drive, price: 0 must be a whole number from 1", board("dark_blue,500", "dark_blue,0")),
+    ("Ocean Drive, price: 'much' must be", board("dark_blue,500", "dark_blue,much")),
+    ("must be a whole number from 1 to 100,000", board("dark_blue,500", "dark_blue,99999999999")),
+    ("from 0 to 500", board("dark_blue,500,250", "dark_blue,500,501")),
+    ("Ocean Drive, rent_base: '' must be", board("500,250,200,60", "500,250,200,")),
+    ("must be the same for all streets of a group", board("500,250,200", "500,250,100")),
+    ("the chance deck has 15 cards", cards("mine,chance,1,", "theirs,chance,1,")),
+    ("Did you mean 'move_to'?", cards("advance_go,move_to,", "advance_go,move_too,")),
+    ("target_index: 40 must be", cards("advance_go,move_to,0", "advance_go,move_to,40")),
+    ("one card out of jail", cards("advance_go,move_to", "advance_go,get_out_of_jail_free")),
+    ("needs different ids", cards("advance_illinois", "advance_go")),
+    ("two cards or more must move nobody", all_cards_move),
+    ("column 'label_2030'", listed("title", 'label = "label_2030"\ntitle')),
+]
 
 # Import the tables anew for each folder, and tell what was wrong with it.
 IMPORT = f"""
@@ -275,24 +193,18 @@ print(json.dumps(told))
 def test_an_edition_with_the_name_of_a_preset_is_refused(tmp_path: Path) -> None:
     folder = seaside(tmp_path / "town")
     replaced("editions.toml", "seaside", "short")(folder)
-    assert (
-        "The edition 'short' has the name of a preset" in run("import monopoly_env", folder).stderr
-    )
+    refused = run("import monopoly_env", folder, status=1).stderr
+    assert "The edition 'short' has the name of a preset" in refused
 
 
 def test_a_folder_with_a_fault_is_refused_with_the_reason(tmp_path: Path) -> None:
     folders = [seaside(tmp_path / str(number)) for number in range(len(WRONG) + 1)]
-    for folder, (change, _) in zip(folders[1:], WRONG.values(), strict=True):
+    for folder, (_, change) in zip(folders[1:], WRONG, strict=True):
         change(folder)
-    done = run(IMPORT, None, *map(str, folders))
-    assert done.returncode == 0, done.stderr
-    sound, *told = json.loads(done.stdout)
+    sound, *told = json.loads(run(IMPORT, None, *folders).stdout)
     assert sound == ""
-    assert {
-        what: said
-        for (what, (_, expected)), said in zip(WRONG.items(), told, strict=True)
-        if expected not in said
-    } == {}
+    said = zip((expected for expected, _ in WRONG), told, strict=True)
+    assert [pair for pair in said if pair[0] not in pair[1]] == []
 
 
 def test_without_a_folder_there_are_ours() -> None:

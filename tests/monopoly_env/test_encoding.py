@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 
@@ -18,6 +15,7 @@ from monopoly_env.engine import agenda
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import AGENDA_DEPTH, GAME, MAX_REFUSED, NOBODY, empty_games
 from tests.play import land
+from tests.programs import python
 
 # A table of every size, and rules that ask every kind of question.
 TABLES = (
@@ -494,16 +492,7 @@ def test_compiled_and_plain_python_agree() -> None:
         "        me.step(game, int(rng.choice(me.legal_actions(game))))\n"
         "print(digest.hexdigest())\n"
     )
-    digests = [
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env=os.environ | {"NUMBA_DISABLE_JIT": plain},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for plain in ("0", "1")
-    ]
+    digests = [python("-c", program, NUMBA_DISABLE_JIT=plain).stdout for plain in (0, 1)]
     assert digests[0] == digests[1] != ""
 
 

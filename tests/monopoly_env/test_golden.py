@@ -1,14 +1,12 @@
 """Golden games replay to the same records, compiled or not."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from monopoly_env.rules import PRESETS
 from tests import golden
+from tests.programs import python
 
 REPLAY_ALL = """
 import sys
@@ -41,10 +39,6 @@ def test_golden_game_replays_to_the_same_records(preset: str) -> None:
 
 def test_golden_games_are_the_same_in_plain_python() -> None:
     """Promise 5: the same source, uncompiled, plays the same games."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error::RuntimeWarning", "-c", REPLAY_ALL, *PRESETS],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, cwd=Path(__file__).parents[2],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    words = "-W", "error::RuntimeWarning", "-c", REPLAY_ALL, *PRESETS
+    done = python(*words, folder=Path(__file__).parents[2], NUMBA_DISABLE_JIT=1)
     assert done.stdout.split() == ["same", str(len(PRESETS))]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ from monopoly_env.actions import HEADS, NUM_ACTIONS
 from monopoly_env.envs.gym import MonopolyEnv, MonopolyVectorEnv
 from monopoly_env.envs.spaces import MaskedDiscrete
 from monopoly_env.render import raster
+from tests.programs import python
 
 ID = "monopoly_env/Monopoly-v0"
 
@@ -80,23 +79,13 @@ def test_by_name() -> None:
         " vectorization_mode='vector_entry_point')\nprint(type(envs).__name__, envs.num_envs)"
     )
     for order in (("gymnasium", "monopoly_env"), ("monopoly_env", "gymnasium")):
-        done = subprocess.run(
-            [sys.executable, "-c", script.format(*order)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = python("-c", script.format(*order))
         assert done.stdout == "MonopolyEnv\nMonopolyVectorEnv 2\n", done.stderr
     quiet = (
         "import sys, monopoly_env; print([m for m in ('torch', 'rich', 'pandas', 'agents') if m in"
         " sys.modules])"
     )
-    assert (
-        subprocess.run(
-            [sys.executable, "-c", quiet], capture_output=True, text=True, check=True
-        ).stdout
-        == "[]\n"
-    )
+    assert python("-c", quiet).stdout == "[]\n"
 
 
 def test_observations_and_masks() -> None:

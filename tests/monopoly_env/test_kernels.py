@@ -12,7 +12,6 @@ import os
 import re
 import runpy
 import shutil
-import subprocess
 import sys
 import textwrap
 import time
@@ -28,6 +27,7 @@ import monopoly_env as me
 from monopoly_env import kernels
 from monopoly_env.kernels import code_cache, linking, sources
 from monopoly_env.kernels.code_cache import CodeCache
+from tests.programs import python
 
 SOURCES = Path(me.__file__).parents[1]
 
@@ -60,22 +60,8 @@ def copy(tmp_path: Path) -> Path:
 
 def run(program: str, sources: Path, cache: Path, **environment: str) -> list[str]:
     """The words that a program prints on these sources, with this folder for machine code."""
-    variables = {
-        **os.environ,
-        "PYTHONPATH": str(sources),
-        "MONOPOLY_ENV_CACHE": str(cache),
-        **environment,
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=variables,
-        cwd=cache.parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()
+    variables = {"PYTHONPATH": sources, "MONOPOLY_ENV_CACHE": cache, **environment}
+    return python("-c", program, folder=cache.parent, **variables).stdout.split()
 
 
 def edit(path: Path, old: str, new: str) -> None:

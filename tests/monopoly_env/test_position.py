@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ import monopoly_env as me
 from monopoly_env.facts import board, cards
 from monopoly_env.positions import lot_number
 from tests.play import act, asked, land, levels, mortgaged, owner, table
+from tests.programs import python
 
 LIGHT_BLUE = ["Oriental Avenue", "Vermont Avenue", "Connecticut Avenue"]
 OFFICIAL = me.Rules()
@@ -31,14 +30,8 @@ UNLIMITED = me.Rules(building_limit="unlimited")
 def test_position_is_a_function_whatever_was_used_before(first: str) -> None:
     """The module of the same name must not take its place in the package."""
     use = first if first.startswith("me.") else f"import {first}"
-    program = [
-        "import monopoly_env as me",
-        use,
-        "print(callable(me.position), me.position.__name__)",
-    ]
-    done = subprocess.run(
-        [sys.executable, "-c", "\n".join(program)], capture_output=True, text=True, check=False
-    )
+    show = "print(callable(me.position), me.position.__name__)"
+    done = python("-c", f"import monopoly_env as me\n{use}\n{show}")
     assert (done.stdout.split(), done.stderr) == (["True", "position"], "")
 
 

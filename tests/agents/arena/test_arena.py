@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import os
-import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
@@ -31,6 +29,7 @@ from monopoly_env import actions, replays
 from monopoly_env.cli.terminal import QuitError
 from monopoly_env.core import batch_of
 from tests.policies import NEVER_ENDS, Historian, Restless, blind, restless, rich, seeing
+from tests.programs import python
 
 mpl.use("Agg")
 
@@ -149,13 +148,8 @@ def test_uncompiled_games_are_the_same() -> None:
         "import agents; found = agents.arena.play(['algorithmic', 'random'], 4, seed=9);"
         "print(found.place.tolist(), found.turns.tolist(), found.decisions)"
     )
-    environment = os.environ | {
-        "NUMBA_DISABLE_JIT": "1",
-        "PYTHONPATH": str(Path(agents.__file__).parents[1]),
-    }
-    plain = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    ).stdout
+    source = Path(agents.__file__).parents[1]
+    plain = python("-c", code, NUMBA_DISABLE_JIT=1, PYTHONPATH=source).stdout
     found = arena.play(["algorithmic", "random"], 4, seed=9)
     assert (
         plain.split() == f"{found.place.tolist()} {found.turns.tolist()} {found.decisions}".split()
@@ -383,7 +377,7 @@ def test_results_are_shown_in_every_form(found: Results) -> None:
     details = found.table(details=True)
     assert len(details.columns) == 3
     assert {"rent paid", "purchases orange", "decisions build", "decided by a cap"} <= set(
-        details.columns[0]._cells
+        details.columns[0].cells
     )
     frame = found.to_pandas()
     assert {"name", "games", "wins", "win_rate", "low", "high", "mean_place"} <= set(frame.columns)
