@@ -6,8 +6,8 @@
     results = agents.arena.play(["algorithmic", "random"], games=1000)
     print(results)                                     # win rates with confidence intervals
 
-Your own policy is a function (`policy_kernel`, compiled) or a class (`BatchedPolicy`): see
-`monopoly_env.policy.protocol`. Check it with `monopoly_env.testing.check_policy`.
+A custom policy is a function (`policy_kernel`, compiled) or a class (`BatchedPolicy`): see
+`monopoly_env.policy.protocol`. `monopoly_env.testing.check_policy` checks it.
 """
 
 from monopoly_env.kernels import register_package

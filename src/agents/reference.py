@@ -1,7 +1,6 @@
-"""Pages generated from the policies: docs/agents.md, and docs/compact.md, the encoding of networks.
+"""Generated pages: docs/agents.md (policies) and docs/compact.md (the encoding of learned agents).
 
-`python -m agents.reference` writes them. With `--check` it writes nothing and exits with status 1
-if a page is out of date.
+`python -m agents.reference` writes them; `--check` exits with status 1 if a page is out of date.
 """
 
 from __future__ import annotations
@@ -21,7 +20,10 @@ from agents.registry import BUILT_IN, SEARCHING
 from monopoly_env.policy.protocol import Factory
 from monopoly_env.reference import blocks_table, main, page, table
 
-_ROOMS: Final = ("agents", "agents.players")  # here a module is a family, elsewhere a package
+_FOLDERS: Final = (
+    "agents",
+    "agents.players",
+)  # a module of these is a family; elsewhere a package is
 
 
 def agents_page() -> str:
@@ -88,7 +90,7 @@ def _home(factory: Factory) -> str:
     function = factory.args[1].function if isinstance(factory, partial) else factory
     module = str(function.__module__)
     parent = module.rpartition(".")[0]
-    return module if parent in _ROOMS else parent
+    return module if parent in _FOLDERS else parent
 
 
 def compact_page() -> str:

@@ -34,15 +34,14 @@ BUILT_IN: Final[dict[str, Factory]] = {
     **shipped.POLICIES,
     **trader.POLICIES,
 }
-# Players that look ahead, in Python: a decision of theirs takes as long as a thousand of the
-# others.
+# Players that search, in Python: a decision takes a thousand times as long as others.
 SEARCHING: Final[dict[str, Factory]] = {
     "search": SearchPolicy,
     "search/best": search.best,
     "search/switching": search.switching,
     "one_ply": OnePlyPolicy,
 }
-# Kinds that need more than a name: options, a console, or the file of a saved policy.
+# Policies that need options, a console, or the file of a saved policy.
 KINDS: Final[dict[str, Factory]] = {
     "networks": LearnedAgent,
     bargainer.KIND: Bargainer,

@@ -1,14 +1,11 @@
-"""`expert/value`: `expert/bargaining`, but a network chooses the offers.
+"""`expert/value`: `expert/bargaining` with offers chosen by the value network.
 
-It values the state after the exchange.
+Of the packages that promise most by `expert`'s formulas it offers the one that raises its own share
+of the win most (`agents.learned.valued`), at the lowest price that `expert` would take in the
+partner's place. It searches every third round, for the first offer of a turn.
 
-Of the packages that promise most by `expert`'s sums it offers the one that raises its own share of
-the win most by a network of values (`agents.learned.valued`), at the least price that `expert`
-would take in the partner's place. It looks every third round, and not where it made an offer in the
-same turn.
-
-Bids, answers and all else are those of `expert/bargaining`: judged by one value alone, with no
-margin for what it misses, they lose.
+All other decisions, bids and answers included, are those of `expert/bargaining`: chosen by the
+value network, with no margin for its errors, they lose.
 """
 
 from __future__ import annotations
@@ -34,8 +31,8 @@ from monopoly_env.policy.protocol import CompiledPolicy, Mask, Policy, Row, poli
 KIND: Final = "trader"
 NAME: Final = "expert/value"
 
-_LEAST: Final = 0.002  # of the win, by which a package must raise the own share
-# In the row: the bargainer, then the network, two float32 numbers in each
+_LEAST: Final = 0.002  # minimal rise of the own share of the win
+# In the row: the bargainer, then the network, as pairs of float32 numbers
 _NETWORK: Final = bargainer.BARGAINS + 1
 
 
@@ -76,7 +73,7 @@ def _offer(game: Game, seat: int, action: int, network: Any, memory: Row) -> int
 
 
 class Trader(CompiledPolicy):
-    """A bargainer whose offers a value of states chooses."""
+    """A bargainer with offers chosen by the value network."""
 
     def __init__(
         self, base: str = "expert/bargaining", value: str = "best", name: str = KIND
@@ -84,12 +81,12 @@ class Trader(CompiledPolicy):
         """Make one.
 
         Args:
-            base: The bargainer that decides all else.
-            value: The network of values that chooses offers, at tables of 2 to 4.
-            name: What tables call it.
+            base: The bargainer that makes all other decisions.
+            value: The value network that chooses offers, at tables of 2 to 4.
+            name: Its name in results and messages.
 
         Raises:
-            ConfigurationError: One of them is unknown.
+            ConfigurationError: Bargainer or network is unknown.
         """
         if base not in bargainer.POLICIES:
             raise ConfigurationError(
@@ -111,7 +108,7 @@ class Trader(CompiledPolicy):
         return self._options
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """None: its numbers are those of its parts."""
+        """No arrays: its parameters are those of its parts."""
         return {}
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -1,17 +1,17 @@
-"""The action space of a learned agent: its choices.
+"""The action space of a learned agent. Its elements are called choices.
 
-They are the actions of the game, except that an offer takes three choices at most: the partner (an
-action of the game), the package (`menus`) and the price (`prices`). The picks of the game follow.
+They are the actions of the game, but an offer takes at most three choices: the partner (an action
+of the game), the package (`menus`) and the price (`prices`). The picks of the game follow.
 
-    below PACKAGE the actions of the game; picks and counter-offers are never open
-    PACKAGE on    the package
-    PRICE on      the price
+    below PACKAGE  actions of the game; picks and counter-offers are never open
+    from PACKAGE   packages
+    from PRICE     prices
 
-A choice is open if it is legal, and only where there is something to choose. A raise in an auction
-is open if it is a twentieth of the standing bid or more: by single dollars three of them could bid
-for thousands of decisions. In its turn a player mortgages only to build, and lifts mortgages only
-if that takes no building from it (`_close_detours`): each way costs a tenth, too little to be
-learned, and networks went to and fro 50 times a game.
+A choice is open if it is legal and may be made here. A raise in an auction is open from a twentieth
+of the standing bid: by single dollars, three agents could bid for thousands of decisions. In its
+turn a player mortgages only to build, and lifts a mortgage only if that leaves the cash for a
+building (`_close_detours`): mortgaging and lifting costs a tenth, too little to be learned, and
+networks did both 50 times a game.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from monopoly_env.kernels import kernel
 PACKAGE: Final = NUM_ACTIONS
 PRICE: Final = PACKAGE + NUM_PACKAGES
 NUM_CHOICES: Final = PRICE + NUM_PRICES
-# [choice] -> a similar one, for choices that are rarely made
+# [choice] -> a similar one, for choices that players rarely make
 SIMILAR: Final = {PRICE + price: PRICE + other for price, other in prices.SIMILAR.items()}
 NO_CHOICE: Final = -1
 
 _DOLLARS: Final = np.array(RAISES)
-_NOTICED: Final = 20  # the smallest raise is the bid divided by this
+_LEAST_RAISE: Final = 20  # the standing bid divided by this
 _COUNTER: Final = A_REPLY + trade.COUNTER
 
 
@@ -51,7 +51,7 @@ def describe(choice: int) -> str:
 
 @kernel
 def is_asked(game: Game) -> bool:
-    """Whether the open decision is a choice: not a pick that follows from an earlier one."""
+    """Whether the open decision is a choice, not a pick that follows from an earlier one."""
     if game.decision == agenda.ASK:
         return game.offer_ask == 0
     if game.decision == agenda.GIVE:
@@ -66,13 +66,12 @@ def write_open(game: Game, menus: OfferMenus, mask: Any) -> int:
     """Mark the open choices.
 
     Args:
-        game: It waits for a decision, which is a choice.
-        menus: What its player may offer, worked out for this decision.
+        game: A game that waits for a choice.
+        menus: The menus of its player at this decision.
         mask: (NUM_CHOICES,) bool, filled.
 
     Returns:
-        How many are open; none where a debtor could only trade, or where no package promises
-        anything.
+        The number of open choices: 0 where a debtor could only trade, or no package promises gain.
     """
     mask[:] = False
     if game.decision == agenda.ASK:
@@ -94,7 +93,7 @@ def write_open(game: Game, menus: OfferMenus, mask: Any) -> int:
                 else int(game.sealed[game.player])
             )
             for level in range(len(RAISES)):
-                mask[A_BID + 1 + level] &= _DOLLARS[level] * _NOTICED >= bid
+                mask[A_BID + 1 + level] &= _DOLLARS[level] * _LEAST_RAISE >= bid
     count = 0
     for choice in range(NUM_CHOICES):
         count += mask[choice]
@@ -112,10 +111,10 @@ def only_open(mask: Any) -> int:
 
 @kernel
 def _close_detours(game: Game, mask: Any) -> None:
-    """Close the ways from a mortgage to its lifting and back, which cost a tenth of the price.
+    """Close mortgaging and lifting that would undo each other at a cost of a tenth.
 
-    A player mortgages where it can build and has no cash for any building. It lifts a mortgage
-    where it cannot build, or where the cash for a building is left.
+    A player mortgages if it can build but has no cash for any building. It lifts a mortgage if it
+    can't build, or if the cash for a building is left.
     """
     seat = int(game.player)
     price = _cheapest_building(game, seat)
@@ -129,7 +128,7 @@ def _close_detours(game: Game, mask: Any) -> None:
 
 @kernel
 def _cheapest_building(game: Game, seat: int) -> int:
-    """The least price of a building that a player could place, or NO_PRICE."""
+    """The price of the cheapest building that a player could place, or NO_PRICE."""
     least, streets = NO_PRICE, building.improvable(game, seat)
     while streets:
         street = lowest(streets)

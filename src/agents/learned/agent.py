@@ -1,6 +1,6 @@
 """The learned agent: a compiled policy of networks, one for each kind of decision.
 
-The network of the decision scores the open choices. The best one is played, or one is drawn.
+The network of the decision scores the open choices; the agent plays the best, or draws one.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
 HIDDEN: Final = (128, 64)
 
-# The row: the most players; the temperature (0: the best choice; else a choice is drawn by
-# exp(score / temperature)); where the row of each network begins among all in float32 numbers, and
-# where the last one ends; then the networks.
+# The row: the size of the table; the temperature (0: the best choice; else one drawn by
+# exp(score / temperature)); the start of each network in float32 numbers and the end of the last;
+# the networks.
 PLAYERS: Final = 0
 TEMPERATURE: Final = 1
 STARTS: Final = 2
@@ -64,13 +64,13 @@ def score(game: Game, params: Row, seen: Any, outputs: Any) -> int:
     """Compute all outputs of the network that answers the open decision.
 
     Args:
-        game: It waits for a decision.
+        game: A game that waits for a decision.
         params: The row.
         seen: (features,) float32, the observation.
         outputs: (NUM_CHOICES,) float32, receives the scores.
 
     Returns:
-        The number of the network.
+        The index of the network.
     """
     number = int(NETWORK_OF[game.decision])
     weights = params[WEIGHTS:].view(np.float32)
@@ -82,11 +82,10 @@ def score(game: Game, params: Row, seen: Any, outputs: Any) -> int:
 
 @kernel
 def look(game: Game, menus: OfferMenus, memory: Row, open_: Any, seen: Any) -> int:
-    """Work out what is open, and if that is more than one choice what its player sees.
+    """Write the open choices and, if there are several, the observation.
 
-    Returns how many are open.
-
-    `memory` is that of the player, which remembers how its last offer was answered.
+    Returns the number of open choices. `memory` is the player's; the answer to its last offer is
+    noted there.
     """
     seat, offering = int(game.player), agenda.ASK <= game.decision <= agenda.CASH
     note_answer(game, seat, memory)
@@ -116,9 +115,9 @@ def _best(game: Game, params: Row, open_: Any, seen: Any, outputs: Any) -> int:
 
 @kernel
 def choose(game: Game, params: Row, count: int, open_: Any, seen: Any, outputs: Any) -> int:
-    """The open choice of the highest score, or one drawn by the scores; NO_CHOICE if none is open.
+    """The open choice with the highest score, or one drawn by the scores; NO_CHOICE without any.
 
-    `count` is how many a `look` has found before.
+    `count`, `open_` and `seen` are those of `look`.
     """
     if count < 2:
         return only_open(open_)
@@ -144,9 +143,9 @@ def choose(game: Game, params: Row, count: int, open_: Any, seen: Any, outputs: 
 def write_probabilities(
     game: Game, params: Row, count: int, open_: Any, seen: Any, outputs: Any, probabilities: Any
 ) -> None:
-    """Write how likely each choice is if one is drawn by exp(score), (NUM_CHOICES,).
+    """Write the probability of each choice at a temperature of 1, (NUM_CHOICES,).
 
-    `count` is how many a `look` has found before.
+    `count`, `open_` and `seen` are those of `look`.
     """
     probabilities[:] = open_
     if count < 2:
@@ -162,10 +161,7 @@ def write_probabilities(
 
 @policy_kernel
 def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
-    """Play the choice, and the picks that follow from it.
-
-    At a larger table than its own no action is legal: ILLEGAL.
-    """
+    """Play the choice and the picks that follow from it; ILLEGAL at a table that is too large."""
     if game.num_players > params[PLAYERS]:
         return ILLEGAL
     if not is_asked(game):
@@ -180,7 +176,7 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
 
 @kernel
 def first_action(game: Game, choice: int, menus: OfferMenus, memory: Row) -> int:
-    """The action with which a choice begins; `compose` tells the picks that follow."""
+    """The first action of a choice; `compose` returns the picks that follow."""
     if 0 <= choice < PACKAGE:
         return choice
     if choice == NO_CHOICE and game.decision != agenda.ASK:  # a debtor who could only trade
@@ -191,7 +187,7 @@ def first_action(game: Game, choice: int, menus: OfferMenus, memory: Row) -> int
 
 @kernel
 def _plan(game: Game, choice: int, menus: OfferMenus, memory: Row) -> None:
-    """Go on with an offer: with the package or the price; without a choice it ends in nothing."""
+    """Plan the package or the price of an offer; without a choice, nothing."""
     ask, give, cash = int(game.offer_ask), int(game.offer_give), 0
     if choice >= PRICE:
         cash = int(menus.prices[choice - PRICE])
@@ -203,14 +199,13 @@ def _plan(game: Game, choice: int, menus: OfferMenus, memory: Row) -> None:
 
 
 class LearnedAgent(NetworkPolicy):
-    """Networks, one for each kind of decision. They choose every action.
+    """A policy of networks, one for each kind of decision, that choose every action.
 
     Attributes:
-        num_players: The size of the tables that it is for. At smaller ones it plays as if the
-            others had gone.
+        num_players: The largest table; at a smaller one it plays as if the others were out.
         hidden: Units of the hidden layers of each network.
         temperature: 0: it plays the best choice; else it draws one by exp(score / temperature).
-        training_temperature: The temperature at which it drew its actions in training, if known.
+        training_temperature: The temperature during training, if known.
     """
 
     fewest_players = MIN_PLAYERS
@@ -233,15 +228,14 @@ class LearnedAgent(NetworkPolicy):
             hidden: Units of the hidden layers.
             temperature: As above.
             training_temperature: As above.
-            rules: The options in which the rules of training differ from the official ones; kept
-                for the reader.
-            features: The digest of features and choices in a saved file; it is compared with this
+            rules: Options of the training rules that are not official; only saved.
+            features: The digest of features and choices in a saved file, checked against this
                 version's.
-            name: What tables call it.
+            name: Its name in results and messages.
 
         Raises:
             ConfigurationError: A number is out of range.
-            FormatError: Features or choices are not those of this version.
+            FormatError: Features or choices differ from this version's.
         """
         if isinstance(num_players, bool) or num_players not in range(MIN_PLAYERS, MOST_PLAYERS + 1):
             raise ConfigurationError(
@@ -271,7 +265,7 @@ class LearnedAgent(NetworkPolicy):
         super().__init__(name, play, layout.zeros(self._architectures), kind="networks")
 
     def _row(self) -> NDArray[np.float64]:
-        # The network of states is for learners
+        # Only learners use the value network
         played = {name: self._architectures[name] for name in NAMES}
         weights = layout.pack_all(played, self._arrays).view(np.float64)
         return np.concatenate(
@@ -279,11 +273,11 @@ class LearnedAgent(NetworkPolicy):
         )
 
     def encoding(self) -> str:
-        """What its networks see."""
+        """The name of the encoding of its observations."""
         return NAME
 
     def options(self) -> dict[str, Any]:
-        """What the networks are and what they were trained for."""
+        """The arguments of the constructor, as JSON values."""
         return {
             "num_players": self.num_players,
             "hidden": list(self.hidden),
@@ -294,19 +288,17 @@ class LearnedAgent(NetworkPolicy):
         }
 
     def probabilities(self, games: Games) -> NDArray[np.float64]:
-        """The probability of each action if one were drawn: how sure the agent is.
-
-        It is drawn as when the agent learned, or by exp(score) if that is not known.
+        """Action probabilities at the training temperature, or at 1 if that is unknown.
 
         Args:
             games: (B,) records that wait for a decision.
 
         Returns:
-            (B, NUM_ACTIONS); zeros where it only goes on with an offer.
+            (B, NUM_ACTIONS); zeros where it completes an offer.
 
         Raises:
             ConfigurationError: A table is too large for it.
-            PositionError: No game can reach one of the records.
+            PositionError: A record is invalid.
         """
         check_sound(games)
         for size in np.unique(games["num_players"]):
@@ -336,7 +328,7 @@ def _write_probabilities(
 
 @cache
 def _digest(num_players: int) -> str:
-    """A short hash of the features and prices, and of the numbers by which they are computed."""
+    """A short hash of the features, the prices and the parameters that they are computed from."""
     words = [*names(num_players), *map(str, PREMIUMS + MARGINS + BARGAINERS_MARGINS)]
     numbers = (EXPERT, BARGAINER, NETWORK)
     content = "\n".join(words).encode() + b"".join(part.tobytes() for part in numbers)

@@ -1,8 +1,8 @@
-"""The memory of a learned agent: the offers that its partners took and refused, and the prices.
+"""The memory of a learned agent: counts and prices of the offers that each partner took or refused.
 
-Players differ: one goes by printed prices, another one by the prospects of both, and the record of
-a game does not tell what was offered rounds ago. Networks see sums of the answers of each partner.
-An offer is noted when its price is named, its answer the next time that its maker decides.
+Players differ: some judge by printed prices, others by the prospects of both sides, and the record
+of a game holds no offers of past rounds. So networks see these counts. An offer is noted when its
+price is named, its answer when its maker decides next.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import MEMORY, Row
 
-MOST_PLAYERS: Final = 4  # more do not fit into memory
+MOST_PLAYERS: Final = 4  # as many as fit into memory
 
 ANSWERS: Final = (
     Block("took", ("",), "growing", "offers of the observing player; a = 2"),
     Block("refused", ("", "in a row"), "growing", "such offers; a = 4"),
     Block("took below the limit", ("",), "growing",
-          "such for less than `expert` would take there; a = 2"),
+          "such offers at prices that `expert` would refuse; a = 2"),
     Block("refused at the limit", ("of expert", "of a bargainer"), "growing",
-          "such that `expert`, or `expert/bargaining`, takes; a = 2"),
+          "such offers that `expert`, or `expert/bargaining`, would take; a = 2"),
     Block("least taken", ("",), "rise", "dollars beyond the printed prices; a = 300"),
     Block("most refused", ("",), "rise", "the same"),
 )  # fmt: skip
 
-# The offer that is not yet answered: its partner + 1, its goods, the dollars beyond the printed
-# prices, and whether it reaches the limits of `expert` and of `expert/bargaining`. Then, of each
-# partner, what `ANSWERS` tells.
+# The unanswered offer: its partner + 1, its goods, the dollars beyond the printed prices, and
+# whether it reaches the limits of `expert` and of `expert/bargaining`. Then, for each partner, the
+# numbers behind `ANSWERS`.
 SLOT: Final = memory_slots(
     "partner", "ask", "give", "premium", "at_expert", "at_bargainer",
     took=MOST_PLAYERS, refused=MOST_PLAYERS, in_a_row=MOST_PLAYERS, below=MOST_PLAYERS,
@@ -58,9 +58,9 @@ def note_offer(game: Game, cash: int, limits: Any, memory: Row) -> None:
     Args:
         game: An offer whose goods are picked.
         cash: Dollars given for them.
-        limits: (2,) float64, the fewest dollars that `expert`, and that `expert/bargaining`, would
-            take; see `prices.write_prices`.
-        memory: That of its maker.
+        limits: (2,) float64, the lowest prices that `expert` and `expert/bargaining` would take;
+            see `prices.write_prices`.
+        memory: The memory of its maker.
     """
     ask, give = int(game.offer_ask), int(game.offer_give)
     memory[SLOT.partner], memory[SLOT.ask], memory[SLOT.give] = int(game.offer_to) + 1, ask, give
@@ -72,7 +72,7 @@ def note_offer(game: Game, cash: int, limits: Any, memory: Row) -> None:
 
 @kernel
 def note_answer(game: Game, seat: int, memory: Row) -> None:
-    """Note the answer to the last offer of a seat that decides again, if not noted yet."""
+    """Note the answer to a seat's last offer, when the seat decides again."""
     partner = int(memory[SLOT.partner]) - 1
     if partner < 0 or agenda.ASK <= game.decision <= agenda.CASH:
         return

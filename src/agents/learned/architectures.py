@@ -1,11 +1,11 @@
-"""The networks of a learned agent: the decisions that each answers, and the meaning of its outputs.
+"""The networks of a learned agent: their decisions, and the meaning of their outputs.
 
-There is a network for each kind of decision. Each output stands for a choice, and is an advantage
-or a log-probability, by the learner; the agent takes the highest.
+There is a network for each kind of decision. Each output stands for a choice and is an advantage
+(DQN) or a log-probability (PPO); the agent takes the highest.
 
-One more network values states: the chance to win of the deciding player. It is the same for all
-decisions, so that values before and after a choice compare; only learners need it. Every other
-network has an output for that chance, too: an auxiliary target that shapes its hidden layers.
+The value network `state` estimates the deciding player's probability of winning. One network serves
+all decisions, so that values before and after a choice can be compared; only learners use it. Every
+other network predicts that probability, too: an auxiliary target that shapes its hidden layers.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from agents.learned.compact import OFFER_SIZE, PRICES_SIZE, length, of_table
 from agents.networks.layout import Architecture
 from monopoly_env.actions import DECISION_NAMES, HEADS
 
-# Each network: the decisions that it answers, and the heads of the game whose actions it scores;
-# then its own heads.
+# [network] -> its decisions, and its heads: those of the game, then its own.
 NETWORKS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "buy": (("buy",), ("buy", "sell", "mortgage")),
     "bid": (("bid", "sealed_bid"), ("bid",)),
@@ -36,10 +35,10 @@ NETWORKS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "choice": (("tax", "fine_or_chance", "takeover"), ("choice", "sell", "mortgage")),
 }
 NAMES: Final = tuple(NETWORKS)
-# Few decisions to learn from: half the units
+# Networks with few decisions to learn from: half the units
 _RARE: Final = frozenset({"jail", "debt", "place", "choice"})
-REPLY, PRICES, PACKAGES = "reply", "price", "package"  # the networks that see more than the others
-STATE: Final = "state"  # the network that values states
+REPLY, PRICES, PACKAGES = "reply", "price", "package"  # networks with additional inputs
+STATE: Final = "state"  # the value network
 VALUE: Final = "value"  # the first output of the others
 NONE: Final = -1
 
@@ -59,7 +58,7 @@ def _size(head: str) -> int:
 
 @cache
 def architectures(num_players: int, hidden: tuple[int, ...]) -> dict[str, Architecture]:
-    """All networks by name, that of states last."""
+    """All networks by name, the value network last."""
     heads = {
         name: ((VALUE, 1), *((head, _size(head)) for head in heads))
         for name, (_, heads) in NETWORKS.items()

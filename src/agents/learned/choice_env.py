@@ -1,11 +1,11 @@
 """The Gymnasium environment with the action space of a learned agent.
 
-An offer takes a few choices, and forced actions are played without asking.
+An offer takes a few choices, and forced actions are played automatically.
 
     env = ChoiceEnv(MonopolyEnv(["expert"], rules="ocnaru", encoding="compact"))
     model = MaskablePPO("MlpPolicy", env)
 
-Most decisions of a game only compose offers, pick by pick, or leave one action. Any trainer with
+Most decisions of a game are picks that compose an offer, or have one legal action. Any trainer with
 masks learns from the rest. In the encoding `compact` the learner also sees its partners' answers.
 """
 
@@ -30,15 +30,15 @@ from monopoly_env.game import Games
 from monopoly_env.kernels import entry
 from monopoly_env.policy.protocol import MEMORY
 
-_ASKED: Final = -1  # something is to be chosen
+_ASKED: Final = -1  # the learner has a choice
 
 
 class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.float32], np.int64]):
-    """One learner against policies, asked only where it has a choice.
+    """One learner against policies; each step is a choice between several.
 
-    Actions are the `NUM_CHOICES` choices of `agents.learned.action_space`. Rewards of what is
-    played without asking are added up. `action_masks()` and `info["action_mask"]` (int8) mark the
-    open choices: two or more, none when the game is over. The rest is that of `MonopolyEnv`.
+    Actions are the `NUM_CHOICES` choices of `agents.learned.action_space`. Rewards of actions
+    played automatically are added up. `action_masks()` and `info["action_mask"]` (int8) mark the
+    open choices: two or more, none after the game. All else is as in `MonopolyEnv`.
     """
 
     env: MonopolyEnv
@@ -54,7 +54,7 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Start a game, and play until the learner has something to choose."""
+        """Start a game, and play until the learner has a choice."""
         self.action_space.seed(seed)
         while True:
             observation, info = self.env.reset(seed=seed, options=options)
@@ -65,14 +65,14 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
             observation, _, terminated, truncated, info = self._play(action)
             if not (terminated or truncated):
                 break
-            seed = None  # a game in which there was nothing to choose: the next one
+            seed = None  # the learner never had a choice: play the next game
         self._over = False
-        return self._seen(observation), self._told(info)
+        return self._seen(observation), self._with_mask(info)
 
     def step(
         self, action: np.int64
     ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Carry out a choice, and play until there is something to choose again.
+        """Carry out a choice, and play until the learner has another.
 
         Raises:
             GameOverError: The game has ended, or `reset` was never called.
@@ -88,14 +88,14 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
             _next_action(self.env.table.games, int(action), self._open, self._memory)
         )
         self._over = terminated or truncated
-        return self._seen(observation), reward, terminated, truncated, self._told(info)
+        return self._seen(observation), reward, terminated, truncated, self._with_mask(info)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The open choices: (NUM_CHOICES,) bool, a copy."""
         return self._open.copy()
 
     def _play(self, action: int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Play an action and all that follows from it."""
+        """Play an action and the forced ones after it."""
         total = 0.0
         while True:
             observation, reward, terminated, truncated, info = self.env.step(action)
@@ -109,14 +109,14 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
         return observation, total, terminated, truncated, info
 
     def _seen(self, observation: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The observation with what the learner remembers."""
+        """The observation with the learner's memory."""
         if self.env.table.encoding.name != NAME or self._over:
             return observation
         seen = observation.copy()
         _write_memory(self.env.table.games, self._memory, seen)
         return seen
 
-    def _told(self, info: dict[str, Any]) -> dict[str, Any]:
+    def _with_mask(self, info: dict[str, Any]) -> dict[str, Any]:
         return info | {"action_mask": self._open.astype(np.int8)}
 
 
@@ -134,7 +134,7 @@ def _next_action(
     note_answer(game, int(game.player), memory)
     if choice == NO_CHOICE and not is_asked(game):
         return int(compose(game, memory))
-    if agenda.ASK <= game.decision <= agenda.CASH:  # elsewhere only the observation tells of offers
+    if agenda.ASK <= game.decision <= agenda.CASH:  # elsewhere only observations need menus
         write_menus(game, int(game.player), menus)
     if choice == NO_CHOICE:
         count = write_open(game, menus, open_)

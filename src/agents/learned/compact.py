@@ -1,14 +1,14 @@
 """The encoding `compact`, the observation of learned agents, for tables of 2 to 4.
 
-It is easier to learn from than `standard`: it leaves out the cards still to come, packed tasks and
+It is easier to learn from than `standard`: it omits the cards still to come, packed tasks and
 refused offers, and adds expected rents, the cash that a player could raise, and the groups that an
 offer would complete. Goods are described from the observing player's side: it gets, it gives. Its
 partners' answers (`agents.learned.answers`) are in its memory, not in the record of a game, so an
-encoded record has none. Every interface knows the name once `agents.learned` is imported.
+encoded record has none. Importing `agents.learned` makes the name known to all interfaces.
 
-The features in `SHARED` occur once, those in `EACH` once per player, the observing player first,
-then the others in turn order. At last come `OFFER`, while an offer is answered, `PRICES`, while a
-price is chosen, and `PACKAGES`, while a package is.
+Features of `SHARED` occur once, those of `EACH` once per player: the observing player first, then
+the others in turn order. At the end are `OFFER` (set while an offer is answered), `PRICES` (while a
+price is chosen) and `PACKAGES` (while a package is chosen).
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ NAME: Final = "compact"
 _WINDOWS: Final = ("before a throw", "after the last throw", "out of turn")
 _AVERAGE_THROW: Final = 7
 
-# By how much the worth of a player changes with what changes hands of each group, as `expert`
-# counts worth.
+# The change of a player's worth, as `expert` counts it, by the goods of each group that change
+# hands.
 _GAINS: Final = (
     ("gain by", "with what the observing player gets of the group by the offer"),
     ("partner's loss by", "the partner's with the same"),
@@ -215,7 +215,7 @@ def length(num_players: int) -> int:
 
 @kernel
 def of_table(num_players: int) -> int:
-    """The number of those at the front, which are there at every decision."""
+    """The number of features at the front, which are set at every decision."""
     return SHARED_SIZE + num_players * EACH_SIZE
 
 
@@ -234,7 +234,7 @@ def write(game: Game, seat: int, menus: OfferMenus, memory: Row, row: Any) -> No
     Args:
         game: A game of 2 to 4 players that is not over.
         seat: The observing player.
-        menus: What it may offer, worked out for this decision.
+        menus: Its menus at this decision.
         memory: Its memory.
         row: (length,) float32, of this table or of a larger one: absent players are zeros.
     """
@@ -283,7 +283,7 @@ def write_memory(game: Game, seat: int, memory: Row, row: Any) -> None:
 
 @kernel
 def _of_player(game: Game, seat: int, player: int) -> int:
-    """Where the features of a player begin, as a seat sees it."""
+    """The start of a player's features in a seat's observation."""
     return SHARED_SIZE + (player - seat) % int(game.num_players) * EACH_SIZE
 
 
@@ -376,7 +376,7 @@ def _write_goods(game: Game, seat: int, row: Any) -> None:
 
 @kernel
 def _write_gains(game: Game, giver: int, taker: int, goods: int, row: Any) -> None:
-    """Write what the taker gains by the goods of an offer, group by group, and then the giver."""
+    """Write the taker's gain, then the giver's, by the goods of an offer, group by group."""
     table = np.zeros(COLUMNS * NUM_GROUPS)
     for group in range(NUM_GROUPS):
         table[COLUMNS * group + PART] = goods & int(GROUP_LOTS[group])
@@ -393,7 +393,7 @@ def _balance(dollars: float) -> float:
 
 @kernel
 def _write_promises(game: Game, seat: int, menus: OfferMenus, row: Any) -> None:
-    """Write what the best packages promise with each partner to whom an offer may be made."""
+    """Write the promise of the best package for each possible partner."""
     players = int(game.num_players)
     for offset in range(1, players):
         partner = (seat + offset) % players
@@ -416,7 +416,7 @@ def _wins(rise: float) -> float:
 
 @kernel
 def _write_offer(game: Game, row: Any) -> None:
-    """Write what the received offer does to the shares of the win."""
+    """Write the effect of the received offer on the shares of the win."""
     rises = np.empty((1, 2))
     write_rises(game, np.array([game.offer_cash]), NETWORK, rises)
     row[0], row[1] = _wins(rises[0, 1]), _wins(rises[0, 0])
@@ -424,7 +424,7 @@ def _write_offer(game: Game, row: Any) -> None:
 
 @kernel
 def _write_prices(menus: OfferMenus, row: Any) -> None:
-    """Write the cost of the offer that is being made, and the shares of the win, at each price."""
+    """Write the dollars and the effect on the shares of the win at each price of an offer."""
     for level in range(NUM_PRICES):
         if menus.prices[level] != NO_PRICE:
             row[level] = _balance(float(menus.prices[level]))
@@ -434,7 +434,7 @@ def _write_prices(menus: OfferMenus, row: Any) -> None:
 
 @kernel
 def _write_packages(game: Game, seat: int, table: Any, row: Any) -> None:
-    """Write the packages of an offer that begins."""
+    """Write the packages to choose from."""
     partner, rises = int(game.offer_to), np.empty(NUM_PACKAGES)
     write_bargains(game, table, NETWORK, rises)
     for place in range(NUM_PACKAGES):
@@ -519,5 +519,5 @@ def _write_rents(game: Game, seat: int, board: int, row: Any) -> None:
 
 @kernel
 def _stands(game: Game, player: int) -> int:
-    """Where a player stands, as the tables of odds count it."""
+    """A player's square as an index of the tables of odds."""
     return IN_JAIL if game.jail[player] > 0 else int(game.position[player])

@@ -1,11 +1,11 @@
 """The offers that a player may make: the packages of its menus, and the prices of a package.
 
-Places for the packages that promise most by `expert`'s sums come first (`packages`), then places
-for those after which a value of states likes the maker's state best (`valued`). A package that
-stands in both is chosen by the later place.
+A menu lists the packages that promise most by `expert`'s formulas (`packages`), then those with the
+best state for the maker by the value network (`valued`). A package in both lists is chosen by its
+later place.
 
-A menu takes ten times as long as the rest of an observation, so it is computed once for the legal
-choices, the observation, the picks that follow and a record of them.
+A menu takes ten times as long as the rest of an observation, so it is computed once for the open
+choices, the observation, the picks that follow and the recorded data.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from monopoly_env.engine import agenda
 from monopoly_env.game import MAX_PLAYERS, NOBODY, Game
 from monopoly_env.kernels import kernel
 
-_AT_LIMIT: Final = 10  # places for the best at the partner's limit
-_AT_LIST: Final = 6  # places for the best of the others at list prices
-NUM_VALUED: Final = 8  # places for the best by the value of states
-# The first places of each kind
+_AT_LIMIT: Final = 10  # the best at the partner's limit
+_AT_LIST: Final = 6  # the best of the others at list prices
+NUM_VALUED: Final = 8  # the best by the value network
+# The first place of each kind
 BEST_AT_LIMIT, BEST_AT_LIST, BEST_VALUED = 0, _AT_LIMIT, _AT_LIMIT + _AT_LIST
 NUM_PACKAGES: Final = BEST_VALUED + NUM_VALUED
 NO_PACKAGE: Final = -1
 
-NETWORK: Final = make("best").params  # the value of states that is asked
+NETWORK: Final = make("best").params  # the value network
 
 
 @kernel
@@ -43,7 +43,7 @@ def write_menu(game: Game, maker: int, partner: int, menu: Any) -> None:
         game: The game.
         maker: The seat that makes the offer.
         partner: The seat that gets it.
-        menu: (NUM_PACKAGES, FIELDS) float64, filled; zeros in the places that are free.
+        menu: (NUM_PACKAGES, FIELDS) float64, filled; zeros in free places.
     """
     write_packages(game, maker, partner, menu[:BEST_VALUED], _AT_LIMIT, False)
     if is_asked_now(game, maker):
@@ -56,10 +56,7 @@ def write_menu(game: Game, maker: int, partner: int, menu: Any) -> None:
 
 @kernel
 def find_place(menu: Any, ask: int, give: int) -> int:
-    """The place by which the package that is exactly these lots is chosen, the last one.
-
-    NO_PACKAGE if it is not on the menu.
-    """
+    """The last place of the package of exactly these lots, by which it is chosen, or NO_PACKAGE."""
     place = NUM_PACKAGES - 1
     while place >= 0 and (
         menu[place, ASKED] != ask or menu[place, LENT] != give or menu[place, PROMISE] <= 0.0
@@ -70,7 +67,7 @@ def find_place(menu: Any, ask: int, give: int) -> int:
 
 @kernel
 def is_chosen_by(menu: Any, place: int) -> bool:
-    """Whether there is a package in a place, and it stands in no later one."""
+    """Whether a place holds a package that no later place holds."""
     return bool(
         menu[place, PROMISE] > 0.0
         and find_place(menu, int(menu[place, ASKED]), int(menu[place, LENT])) == place
@@ -81,15 +78,13 @@ class OfferMenus(NamedTuple):
     """The packages and prices of a decision.
 
     Attributes:
-        packages: (MAX_PLAYERS, NUM_PACKAGES, FIELDS) float64, by the partner's seat: the menu of
-            the last decision that had one.
-        maker: (MAX_PLAYERS,) int64, by the partner's seat: the seat this menu is valid for, or
-            NOBODY.
-        prices: (NUM_PRICES,) int64, those of the last offer whose goods were picked.
-        limits: (2,) float64, the fewest dollars that `expert`, and that `expert/bargaining`, would
-            take for these goods.
-        rises: (NUM_PRICES, 2) float64, by how much it raises the maker's and the partner's share of
-            the win at each of them.
+        packages: (MAX_PLAYERS, NUM_PACKAGES, FIELDS) float64, the last menu for each partner.
+        maker: (MAX_PLAYERS,) int64, the seat that this menu is valid for, or NOBODY.
+        prices: (NUM_PRICES,) int64, the prices of the last offer whose goods were picked.
+        limits: (2,) float64, the lowest prices that `expert` and `expert/bargaining` would take for
+            these goods.
+        rises: (NUM_PRICES, 2) float64, the change of the maker's and of the partner's share of the
+            win at each price.
     """
 
     packages: NDArray[np.float64]
@@ -116,10 +111,10 @@ def clear(menus: OfferMenus) -> None:
 
 @kernel
 def write_menus(game: Game, seat: int, menus: OfferMenus) -> None:
-    """Write what a seat may offer: to each partner, then to the chosen one, then at each price.
+    """Write the packages for each partner or the chosen one, or the prices of the chosen package.
 
-    An offer has the menu of the window in which it began, so use the same menus for decisions that
-    follow each other in one game.
+    An offer uses the menu of the window in which it began, so successive decisions of one game must
+    share one `menus`.
     """
     if game.decision == agenda.ASK and menus.maker[int(game.offer_to)] != seat:
         write_menu(game, seat, int(game.offer_to), menus.packages[int(game.offer_to)])
@@ -136,7 +131,7 @@ def write_menus(game: Game, seat: int, menus: OfferMenus) -> None:
 
 @kernel
 def menus_of(game: Game, seat: int) -> OfferMenus:
-    """The menus of a seat at a decision that stands alone."""
+    """The menus of a seat at a single decision."""
     menus = new_menus()
     write_menus(game, seat, menus)
     return menus

@@ -1,10 +1,11 @@
 """The packages that promise most by `expert`'s formulas: the goods of an offer.
 
-A package is a part of the partner's lots for a part of one's own
-(`agents.players.vocabulary.parts`). Two players have up to 3,000 of them, nearly all of no use. So
-they are rated: by how much the maker's share of all strength rises, as `expert/bargaining` counts
-it, at the least price that `expert` would take in the partner's place. The places after those are
-for packages that promise most at list prices, by which simpler partners decide.
+A package is a part of the partner's lots for a part of the maker's
+(`agents.players.vocabulary.parts`). Two players have up to 3,000 packages, nearly all useless. The
+promise of a package is the rise of the maker's share of all strength, as `expert/bargaining` counts
+it, at the lowest price that `expert` would take in the partner's place. A table lists the packages
+of the highest promise, then those of the highest promise at list prices, by which simpler partners
+decide.
 """
 
 from __future__ import annotations
@@ -37,15 +38,15 @@ from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import MEMORY, Row
 
 # The columns of a table with a row for each place: the lots asked for and given, a bit each (both
-# 0: the place is free); what the maker and the partner gain in strength, without money; the price
-# by which it was rated in dollars; by how much the maker's share of strength rises; and its share
-# of the win, where the value of states was asked (`valued`), otherwise 0.
+# 0: the place is free); the gain of the maker and of the partner in strength, without money; the
+# price (dollars); the promise; the rise of the maker's share of the win by the value network
+# (`valued`), or 0.
 ASKED, LENT, OWN_GAIN, THEIR_GAIN, RATED_AT, PROMISE, WINS, FIELDS = range(8)
 
 _SINGLES: Final = 1 + NUM_GROUPS  # parts of one group at most
 
-# What is known of a part: what `list_parts` tells of its groups together, and these, a bit each. Of
-# a package, the price and its promise.
+# The numbers of a part: sums over its groups of the columns of `list_parts`, and its groups, a bit
+# each. The ratings of a package: price and promise.
 GROUPS: Final = COLUMNS
 _COLUMNS: Final = COLUMNS + 1
 DOLLARS, RISE, _RATINGS = range(3)
@@ -62,10 +63,10 @@ def write_packages(
         maker: The seat that makes the offer.
         partner: The seat that gets it.
         table: (N, FIELDS) float64, filled.
-        at_limit: How many of the N places are for the best at the partner's limit; the others are
-            for those at list prices.
-        spends_all: Whether the maker may pay all its cash, and not only the part that
-            `expert/bargaining` would.
+        at_limit: The number of places for packages at the partner's limit; the others are for
+            packages at list prices.
+        spends_all: Whether the maker may pay all its cash, or only as much as `expert/bargaining`
+            would.
     """
     table[:] = 0.0
     params, memory = bargainer.at_this_table(game, BARGAINER), np.zeros(MEMORY)
@@ -98,7 +99,7 @@ def write_packages(
 
 @kernel
 def _write_parts(game: Game, giver: int, taker: int, params: Row, parts: Any) -> int:
-    """Write a column for each part that the giver has something of; returns how many."""
+    """Write a column for each part that the giver owns lots of; returns their number."""
     official = game.rules.trade == OFFICIAL
     groups = np.empty(COLUMNS * (NUM_GROUPS + 1))
     list_parts(game, giver, taker, not official, params, EXPERT, groups)
@@ -116,7 +117,7 @@ def _write_parts(game: Game, giver: int, taker: int, params: Row, parts: Any) ->
 
 @kernel
 def _has_all(groups: Any, wanted: int) -> bool:
-    """Whether there is something of each of these groups."""
+    """Whether the giver owns lots of all these groups."""
     for group in range(NUM_GROUPS):
         if wanted >> group & 1 and groups[COLUMNS * group + PART] == 0:
             return False
@@ -125,10 +126,10 @@ def _has_all(groups: Any, wanted: int) -> bool:
 
 @kernel
 def _rate(two: Sides, cash: float, asked: Any, gives: Any, memory: Row, rated: Any) -> None:
-    """Rate what may be given for one part.
+    """Rate all parts given for one: at the partner's limit, and at list prices.
 
-    At the partner's limit, and at list prices, or at the nearest price that it can pay. The loop
-    has no branch and no integers, so that it is vectorized.
+    A price that the partner can't pay becomes the nearest that it can. The loop has no branch and
+    no integers, so that it is vectorized.
     """
     for j in range(gives.shape[1]):
         own, theirs = asked[TAKEN] + gives[GIVEN, j], asked[GIVEN] + gives[TAKEN, j]
@@ -150,7 +151,7 @@ def _rate(two: Sides, cash: float, asked: Any, gives: Any, memory: Row, rated: A
 def _keep(
     game: Game, two: Sides, asked: Any, gives: Any, rated: Any, most: float, table: Any
 ) -> None:
-    """Keep the packages that are among the most promising and can be offered."""
+    """Insert the packages that belong to the best in the table and can be offered."""
     for j in range(rated.shape[1]):
         promise = rated[RISE, j]
         if (
@@ -170,9 +171,9 @@ def _keep(
 
 @kernel
 def make_room(table: Any, column: int, number: float) -> int:
-    """Move down what is less than a number, in a table that falls by a column.
+    """Make room for a number in a table sorted by a column, descending; returns the place.
 
-    Returns the place of that number. The last row falls out.
+    Lower rows move down, and the last is lost.
     """
     place = len(table) - 1
     while place > 0 and table[place - 1, column] < number:
@@ -183,7 +184,7 @@ def make_room(table: Any, column: int, number: float) -> int:
 
 @kernel
 def _merge(table: Any, at_list: Any, at_limit: int) -> None:
-    """Write the best packages at list prices after those at the limit, where they are new."""
+    """Write the best packages at list prices after those at the limit, without duplicates."""
     count = 0
     while count < at_limit and table[count, PROMISE] > 0.0:
         count += 1

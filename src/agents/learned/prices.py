@@ -1,8 +1,8 @@
 """The prices of an offer: premiums over the printed prices, and margins over a partner's limit.
 
-A partner that judges a trade by its prospects, as `expert` does, refuses a dollar below its limit,
-and no network computes that sum to a dollar: at tables of four, prices rounded to the next premium
-lose a fifth of the wins (docs/results/learned.md). So the limits of `expert` and of
+A partner that judges a trade by its prospects, as `expert` does, refuses a price a dollar below its
+limit, and no network predicts that limit to a dollar: at tables of four, prices rounded to the next
+premium lose a fifth of the wins (docs/results/learned.md). So the limits of `expert` and of
 `expert/bargaining`, which often wants $300 more, are computed, and margins over them are choices.
 """
 
@@ -24,8 +24,7 @@ from monopoly_env.policy.protocol import Row
 
 # Dollars beyond the printed prices.
 PREMIUMS: Final = (-1200, -800, -600, -400, -300, -200, -100, 0, 100, 200, 300, 400, 600, 800, 1200)
-# Dollars beyond the least that `expert`, and then that `expert/bargaining`, would want in the
-# partner's place.
+# Dollars above the limits of `expert` and of `expert/bargaining`, in the partner's place.
 MARGINS: Final = (-100, -40, 0, 40, 100, 200)
 BARGAINERS_MARGINS: Final = (0, 40, 100)
 NUM_PRICES: Final = len(PREMIUMS) + len(MARGINS) + len(BARGAINERS_MARGINS)
@@ -38,7 +37,7 @@ NO_PRICE: Final = 1 << 30
 
 _PREMIUMS: Final = np.array(PREMIUMS)
 _MARGINS: Final = np.array(MARGINS + BARGAINERS_MARGINS)
-# The numbers of `expert`, and those of `expert/bargaining` by the size of the table
+# The parameters of `expert`, and those of `expert/bargaining` by the size of the table
 EXPERT: Final = Expert().row()
 BARGAINER: Final = bargainer.POLICIES["expert/bargaining"]().params
 
@@ -56,13 +55,11 @@ def describe(level: int) -> str:
 
 @kernel
 def write_prices(game: Game, prices: Any, limits: Any) -> None:
-    """Write the dollars that the maker of the half-made offer gives at each price.
-
-    NO_PRICE where a price is the same as one before.
+    """Write the dollars that the maker of an offer gives at each price; NO_PRICE for duplicates.
 
     Args:
-        game: An offer is being made, and its goods are picked.
-        prices: (NUM_PRICES,) int64, filled. Those that one side can't pay become what it can.
+        game: A game with an open offer whose goods are picked.
+        prices: (NUM_PRICES,) int64, filled, clipped to the cash of the side that pays.
         limits: (2,) float64, filled: `partners_limit` and `bargainers_limit`.
     """
     maker = int(game.offer_from)
@@ -91,10 +88,7 @@ def write_prices(game: Game, prices: Any, limits: Any) -> None:
 
 @kernel
 def partners_limit(game: Game, maker: int, partner: int, ask: int, give: int) -> float:
-    """The fewest dollars for which `expert` would agree in the partner's place.
-
-    Infinite if no sum that can be paid is enough.
-    """
+    """The lowest price that `expert` would take in the partner's place; infinite if unpayable."""
     return _limit(game, maker, partner, ask, give, EXPERT)
 
 
@@ -106,7 +100,7 @@ def bargainers_limit(game: Game, maker: int, partner: int, ask: int, give: int) 
 
 @kernel
 def _limit(game: Game, maker: int, partner: int, ask: int, give: int, model: Row) -> float:
-    """The same for any numbers of `expert`."""
+    """The same for any parameters of `expert`."""
     least = float(transfer_fees(game, give & ALL_LOTS) - int(game.cash[partner]))
     most = float(int(game.cash[maker]) - transfer_fees(game, ask & ALL_LOTS))
     return float(least_price(game, maker, partner, ask, give, least, most, model))
@@ -114,7 +108,7 @@ def _limit(game: Game, maker: int, partner: int, ask: int, give: int, model: Row
 
 @kernel
 def nearest(prices: Any, cash: int) -> int:
-    """The price that is nearest to a sum."""
+    """The price nearest to an amount."""
     best, distance = 0, NO_PRICE
     for level in range(NUM_PRICES):
         away = abs(int(prices[level]) - cash)

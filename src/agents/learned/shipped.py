@@ -1,6 +1,6 @@
 """The learned agents that come with the library, by name.
 
-docs/results/learned.md tells how they were trained and how strong they are.
+docs/results/learned.md has their training and their strength.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from agents.learned.agent import LearnedAgent
 from monopoly_env.policy import files
 
-# The files hold bytes, so that the wheel stays small: `python -m studies.learned --ship
+# The files hold int8 weights, to keep the wheel small: `python -m studies.learned --ship
 # RUN/agent.safetensors NAME` writes them.
 FOLDER: Final = Path(__file__).parent / "data"
-_STEP: Final = ".step"  # after the name of a matrix: what its bytes are multiplied by, row by row
+_STEP: Final = ".step"  # suffix of a matrix's name: the scale of each row
 _LARGEST: Final = 127
-# By name: the file, and what the agent is for.
+# [name] -> file, and the games it was trained for.
 _AGENTS: Final = {
     "ppo/best/two": ("ppo_two.safetensors", "two players, official rules"),
     "ppo/best/four": ("ppo_four.safetensors", "four players, official rules"),
@@ -50,12 +50,12 @@ POLICIES: Final[dict[str, Callable[..., LearnedAgent]]] = {
 
 
 def write(agent: LearnedAgent, name: str) -> None:
-    """Keep an agent in the library, under the name of a file."""
+    """Save an agent in the library, under the name of a file."""
     files.write(FOLDER / f"{name}{files.SUFFIX}", agent.header(), _narrow(agent.arrays()))
 
 
 def _narrow(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Each row of a matrix as bytes and the step between them, all else as it is."""
+    """Quantize each row of a matrix to int8 and a scale; leave all else."""
     small: dict[str, NDArray[Any]] = {}
     for name, array in arrays.items():
         if array.ndim == 2:
@@ -70,7 +70,7 @@ def _narrow(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 
 def _wide(small: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The float32 arrays of what `_narrow` returned."""
+    """The float32 arrays from those of `_narrow`."""
     return {
         name: array.astype(np.float32) * (small[name + _STEP][:, None] if array.ndim == 2 else 1)
         for name, array in small.items()

@@ -1,15 +1,15 @@
-"""Exchanges judged by a value of states: the best packages, and the effect of each price.
+"""Exchanges judged by the value network: the best packages, and the effect of each price.
 
-`expert` weighs an exchange by formulas of worth, which know little of the use of cash and of the
-effect of a deal on the others. The network of `agents.values` predicts the winner. So it is asked
-which of the packages that promise most by the formulas leaves the maker with the best state, at the
-least price that `expert` would take in the partner's place.
+`expert` judges an exchange by formulas of worth, which know little of the use of cash and of the
+effect of a deal on other players. The network of `agents.values` predicts the winner. It ranks the
+packages that promise most by the formulas by the state after them, at the lowest price that
+`expert` would take in the partner's place.
 
-That costs a hundred times a package's formulas, so it is asked every third round only, in a window
-of the turn, for the first offer. The packages on the menu of an open offer are valued at the limit
-of `expert/bargaining`, the offer at each price that may be chosen, and when it is answered. Where
-two players are left, one gains what the other loses, the network sees mostly its own error, and it
-is not asked.
+That costs a hundred times the formulas, so it happens every third round only, in a window of the
+turn, for the first offer. The packages on the menu of an open offer are valued at the limit of
+`expert/bargaining`, the offer at each possible price, and a received offer when it is answered.
+With two players left the network is not used: one gains what the other loses, and the difference is
+mostly the network's error.
 """
 
 from __future__ import annotations
@@ -38,20 +38,17 @@ from monopoly_env.engine.sets import size
 from monopoly_env.game import GAME, Game, Games
 from monopoly_env.kernels import kernel
 
-_AT_LIMIT: Final = 12  # packages looked at for each partner, the best at its limit
+_AT_LIMIT: Final = 12  # packages valued for each partner, the best at its limit
 _AT_LIST: Final = 4  # and the best of the others at list prices
-_PAUSE: Final = 3  # rounds between two looks
+_PAUSE: Final = 3  # rounds between valuations
 _FEWEST: Final = 3  # players left
 
 
 @kernel
 def is_asked_now(game: Game, maker: int) -> bool:
-    """Whether the value of states is asked about the packages of an offer.
-
-    The offer is open, or may be begun.
-    """
+    """Whether the value network ranks packages now, for an offer that is open or may be begun."""
     begun = _is_begun(game)
-    # In a debt nobody has time for the best deal
+    # A debt allows no search for the best deal
     question = agenda.below(game) if begun else int(game.decision)
     if (
         question != agenda.WINDOW
@@ -65,16 +62,13 @@ def is_asked_now(game: Game, maker: int) -> bool:
 
 @kernel
 def _can_judge(game: Game) -> bool:
-    """Whether the value of states tells more of an exchange than its error."""
+    """Whether the value network's differences exceed its error."""
     return bool(game.num_players <= MOST_PLAYERS and size(solvent_seats(game)) >= _FEWEST)
 
 
 @kernel
 def share_without(game: Game, maker: int, network: Any) -> float:
-    """The maker's share of the win if it offers nothing.
-
-    `network` is the row of the network of values.
-    """
+    """The maker's share of the win without an offer; `network` is the row of the value network."""
     scratch, shares = np.empty(1, GAME), np.empty(int(game.num_players))
     _copy_before_offer(game, maker, scratch)
     _write_shares(scratch, network, shares)
@@ -91,8 +85,8 @@ def write_valued(
         game: The game.
         maker: The seat that makes the offer.
         partner: The seat that gets it.
-        network: The row of the network of values.
-        without: The maker's share of the win if it offers nothing.
+        network: The row of the value network.
+        without: The maker's share of the win without an offer.
         table: (N, FIELDS) float64, filled; a price is the partner's limit.
     """
     table[:] = 0.0
@@ -115,15 +109,13 @@ def write_valued(
 
 @kernel
 def write_bargains(game: Game, menu: Any, network: Any, rises: Any) -> None:
-    """Write by how much each package raises the maker's share of the win.
-
-    Its price is one that `expert/bargaining` just accepts.
+    """Write the rise of the maker's share of the win by each package at a bargainer's limit.
 
     Args:
-        game: An offer is open, and its goods are not picked.
+        game: A game with an open offer whose goods are not picked.
         menu: (N, FIELDS) float64, its packages.
-        network: The row of the network of values.
-        rises: (N,) float64, filled; zeros where no price would do or the value is not asked.
+        network: The row of the value network.
+        rises: (N,) float64, filled; zeros without a price or a value.
     """
     rises[:] = 0.0
     if not _can_judge(game):
@@ -148,14 +140,14 @@ def write_bargains(game: Game, menu: Any, network: Any, rises: Any) -> None:
 
 @kernel
 def write_rises(game: Game, prices: Any, network: Any, rises: Any) -> None:
-    """Write by how much the open offer raises both sides' shares of the win at each price.
+    """Write the rise of both sides' shares of the win by the open offer, at each price.
 
     Args:
-        game: An offer is open, and its goods are picked.
+        game: A game with an open offer whose goods are picked.
         prices: (N,) dollars that the maker gives, or NO_PRICE.
-        network: The row of the network of values.
-        rises: (N, 2) float64, filled: the maker's and the partner's; zeros where there is no price
-            or the value is not asked.
+        network: The row of the value network.
+        rises: (N, 2) float64, filled: the maker's and the partner's; zeros without a price or a
+            value.
     """
     rises[:] = 0.0
     if not _can_judge(game):
@@ -186,7 +178,7 @@ def _is_begun(game: Game) -> bool:
 
 @kernel
 def _copy_before_offer(game: Game, maker: int, scratch: Games) -> None:
-    """Copy the game to the window before the open offer: the network tells its steps apart."""
+    """Copy the game, back in the window before the open offer: values depend on the decision."""
     scratch[0] = game
     copy = scratch[0]
     if _is_begun(copy):
@@ -215,5 +207,5 @@ def _write_shares_after(
 
 @kernel
 def _write_shares(games: Games, network: Any, shares: Any) -> None:
-    """Value the first of these games, an array: a record does not keep its array alive."""
+    """Value the first game; an array, since a record does not keep its array alive."""
     write_by_network(games[0], network, shares)

@@ -1,5 +1,1 @@
-"""Networks that choose actions.
-
-`layout` and `forward` are the network layer; `values`, `actor`, `ocnaru`, `agents.learned` build on
-it.
-"""
+"""Networks that choose actions; `layout` and `forward` are the layer that all of them share."""

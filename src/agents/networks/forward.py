@@ -3,13 +3,12 @@
 Kernels call `forward`, `step` (with a recurrent cell) or `step_marked` (inputs of 0 and 1) with the
 row of `agents.networks.layout`. Python calls `evaluate`.
 
-Sums run in one fixed order: the bias first, then what each input adds, from the first input to the
-last. So a decision does not depend on the batch that it is in. Inputs that are zero are skipped:
-most features of an observation are, and half of what ReLU lets through. Four inputs are added in
-one go, in the same order.
+Sums have a fixed order: the bias, then the inputs from first to last. So a decision does not depend
+on its batch. Zero inputs are skipped: most features of an observation are zero, and half of the
+outputs of ReLU. Four inputs are added at once, in the same order.
 
-All numbers in between have the type of `out`. With float32 this is fastest; with float64 (the
-networks of Ocnaru's thesis) only the weights are float32.
+Intermediate numbers have the type of `out`. float32 is fastest; with float64 (the networks of
+Ocnaru's thesis) only the weights are float32.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ from agents.networks.layout import (
 from monopoly_env.errors import ConfigurationError, check_array
 from monopoly_env.kernels import borrowed, entry, inlined, kernel, on_stack
 
-# A network whose layers take no more numbers than this needs nothing from the heap
+# Networks with layers of at most this size need no memory from the heap
 _FEW: Final = 1024
-_ROOM: Final = 3 * _FEW
+_SCRATCH: Final = 3 * _FEW
 
 
 @kernel
@@ -50,52 +49,52 @@ def forward(row: Any, seen: Any, first: int, out: Any) -> None:
     Args:
         row: float32, its weights.
         seen: (inputs,) float, the observation.
-        first: The first output that is wanted.
-        out: (N,) float32 or float64, filled: the outputs from that one on.
+        first: The first output to compute.
+        out: (N,) float32 or float64, filled: the outputs from `first` on.
     """
     step(row, seen, out[:0], first, out)
 
 
 @kernel
 def step(row: Any, seen: Any, state: Any, first: int, out: Any) -> None:
-    """Compute outputs of a network and go on to the next state of its cell.
+    """Compute outputs of a network, and advance the state of its cell.
 
     Args:
         row: float32, its weights.
         seen: (inputs,) float, the observation.
-        state: (units,) of the type of `out`, replaced; zeros before the first observation; of any
-            length without a cell.
-        first: The first output that is wanted.
-        out: (N,) float32 or float64, filled: the outputs from that one on.
+        state: (units,) of the type of `out`, replaced; zeros before the first observation; ignored
+            without a cell.
+        first: The first output to compute.
+        out: (N,) float32 or float64, filled: the outputs from `first` on.
     """
-    room, index = _scratch(row, on_stack(_ROOM, out.dtype), on_stack(_FEW, np.int64))
-    signal = room[0, : len(seen)]
+    scratch, index = _scratch(row, on_stack(_SCRATCH, out.dtype), on_stack(_FEW, np.int64))
+    signal = scratch[0, : len(seen)]
     for i in range(len(seen)):
         signal[i] = seen[i]
-    _pass(row, room, index, _find(signal, index), state, first, out)
+    _pass(row, scratch, index, _find(signal, index), state, first, out)
 
 
 @kernel
 def step_marked(row: Any, marked: Any, state: Any, first: int, out: Any) -> None:
-    """As `step`, for an observation that is 1 at some inputs and 0 at all others.
+    """As `step`, for an observation of ones and zeros.
 
     Args:
         row: float32, its weights.
-        marked: (N,) integers, the numbers of these inputs in rising order.
+        marked: (N,) integers, the inputs that are 1, ascending.
         state: As in `step`.
-        first: The first output that is wanted.
+        first: The first output to compute.
         out: (N,) float32 or float64, filled.
     """
-    room, index = _scratch(row, on_stack(_ROOM, out.dtype), on_stack(_FEW, np.int64))
+    scratch, index = _scratch(row, on_stack(_SCRATCH, out.dtype), on_stack(_FEW, np.int64))
     for n in range(len(marked)):
         index[n] = marked[n]
-        room[0, marked[n]] = 1
-    _pass(row, room, index, len(marked), state, first, out)
+        scratch[0, marked[n]] = 1
+    _pass(row, scratch, index, len(marked), state, first, out)
 
 
 @inlined
 def _scratch(row: Any, few: Any, places: Any) -> Any:
-    """Scratch for three layers, (3, widest), and its indices; on the caller's stack if they fit."""
+    """Scratch for three layers, (3, widest), and for indices; on the caller's stack if it fits."""
     widest = _widest(row)
     if widest <= _FEW:
         return few[: 3 * widest].reshape(3, widest), places
@@ -104,7 +103,7 @@ def _scratch(row: Any, few: Any, places: Any) -> Any:
 
 @kernel
 def _widest(row: Any) -> int:
-    """The most numbers that a layer takes."""
+    """The size of the widest layer."""
     widest = GATES[int(row[AT_CELL])] * int(row[AT_UNITS])
     for size in row[SIZES : SIZES + int(row[AT_LAYERS])]:
         widest = max(widest, int(size))
@@ -112,32 +111,32 @@ def _widest(row: Any) -> int:
 
 
 @inlined
-def _pass(row: Any, room: Any, index: Any, count: int, state: Any, first: int, out: Any) -> None:
-    """Compute all layers from the inputs in `room[0]`; `index` has the `count` that are not 0."""
+def _pass(row: Any, scratch: Any, index: Any, count: int, state: Any, first: int, out: Any) -> None:
+    """Compute all layers from the inputs in `scratch[0]`; `index` lists `count` nonzero ones."""
     row = borrowed(row)
-    room = borrowed(room)
+    scratch = borrowed(scratch)
     index = borrowed(index)
     state = borrowed(state)
     out = borrowed(out)
     layers, cell = int(row[AT_LAYERS]), int(row[AT_CELL])
-    signal = room[0, : int(row[SIZES])]
+    signal = scratch[0, : int(row[SIZES])]
     at = -(-(SIZES + layers + 1) // BLOCK) * BLOCK
     for layer in range(1, layers):
-        result = room[layer % 2, : int(row[SIZES + layer])]
+        result = scratch[layer % 2, : int(row[SIZES + layer])]
         at = _dense(row, at, signal, len(result), 0, index, count, result)
         _activate(int(row[AT_ACTIVATION]), result)
         signal, count = result, _find(result, index)
     if cell != NONE:
-        at = _recur(row, at, cell, signal, state, room[layers % 2], room[2], index, count)
+        at = _recur(row, at, cell, signal, state, scratch[layers % 2], scratch[2], index, count)
         if len(out) == 0:
-            return  # only the next state was asked for
+            return  # only the next state is needed
         signal, count = state, _find(state, index)
     _dense(row, at, signal, int(row[SIZES + layers]), first, index, count, out)
 
 
 @kernel
 def _find(signal: Any, index: Any) -> int:
-    """Write the numbers of the inputs that are not 0; returns how many there are."""
+    """List the nonzero inputs; returns their number."""
     count = 0
     for i in range(len(signal)):
         index[count] = i
@@ -226,7 +225,7 @@ def _sigmoid(value: Any) -> Any:
 
 @kernel
 def is_whole(row: Any) -> bool:
-    """Whether a row is as long as its header says; kernels do not check it."""
+    """Whether a row has the length that its header implies; kernels do not check it."""
     if len(row) <= SIZES:
         return False
     layers, units, cell = int(row[AT_LAYERS]), int(row[AT_UNITS]), int(row[AT_CELL])
@@ -255,12 +254,12 @@ def evaluate(
     head: slice | None = None,
     states: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
-    """Outputs of a network for a batch; what the kernels compute for one observation, to the bit.
+    """Outputs of a network for a batch, bit for bit those of the kernels.
 
     Args:
         row: Its weights.
         observations: (B, inputs) float32.
-        head: The outputs that are wanted, from `Architecture.head`; by default all.
+        head: The outputs to compute, from `Architecture.head`; by default all.
         states: (B, units) float32 of a network with a cell, replaced by the next states; by default
             the cell begins with zeros.
 
@@ -268,14 +267,14 @@ def evaluate(
         (B, outputs) float32, or (B, size of the head).
 
     Raises:
-        ConfigurationError: Observations or states are of another length, there is no such head, or
-            the row is none.
+        ConfigurationError: The row is invalid, observations or states have another shape, or the
+            head is out of range.
     """
     check_array("row of weights", row, np.float32, SIZES)
     if not _is_whole(row):
         raise ConfigurationError(
-            f"The weights must be a row from Architecture.pack: {len(row)} numbers are not what its"
-            " header says."
+            f"The weights must be a row from Architecture.pack: {len(row)} numbers do not match"
+            " its header."
         )
     inputs = int(row[SIZES])
     outputs = int(row[SIZES + int(row[AT_LAYERS])])

@@ -4,14 +4,14 @@
     row = critic.pack(arrays)  # from {"0.weight": (256, 602), "0.bias": (256,), ...}
     arrays = critic.unpack(row)
 
-A row begins with a header for the compiled pass (`agents.networks.forward`), so that a kernel takes
-the row alone: the version of the layout, the activation, the cell, its units, the number of dense
-layers, then the inputs and the outputs of each; zeros fill it up to a multiple of 16 numbers. After
-it come the layers in the order in which they are computed: the weights as (in, out), so that what
-one input adds to all outputs lies side by side, then the bias (out,). Zeros at the end make the
-length a multiple of 16: rows can be put one after another, and viewed as float64.
+A row begins with a header for the compiled pass (`agents.networks.forward`), so that kernels need
+the row alone: version of the layout, activation, cell, units of the cell, number of dense layers,
+then the inputs and the outputs of each, padded with zeros to a multiple of 16 numbers. The layers
+follow in the order of computation: the weights as (in, out), so that one input's weights are
+adjacent, then the bias (out,). Padding at the end makes the length a multiple of 16: rows can be
+concatenated, and viewed as float64.
 
-Named arrays are those of torch's `state_dict`, weights as (out, in).
+Named arrays are as in torch's `state_dict`, weights as (out, in).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CELLS: Final = ("none", "elman", "gru")
 GATES: Final = (0, 1, 3)  # of each cell
 RELU, TANH, LOGISTIC = range(3)
 NONE, ELMAN, GRU = range(3)
-# Where the header has what. The inputs and the outputs of each dense layer follow from SIZES on.
+# Fields of the header. The inputs and the outputs of each dense layer are from SIZES on.
 AT_VERSION, AT_ACTIVATION, AT_CELL, AT_UNITS, AT_LAYERS, SIZES = range(6)
 MOST_UNITS: Final = 1 << 16  # of a layer
 MOST_NUMBERS: Final = 1 << 28  # of a network: a gigabyte
@@ -41,15 +41,15 @@ BLOCK: Final = 16  # float32 numbers in a cache line
 
 @dataclass(frozen=True)
 class Architecture:
-    """The description of a network: hidden layers, perhaps a cell, one layer of all heads' outputs.
+    """The description of a network: hidden layers, an optional cell, an output layer for all heads.
 
     Attributes:
         inputs: Length of an observation.
-        hidden: Units of the hidden layers, from the input on; there may be none.
-        heads: Names and sizes of the heads. Each is a slice of the outputs, in this order.
+        hidden: Units of the hidden layers, from the input on; may be empty.
+        heads: Names and sizes of the heads, consecutive slices of the outputs.
         activation: Of the hidden layers: `relu`, `tanh` or `logistic`.
-        cell: What follows them: `none`, `elman` (one layer with tanh, or with `logistic` if that is
-            the activation) or `gru` (gated recurrent unit, as in torch).
+        cell: The recurrent cell after them: `none`, `elman` (one layer with tanh, or with
+            `logistic` if that is the activation) or `gru` (gated recurrent unit, as in torch).
         units: Length of the cell's state.
     """
 
@@ -64,8 +64,8 @@ class Architecture:
         """Check names and sizes.
 
         Raises:
-            ConfigurationError: An unknown activation or cell, a size below 1, no head or one twice,
-                or units without a cell.
+            ConfigurationError: An unknown activation or cell, a size out of range, no or repeated
+                heads, or units without a cell.
         """
         for given, known in ((self.activation, ACTIVATIONS), (self.cell, CELLS)):
             if given not in known:
@@ -94,7 +94,7 @@ class Architecture:
 
     @property
     def outputs(self) -> int:
-        """Length of the outputs of all heads."""
+        """The number of outputs of all heads."""
         return sum(size for _, size in self.heads)
 
     @property
@@ -114,7 +114,7 @@ class Architecture:
         )
 
     def shapes(self, name: str = "") -> dict[str, tuple[int, ...]]:
-        """Shapes of the arrays in the order of the row, by names that begin with the network's."""
+        """Shapes of the arrays in the order of the row; `name` is a prefix of their names."""
         prefix = f"{name}." if name else ""
         hidden = [
             (f"{number}.", "", *pair)
@@ -158,7 +158,7 @@ class Architecture:
         """The row of a network, (length,) float32, from the arrays that `shapes(name)` names.
 
         Raises:
-            FormatError: An array is missing, or of another shape.
+            FormatError: An array is missing or has another shape.
         """
         for array, shape in self.shapes(name).items():
             given = np.shape(arrays[array]) if array in arrays else "missing"
@@ -173,13 +173,12 @@ class Architecture:
         """The arrays of a row, as `shapes(name)` names them; copies.
 
         Raises:
-            FormatError: It is the row of another architecture, or of another version of this
-                layout.
+            FormatError: The row is of another architecture, or of another version of the layout.
         """
         at = len(self.header)
         if len(row) != self.length or not np.array_equal(row[:at], self.header):
             raise FormatError(
-                f"The row of {len(row)} numbers that begins with {row[:8].tolist()} is none of"
+                f"The row of {len(row)} numbers that begins with {row[:8].tolist()} does not match"
                 f" {self}."
             )
         arrays = {}
@@ -212,7 +211,7 @@ def pack_all(
 
 
 def starts(architectures: Mapping[str, Architecture]) -> NDArray[np.int64]:
-    """(N + 1,) places where the rows of N networks begin in `pack_all`, and the last one ends."""
+    """(N + 1,) starts of the rows of N networks in `pack_all`, and the end of the last one."""
     return np.cumsum([0, *(architecture.length for architecture in architectures.values())])
 
 

@@ -1,7 +1,6 @@
 """Networks that play Pente.
 
-Each is a row of weights in the layout of `agents.networks.layout`, as a compiled player of
-`pente_env`.
+Each is a compiled player of `pente_env` with a row of weights (`agents.networks.layout`).
 
     # 7 x 7: three inputs and one output for each point
     network = Architecture(147, (10,), (("points", 49),), "logistic")
@@ -11,19 +10,18 @@ Each is a row of weights in the layout of `agents.networks.layout`, as a compile
     # A window of 9 x 9 points that is moved over a board of any size
     network = architecture(10, window=9)
 
-The input is the board as the player sees it (`pente_env.observation`, `schrum`); with `captures`
-also how many pairs each has taken, five inputs a seat, as many of them 1. An output says how good a
-stone is at that point, and the highest legal one is played; of equal ones the first, row by row
-(P10). Outputs are compared as they are, without a logistic, which would make the highest of them
-equal (P13). A point that makes five is played whatever the outputs say; of several the one with the
-highest output (P11). The state of a recurrent network begins with zeros. It makes a step whenever
-its player is to move, even if there is no choice, and with `watches` before every stone of anybody.
+The input is the board from the player's side (`pente_env.observation`, `schrum`); with `captures`
+also the captured pairs, five inputs a seat in unary. An output is the value of a stone at its
+point, and the highest legal one is played; of equal ones the first, row by row (P10). Outputs are
+compared without a logistic, which would saturate (P13). A point that makes five is played
+regardless of the outputs; of several, the one with the highest output (P11). The state of a
+recurrent network begins with zeros. It advances whenever its player is to move, even without a
+choice, and with `watches` before every player's stone.
 
-A network with a window has one output, which says how good the middle of the window is. It is asked
-about every legal point, so a network of few weights learns a pattern once for the whole board. An
-input is 1 where a point of the window is an own stone, one of the player that moves next, one of
-the player after, or off the board: 4 * point + 0 to 3. It sees neither beyond its window nor what
-was captured, and keeps no state.
+A network with a window has one output: the value of the middle of the window. It is evaluated at
+every legal point, so that few weights learn a pattern for the whole board. Input 4 * point + k is 1
+if the point of the window is an own stone (k = 0), a stone of the next player (1) or of the player
+after (2), or off the board (3). Such a network sees no captures and keeps no state.
 """
 
 from __future__ import annotations
@@ -60,31 +58,27 @@ from pente_env.observation import list_stones
 from pente_env.player import MEMORY, Player, Row, player_kernel
 from pente_env.rules import MAX_SIZE, MIN_SIZE, Rules, number
 
-# The row: whether a point that takes the last stones that are needed is played, too (P12), then the
-# weights, as float32.
+# The row: whether a point that wins by captures is always played (P12); the weights as float32.
 TAKES: Final = 0
 WEIGHTS: Final = 1
 PAIRS: Final = 5 * MAX_PLAYERS  # inputs of captured pairs
 MOST_UNITS: Final = 2 * MEMORY  # of a cell: the memory holds float32 numbers
 _POINTS: Final = MAX_SIZE * MAX_SIZE
 _BOARDS: Final = frozenset(side * side for side in range(MIN_SIZE, MAX_SIZE + 1))
-# And room for the numbers that are written beside those that stay
+# The inputs, and scratch beyond them
 _INPUTS: Final = 3 * _POINTS + 3 + PAIRS
 _KERYO: Final = number("captures", "keryo")
 SMALLEST: Final = 3  # windows
 LARGEST: Final = 2 * PAD + 1  # the record has so many points around the board
 _KINDS: Final = 4  # own stone, the next player's, that of the one after, off the board
 _WINDOWS: Final = frozenset(_KINDS * side**2 for side in range(SMALLEST, LARGEST + 1, 2))
-# What the file of a network says of its weights, beside `weights`.
+# The description of a network in its file, beside `weights`.
 FORM: Final = ("hidden", "window", "size", "recurrent", "captures", "watches")
 
 
 @player_kernel
 def play(game: Any, seat: int, params: Row, memory: Row) -> int:
-    """Play the legal point with the highest output.
-
-    -1 if this is not its turn, not its board, or these are no weights.
-    """
+    """Play the legal point with the highest output; -1 out of turn or without fitting weights."""
     params, memory = borrowed(params), borrowed(memory)
     size = int(game.rules.side) * int(game.rules.side)
     weights = params[WEIGHTS:].view(np.float32)
@@ -93,13 +87,13 @@ def play(game: Any, seat: int, params: Row, memory: Row) -> int:
         or weights[SIZES + int(weights[AT_LAYERS])] != size
         or weights[AT_UNITS] > MOST_UNITS
     ):
-        return -1  # a network for a board of another size, or none
+        return -1  # a network for a board of another size, or no network
     marked, outputs = on_stack(_INPUTS, np.int64), on_stack(_POINTS, np.float32)[:size]
     inputs = list_stones(game, seat, True, marked)
     if weights[SIZES] > 3 * size:
         inputs = _list_pairs(game, seat, inputs, marked)
     to_move = seat == game.player
-    wanted = outputs if to_move else outputs[:0]  # who only watches needs the next state alone
+    wanted = outputs if to_move else outputs[:0]  # an observer needs only the next state
     step_marked(
         weights, marked[:inputs], memory.view(np.float32)[: int(weights[AT_UNITS])], 0, wanted
     )
@@ -108,10 +102,7 @@ def play(game: Any, seat: int, params: Row, memory: Row) -> int:
 
 @player_kernel
 def play_window(game: Any, seat: int, params: Row, memory: Row) -> int:
-    """Play the legal point in the middle of the window with the highest output.
-
-    -1 if these are no weights.
-    """
+    """Play the legal point whose window has the highest output; -1 without valid weights."""
     params = borrowed(params)
     side, weights = int(game.rules.side), params[WEIGHTS:].view(np.float32)
     window = int(np.sqrt(weights[SIZES] / _KINDS)) if is_whole(weights) else 0
@@ -135,10 +126,7 @@ def play_window(game: Any, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _write_kinds(game: Game, seat: int, margin: int, kinds: Any) -> None:
-    """Write what stands on every point of the board and of a margin around it; _KINDS: nothing.
-
-    It is seen from the seat's side.
-    """
+    """Write the kind of each point of the board and a margin, from a seat's side; _KINDS: empty."""
     side, players = int(game.rules.side), int(game.num_players)
     kinds[:] = _KINDS - 1
     for r in range(side):
@@ -152,7 +140,7 @@ def _write_kinds(game: Game, seat: int, margin: int, kinds: Any) -> None:
 
 @kernel
 def _list_window(kinds: Any, r: int, c: int, window: int, marked: Any) -> int:
-    """Write the inputs that are 1 with the window around a point; returns how many there are."""
+    """List the inputs that are 1 for the window around a point; returns their number."""
     count = 0
     for i in range(window):
         for j in range(window):
@@ -164,10 +152,7 @@ def _list_window(kinds: Any, r: int, c: int, window: int, marked: Any) -> int:
 
 @kernel
 def choose(game: Game, seat: int, takes_last: bool, outputs: Any) -> int:
-    """The legal point with the highest output, but a point that wins comes first.
-
-    `takes_last`: also one that wins by captures.
-    """
+    """A point that wins (with `takes_last`, also by captures), else the highest output."""
     point = _highest(game, seat, FIVES, outputs)
     if point < 0 and takes_last:
         point = _last_capture(game, seat, outputs)
@@ -176,10 +161,7 @@ def choose(game: Game, seat: int, takes_last: bool, outputs: Any) -> int:
 
 @kernel
 def _list_pairs(game: Game, seat: int, count: int, marked: Any) -> int:
-    """Write the inputs of the pairs that each seat has taken after `count` others.
-
-    Returns how many there are now.
-    """
+    """Append the inputs of the captured pairs to `count` others; returns the new count."""
     players, each = int(game.num_players), PAIRS // MAX_PLAYERS
     for ahead in range(players):
         at = 3 * int(game.rules.side) * int(game.rules.side) + each * ahead
@@ -191,10 +173,7 @@ def _list_pairs(game: Game, seat: int, count: int, marked: Any) -> int:
 
 @kernel
 def _highest(game: Game, seat: int, what: int, outputs: Any) -> int:
-    """The point with the highest output among those at which a seat would do what is asked.
-
-    -1 if there is none.
-    """
+    """The point with the highest output in a set of `pente_env.lines`; -1 if it is empty."""
     best = -1
     for block in range(blocks(game)):
         found = points(game, seat, what, block)
@@ -208,7 +187,7 @@ def _highest(game: Game, seat: int, what: int, outputs: Any) -> int:
 
 @kernel
 def _last_capture(game: Game, seat: int, outputs: Any) -> int:
-    """The point with the highest output among those that win by captures; -1 if there is none."""
+    """The point with the highest output among those that win by captures, or -1."""
     needed, best = (15 if game.rules.captures == _KERYO else 10) - int(game.captured[seat]), -1
     for place in range(count(game, seat, CAPTURES)):
         point = nth(game, seat, CAPTURES, place)
@@ -226,14 +205,14 @@ def architecture(
     window: int = 0,
     activation: str = "logistic",
 ) -> Architecture:
-    """A network for a board or a window: one hidden layer, or one cell that sees its last state.
+    """A network for a board or a window, with one hidden layer or one recurrent cell.
 
     Args:
         hidden: Units of that layer.
-        rules: Rules, or the name of a preset: they say how large the board is.
-        recurrent: Whether the hidden units see their own last state; not with a window.
-        captures: Whether it sees the pairs that were taken, too; not with a window.
-        window: Points along a side of a window, odd; 0: it sees the whole board.
+        rules: Rules, or the name of a preset, for the size of the board.
+        recurrent: Whether the hidden layer is an Elman cell; not with a window.
+        captures: Whether captured pairs are inputs; not with a window.
+        window: Side of the window in points, odd; 0: the whole board.
         activation: Of the hidden units.
 
     Raises:
@@ -254,12 +233,11 @@ def architecture(
 
 
 def rows(packed: NDArray[np.float32], takes_last: bool = False) -> NDArray[np.float64]:
-    """Rows that the kernel reads, from rows of weights.
+    """Rows for the kernel, from rows of weights.
 
     Args:
         packed: (N, length) float32, of `Architecture.pack`.
-        takes_last: Whether a point that wins by captures is played whatever the outputs say, too
-            (P12).
+        takes_last: Whether a point that wins by captures is always played (P12).
     """
     if packed.ndim != 2 or packed.dtype != np.float32 or packed.shape[1] % BLOCK:
         raise ConfigurationError(
@@ -273,12 +251,12 @@ def rows(packed: NDArray[np.float32], takes_last: bool = False) -> NDArray[np.fl
 
 
 def like(network: Architecture, *, watches: bool = False, name: str = "network") -> Player:
-    """A player without weights whose kernel many rows share.
+    """A player without weights, for tables of many rows with its kernel.
 
     Args:
-        network: What the rows are.
-        watches: Whether it reads the board before every stone, not only before its own (E11).
-        name: What tables and messages call it.
+        network: The architecture of the rows.
+        watches: Whether its state advances before every stone, not only before its own (E11).
+        name: Its name in tables and messages.
 
     Raises:
         ConfigurationError: The network does not fit a board.
@@ -311,14 +289,14 @@ def player(
     """A player with these weights.
 
     Args:
-        network: What the weights are.
+        network: The architecture.
         weights: (length,) float32, of `Architecture.pack`.
-        watches: Whether it reads the board before every stone, not only before its own (E11).
-        name: What tables and messages call it.
+        watches: Whether its state advances before every stone, not only before its own (E11).
+        name: Its name in tables and messages.
 
     Raises:
         ConfigurationError: The network does not fit a board.
-        FormatError: The weights are those of another network, or not finite.
+        FormatError: The weights are of another architecture, or not finite.
     """
     network.unpack(weights)
     if not np.isfinite(weights).all():
@@ -327,7 +305,7 @@ def player(
 
 
 def load(path: Path | str) -> Player:
-    """The player of a network.npz: `FORM` and `weights`.
+    """The player from a network.npz with the arrays `FORM` and `weights`.
 
     Raises:
         FormatError: The file is damaged, or holds no such network.
@@ -339,7 +317,7 @@ def load(path: Path | str) -> Player:
         if missing:
             raise FormatError(f"there is no {missing[0]!r} in it")
         return _of_file(arrays, file.parent.name or "network")
-    except Exception as error:  # whatever content leads to
+    except Exception as error:  # any error that damaged content causes
         raise FormatError(
             f"{str(path)!r} holds no network for Pente ({str(error).removesuffix('.')}): expected"
             " network.npz of a run of `studies.pente_esp`."

@@ -1,7 +1,4 @@
-"""The base of policies that play by saved networks, and the checks of a saved one.
-
-It must match this version in its features, and in names and shapes of its arrays.
-"""
+"""The base class of policies with saved networks, and the checks of their arrays and features."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from monopoly_env.policy.protocol import CompiledPolicy, array_differences
 
 
 def features_digest(encoding: Encoding) -> str:
-    """A short hash of the names of an encoding's features, in their order."""
+    """A short hash of the names of an encoding's features."""
     return hashlib.sha256("\n".join(encoding.names).encode()).hexdigest()[:16]
 
 
@@ -39,7 +36,7 @@ def check_arrays(
 
 
 class NetworkPolicy(CompiledPolicy, ABC):
-    """A compiled policy whose row is made of the weights of networks.
+    """Base class of compiled policies whose row holds the weights of networks.
 
     Subclasses set what `_row` needs before they call `__init__`.
     """
@@ -56,7 +53,7 @@ class NetworkPolicy(CompiledPolicy, ABC):
         """Start with these weights.
 
         Args:
-            name: What tables call it.
+            name: Its name in results and messages.
             kernel: The policy's kernel.
             arrays: Weights (out, in) and biases (out,), by network and layer.
             kind: Its kind in saved files.
@@ -74,17 +71,17 @@ class NetworkPolicy(CompiledPolicy, ABC):
         return dict(self._arrays)
 
     def copy(self, name: str | None = None, **changed: Any) -> Self:
-        """A policy with the same weights, and with some options changed."""
+        """A copy with some options changed."""
         policy = type(self)(**self.options() | changed, name=name or self.name)
         policy.set_arrays({array: self._arrays[array] for array in policy.arrays()})
         return policy
 
     def drawing(self, temperature: float, name: str | None = None) -> Self:
-        """A copy that draws its actions, or with temperature 0 plays the best."""
+        """A copy that draws its actions at a temperature; 0: it plays the best."""
         return self.copy(name, temperature=temperature)
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over weights and biases.
+        """Set weights and biases.
 
         Raises:
             FormatError: Other names, shapes or types, or a number that is not finite.

@@ -1,13 +1,10 @@
-"""The features of a state that the network of values sees.
+"""The features of a state that the value network sees, in the tables `SHARED` and `EACH`.
 
-They are in the tables `SHARED` and `EACH`, beside the kernel that writes them.
+Players come in turn order from the player on turn. Players out of the game are omitted, so a table
+of four with two players left looks like a table of two. Features show the open state only: no
+hidden cards, dice or sealed bids.
 
-Players come in turn order from the player on turn; those out of the game leave no trace, so a table
-of four with two players left looks like a table of two. Everything is seen as by an observer of the
-open state: no hidden cards, dice or sealed bids.
-
-Rents are ordinary rents of an average throw. Where a token lands is weighted by the odds of
-`agents.players.expert.odds`.
+Rents are ordinary rents of an average throw, weighted by the odds of `agents.players.expert.odds`.
 """
 
 from __future__ import annotations
@@ -47,7 +44,7 @@ MOST_PLAYERS: Final = 4  # left in the game
 
 VERSION: Final = 1  # raised when a feature of the same name means something else
 _ONE: Final = ("",)
-# Adjacent features: their names, what they say; "n to s" is n / (n + s)
+# Adjacent features: names, meaning; "n to s" is n / (n + s)
 Blocks: TypeAlias = dict[str, tuple[tuple[str, ...], str]]
 
 SHARED: Final[Blocks] = {
@@ -120,7 +117,7 @@ NAMES: Final = (
 FEATURES: Final = len(NAMES)
 SHARED_SIZE: Final = len(_names(SHARED))
 EACH_SIZE: Final = len(_names(EACH))
-# Stands for the features in a saved network
+# Identifies the features in a saved network
 DIGEST: Final = hashlib.sha256("\n".join((str(VERSION), *NAMES)).encode()).hexdigest()[:16]
 
 _S: Final = places({name: len(labels) for name, (labels, _) in SHARED.items()})
@@ -186,11 +183,9 @@ def write(game: Game, out: Any, seats: Any) -> int:
 
 @kernel
 def order(game: Game, seats: Any) -> int:
-    """Write the seats still in the game in turn order; return their number.
+    """Write the seats still in the game, at most four, in turn order; return their number.
 
-    The seat on turn comes first. The places left are -1.
-
-    More than four are cut off.
+    The seat on turn comes first. Free places are -1.
     """
     count = 0
     for place in range(MOST_PLAYERS):
@@ -267,7 +262,7 @@ def _write_money(game: Game, seat: int, funds: float, row: Any) -> None:
 def _write_rents(
     game: Game, seat: int, place: int, rents: Any, owners: Any, funds: float, out: Any, row: Any
 ) -> None:
-    """Write what a player earns, and what it has to pay in its next turn and in later ones."""
+    """Write a player's income, and the rents that it pays in its next turn and in later ones."""
     edition = int(game.rules.board)
     square = odds.IN_JAIL if game.jail[seat] > 0 else int(game.position[seat])
     cash, income = max(1.0, float(game.cash[seat])), 0.0
@@ -359,12 +354,12 @@ def _write_groups(game: Game, seat: int, row: Any) -> None:
             row[_E.level + group] = _level(game, group) / HOTEL
 
 
-# --- what is open
+# --- the open decision
 
 
 @kernel
 def _write_stake(game: Game, count: int, seats: Any, out: Any) -> None:
-    """Write the lot at stake (for sale, auctioned, won, taken over) and everybody's part in it."""
+    """Write the lot at stake (for sale, auctioned, won, taken over) and each player's part."""
     lot, top = int(game.auction_lot), int(game.depth) - 1
     auction = lot >= 0
     if top >= 0 and (game.decision == agenda.BUY or game.decision == agenda.TAKEOVER):
@@ -420,7 +415,7 @@ def _write_offer(game: Game, count: int, seats: Any, out: Any) -> None:
 
 @kernel
 def _write_change(game: Game, seat: int, gets: int, gives: int, cash: int, out: Any) -> None:
-    """Write what a trade does for a player."""
+    """Write the effect of a trade on a player."""
     board, lots = int(game.rules.board), (1 << CHANCE_GOOD) - 1
     gets, gives = gets & lots, gives & lots
     out[0] = min(max(cash / 1000.0, -2.0), 2.0)

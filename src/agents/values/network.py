@@ -1,7 +1,4 @@
-"""The network: features of a state in, shares of the win out, as one compiled pass.
-
-There is a share for each place at the table.
-"""
+"""The compiled value network: from features of a state to the share of the win of each place."""
 
 from __future__ import annotations
 
@@ -23,9 +20,7 @@ ARCHITECTURE: Final = Architecture(FEATURES, HIDDEN, (("places", MOST_PLAYERS),)
 
 @kernel
 def softmax(logits: Any, count: int, seats: Any, shares: Any) -> None:
-    """Write the shares of the win of all seats.
-
-    Those of the first `count` places are by softmax, those of the others exactly 0.
+    """Write the shares of the win: a softmax over the first `count` places, exactly 0 elsewhere.
 
     Args:
         logits: (4,) float32, of the places.
@@ -52,10 +47,7 @@ def by_network(game: Game, params: Any, shares: Any) -> None:
 
 @kernel
 def write_by_network(game: Game, params: Any, shares: Any) -> None:
-    """Write the value of a running game, as `by_network` does.
-
-    It is for kernels that know which value they ask.
-    """
+    """Write the value of a running game: `by_network` for kernels that know the network."""
     params, shares = borrowed(params), borrowed(shares)
     seen = on_stack(FEATURES, np.float32)
     seats = on_stack(MOST_PLAYERS, np.int64)

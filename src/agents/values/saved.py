@@ -1,4 +1,4 @@
-"""Saved networks of values: a safetensors file of weights, and JSON on the games of training."""
+"""Saved value networks: a safetensors file of weights, and JSON about the training games."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from monopoly_env.policy import files
 from monopoly_env.rules import RULES_VERSION
 
 SHIPPED: Final = {"best": Path(__file__).with_name("best.safetensors")}
-# A file must match these; if one differs, its weights mean something else
+# A file with other versions holds weights of another meaning
 VERSIONS: Final[dict[str, Any]] = {
     "format": "monopoly-value",
     "format_version": 1,
@@ -61,11 +61,11 @@ def save(path: str | Path, arrays: Mapping[str, NDArray[Any]], games: Mapping[st
     Args:
         path: The file, .safetensors.
         arrays: Weights and biases, named as `ARCHITECTURE.shapes()` says.
-        games: The games of training, as JSON values: rules, players, policies, games.
+        games: The training games, as JSON values: rules, players, policies, games.
 
     Raises:
         ConfigurationError: The suffix is not `.safetensors`, or the file cannot be written.
-        FormatError: Other arrays than those of the architecture, or a number that is not finite.
+        FormatError: The arrays do not match the architecture, or a number is not finite.
     """
     check_arrays(repr(str(path)), zeros({"": ARCHITECTURE}), arrays)
     written = {name: np.asarray(array, np.float32) for name, array in arrays.items()}
@@ -77,11 +77,10 @@ def load(path: str | Path, name: str | None = None) -> Value:
 
     Args:
         path: The file.
-        name: What messages call it; by default its path.
+        name: Its name in messages; by default its path.
 
     Raises:
-        FormatError: The file is missing, corrupt, of another kind or of another version. The
-            message says what differs.
+        FormatError: The file is missing, corrupt, of another kind or of another version.
     """
     about, arrays = read(path)
     return Value(

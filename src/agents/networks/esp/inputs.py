@@ -1,9 +1,6 @@
-"""The inputs of the networks of `genetic/esp`.
+"""The inputs of the networks of `genetic/esp`, from 0 to 1: 15 for the table, 16 or 22 for a lot.
 
-They see the table in 15 numbers and, where a lot is judged, that lot in 16 or 22. All are from 0 to
-1.
-
-Each `write_*` fills a row in the order of the names beside it.
+Each `write_*` fills a row in the order of the names in its table.
 """
 
 from __future__ import annotations
@@ -57,7 +54,7 @@ DEED: Final = (
     "visits of the others in their next turns", "cost of lifting",
 )  # fmt: skip
 
-# What is half of the way from 0 to 1, in dollars.
+# Dollars that are scaled to 0.5.
 _CASH, _RENT, _EXPECTED = 1000.0, 200.0, 50.0
 _LONG: Final = 20.0  # the odds of a lot in the long run are about 1 in 40
 _TURNS: Final = 100.0
@@ -66,13 +63,13 @@ _HOUSES, _HOTELS = 32.0, 12.0
 
 @kernel
 def _part(value: float, half: float) -> float:
-    """A number from 0 up as one from 0 to 1."""
+    """Scale a number from [0, infinity) to [0, 1); `half` becomes 0.5."""
     return max(value, 0.0) / (max(value, 0.0) + half)
 
 
 @kernel
 def write_table(game: Game, seat: int, out: Any) -> None:
-    """Write `TABLE` as a seat sees it."""
+    """Write `TABLE` from a seat's side."""
     own, total, richest, theirs = 0.0, 0.0, 0.0, 0
     for other in range(game.num_players):
         if game.place[other] == 0:
@@ -110,7 +107,7 @@ def _complete(game: Game, seat: int) -> int:
 
 @kernel
 def _highest_rents(game: Game, seat: int) -> tuple[float, float]:
-    """The highest rent that this seat may meet in its next turn, and that another may owe it."""
+    """The highest rents in the next turn: one that this seat may owe, and one owed to it."""
     edition, row, ahead, behind = int(game.rules.board), money.row_of(game, seat), 0.0, 0.0
     for owner in range(game.num_players):
         lots = int(game.lots[owner]) & ~int(game.mortgaged)
@@ -140,7 +137,7 @@ def _write_group(group: int, count: int, out: Any) -> None:
 
 @kernel
 def write_lot(game: Game, seat: int, lot: int, out: Any) -> None:
-    """Write `LOT`: a lot that is for sale or offered, as a seat sees it."""
+    """Write `LOT`, a lot that is for sale or offered, from a seat's side."""
     edition, group, owner = int(game.rules.board), int(GROUP_OF[lot]), players.owner_of(game, lot)
     _write_group(group, NUM_GROUPS, out)
     best, owned = 0.0, 0.0
@@ -167,7 +164,7 @@ def write_lot(game: Game, seat: int, lot: int, out: Any) -> None:
 
 @kernel
 def write_street(game: Game, seat: int, street: int, out: Any) -> None:
-    """Write `STREET`: one that can be built on, or whose building can be sold."""
+    """Write `STREET`, a street that can be built on, or whose building can be sold."""
     edition, group, level = int(game.rules.board), int(GROUP_OF[street]), int(game.level[street])
     _write_group(group, RAILROADS, out)
     house = int(HOUSE_PRICE[edition, street])
@@ -183,7 +180,7 @@ def write_street(game: Game, seat: int, street: int, out: Any) -> None:
 
 @kernel
 def write_deed(game: Game, seat: int, lot: int, out: Any) -> None:
-    """Write `DEED`: a lot that can be mortgaged, or whose mortgage can be lifted."""
+    """Write `DEED`, a lot that can be mortgaged, or whose mortgage can be lifted."""
     edition, group = int(game.rules.board), int(GROUP_OF[lot])
     _write_group(group, NUM_GROUPS, out)
     out[10] = min(int(MORTGAGE[edition, lot]) / 200, 1.0)

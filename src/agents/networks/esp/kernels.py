@@ -1,7 +1,7 @@
-"""The kernels of `genetic/esp`: `algorithmic`, with its numbers corrected by networks.
+"""The kernels of `genetic/esp`: `algorithmic`, with numbers that networks scale.
 
-A row begins with the parameters of `algorithmic`. Then comes where in the row each network begins
-(0: it is switched off), then the networks, in the layout of `agents.networks.layout`.
+A row holds the parameters of `algorithmic`, the start of each network in the row (0: it is switched
+off), and the networks (`agents.networks.layout`).
 """
 
 from __future__ import annotations
@@ -62,16 +62,16 @@ from monopoly_env.policy.protocol import Mask, Row, observe_kernel, policy_kerne
 
 WORTH, BUILDING, MORTGAGING, CASH, JAIL = range(5)  # the networks
 COUNT: Final = 5
-# In the row: where the networks begin; the numbers before are those of `algorithmic`
+# In the row: the starts of the networks, after the parameters of `algorithmic`
 FIRST: Final = len(AT)
 NETWORKS: Final = FIRST + COUNT
 MOST_UNITS: Final = 11  # of a recurrent network: all five must fit into memory
 STATE: Final = memory_slots(start=SLOT.end, states=COUNT * MOST_UNITS).states
 _ABOUT: Final = len(TABLE)
 _LONGEST: Final = _ABOUT + max(len(LOT), len(STREET), len(DEED))
-_FLAT: Final = 30.0  # where the logistic has come to its end
-# A lot of a complete group comes before all others when mortgages are lifted: the dearest costs
-# less than ten cheap ones
+_FLAT: Final = 30.0  # where the logistic is saturated
+# Weight of a lot of a complete group when mortgages are lifted: it comes before all others, since
+# the dearest lot costs less than ten cheap ones
 _WHOLE: Final = 10
 
 
@@ -79,14 +79,14 @@ _WHOLE: Final = 10
 
 
 @kernel
-def _run(network: int, seen: Any, params: Row, memory: Row, keeps: bool) -> float:
-    """The output of a network; with `keeps` its state advances."""
+def _run(network: int, seen: Any, params: Row, memory: Row, advance: bool) -> float:
+    """The output of a network; with `advance` its state advances."""
     params, memory, seen = borrowed(params), borrowed(memory), borrowed(seen)
     weights = params[int(params[FIRST + network]) :].view(np.float32)
     units = int(weights[AT_UNITS])
     start = STATE + network * MOST_UNITS
     state, out = memory[start : start + units], np.zeros(1)
-    if units > 0 and not keeps:
+    if units > 0 and not advance:
         state = state.copy()
     step(weights, seen[: int(weights[SIZES])], state, 0, out)
     return float(out[0])
@@ -94,11 +94,18 @@ def _run(network: int, seen: Any, params: Row, memory: Row, keeps: bool) -> floa
 
 @kernel
 def _factor(
-    game: Game, seat: int, network: int, lot: int, seen: Any, params: Row, memory: Row, keeps: bool
+    game: Game,
+    seat: int,
+    network: int,
+    lot: int,
+    seen: Any,
+    params: Row,
+    memory: Row,
+    advance: bool,
 ) -> float:
-    """The factor, 0 to 4, of a number of the base policy: 1 if the network is off or says 0.
+    """The factor, 0 to 4, of a number of the base policy; 1 if the network is off or its output 0.
 
-    Table-level networks ignore the lot. `seen` is a buffer that begins with `TABLE`. With `keeps`
+    Table-level networks ignore the lot. `seen` is a buffer that begins with `TABLE`. With `advance`
     the state advances: where several lots are compared, only for the chosen one.
     """
     if params[FIRST + network] == 0:
@@ -109,7 +116,7 @@ def _factor(
         write_street(game, seat, lot, seen[_ABOUT:])
     elif network == MORTGAGING:
         write_deed(game, seat, lot, seen[_ABOUT:])
-    output = _run(network, seen, params, memory, keeps)
+    output = _run(network, seen, params, memory, advance)
     logistic = 1 / (1 + math.exp(-min(max(output, -_FLAT), _FLAT)))
     return 4 * logistic * logistic
 
@@ -118,7 +125,7 @@ def _factor(
 def _chosen(
     game: Game, seat: int, network: int, lot: int, seen: Any, params: Row, memory: Row
 ) -> None:
-    """Go on with the state that the chosen lot leaves."""
+    """Advance the state of a recurrent network by the chosen lot."""
     if (
         lot != NO_LOT
         and params[FIRST + network] != 0
@@ -145,7 +152,7 @@ def _worth(game: Game, seat: int, lot: int, seen: Any, own: Row, params: Row, me
 
 @kernel
 def _buy(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
-    """Buy what is worth its price; the reserve, too, if it is worth as much as one that blocks."""
+    """Buy a lot worth its price; spend the reserve, too, on one worth as much as a blocking lot."""
     if not may_buy(game):
         return _base(game, own, memory)
     lot = asked_lot(game)
@@ -163,9 +170,10 @@ def _bid(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -
     lot = int(game.auction_lot)
     if lot >= building.HOUSE_LOT:
         return _base(game, own, memory)
-    kept = 0.0 if groups.completes(game, seat, lot) else own[AT.reserve] / 2
+    reserve = 0.0 if groups.completes(game, seat, lot) else own[AT.reserve] / 2
     return habits.bid(
-        game, min(_worth(game, seat, lot, seen, own, params, memory), float(game.cash[seat]) - kept)
+        game,
+        min(_worth(game, seat, lot, seen, own, params, memory), float(game.cash[seat]) - reserve),
     )
 
 
@@ -191,7 +199,7 @@ def _reply(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row)
 
 @kernel
 def _has_no_question(game: Game, seat: int, memory: Row) -> bool:
-    """Whether there is nothing in this window that a network judges: most are so."""
+    """Whether no network is needed in this window, as in most."""
     asks = may_leave(game) or liftable(game) or buildable(game)
     return not asks and not algorithmic.may_offer(game, seat, memory)
 
@@ -216,7 +224,7 @@ def _window(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row
 
 @kernel
 def _lift(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
-    """The mortgage to lift, complete groups first, then the dearest; NO_LOT for lack of cash."""
+    """The mortgage to lift: in complete groups first, then the dearest; NO_LOT without the cash."""
     lots, complete = liftable(game), groups.complete(int(game.lots[seat]))
     best, most, factor = NO_LOT, -1.0, 1.0
     while lots:
@@ -228,8 +236,8 @@ def _lift(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) 
             best, most, factor = lot, value, found
     if best == NO_LOT:
         return NO_LOT
-    kept = own[AT.reserve] if complete >> best & 1 else own[AT.rich]
-    if (int(game.cash[seat]) - mortgage.lifting_cost(game, best)) * factor < kept:
+    reserve = own[AT.reserve] if complete >> best & 1 else own[AT.rich]
+    if (int(game.cash[seat]) - mortgage.lifting_cost(game, best)) * factor < reserve:
         return NO_LOT
     _chosen(game, seat, MORTGAGING, best, seen, params, memory)
     return best
@@ -237,7 +245,7 @@ def _lift(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) 
 
 @kernel
 def _build(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
-    """The street whose next building adds the most rent a dollar above the reserve, or NO_LOT."""
+    """The street whose next building adds the most rent per dollar of spare cash, or NO_LOT."""
     streets = buildable(game)
     best, most = NO_LOT, 0.0
     while streets:
@@ -274,7 +282,7 @@ def _raise_cash(game: Game, seat: int, seen: Any, params: Row, memory: Row) -> i
 def _pawn(
     game: Game, seat: int, lots: int, counts: bool, seen: Any, params: Row, memory: Row
 ) -> int:
-    """The lot to mortgage: the cheapest, with `counts` of a group of which the seat owns least."""
+    """The cheapest lot to mortgage; with `counts`, of the group of which the seat owns least."""
     best, least = NO_LOT, 0.0
     while lots:
         lot = lowest(lots)
@@ -291,7 +299,7 @@ def _pawn(
 
 @kernel
 def _sell(game: Game, seat: int, streets: int, seen: Any, params: Row, memory: Row) -> int:
-    """The street whose top building earns the least for each dollar of its price."""
+    """The street whose top building earns the least per dollar of its price."""
     edition, best, least = int(game.rules.board), NO_LOT, 0.0
     while streets:
         street = lowest(streets)
@@ -314,9 +322,9 @@ def _sell(game: Game, seat: int, streets: int, seen: Any, params: Row, memory: R
 def _own_numbers(game: Game, seat: int, seen: Any, params: Row, memory: Row) -> Row:
     """The base policy's parameters with the factors of the networks for cash and jail."""
     own = params[:FIRST].copy()
-    kept = _factor(game, seat, CASH, NO_LOT, seen, params, memory, True)
-    own[AT.reserve] *= kept
-    own[AT.rich] *= kept
+    factor = _factor(game, seat, CASH, NO_LOT, seen, params, memory, True)
+    own[AT.reserve] *= factor
+    own[AT.rich] *= factor
     if game.decision == agenda.JAIL or may_leave(game):
         own[AT.lots_left] /= _factor(game, seat, JAIL, NO_LOT, seen, params, memory, True)
     return own
@@ -324,7 +332,7 @@ def _own_numbers(game: Game, seat: int, seen: Any, params: Row, memory: Row) -> 
 
 @policy_kernel
 def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
-    """Answer as `algorithmic` does, with numbers that the networks have corrected."""
+    """Answer as `algorithmic` does, with numbers scaled by the networks."""
     seat, decision = int(game.player), int(game.decision)
     if agenda.ASK <= decision <= agenda.CASH:
         return offers.compose(game, memory)
@@ -348,7 +356,7 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
 
 @observe_kernel
 def observe(game: Game, seat: int, params: Row, memory: Row) -> None:
-    """Let the states of all networks go on with the table as it is; no lot is seen."""
+    """Advance the states of all networks by the table, without a lot."""
     seen = np.zeros(_LONGEST)
     write_table(game, seat, seen)
     for network in range(COUNT):

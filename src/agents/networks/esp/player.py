@@ -17,7 +17,7 @@ from monopoly_env.errors import ConfigurationError, nearest
 
 KIND: Final = "genetic/esp"
 FORMS: Final = ("feed_forward", "recurrent", "attentive")
-# What each network sees, in the order of the kernel; it has one output.
+# The inputs of each network, in the order of the kernel; it has one output.
 INPUTS: Final = {
     "worth": (*TABLE, *LOT), "building": (*TABLE, *STREET), "mortgage": (*TABLE, *DEED),
     "cash": TABLE, "jail": TABLE,
@@ -37,7 +37,7 @@ def architecture(question: str, form: str, hidden: int) -> Architecture:
         hidden: Units of its only layer, or of its cell.
 
     Raises:
-        ConfigurationError: An unknown question or form, or a size that is impossible.
+        ConfigurationError: An unknown question or form, or an impossible size.
     """
     for given, known in ((question, QUESTIONS), (form, FORMS)):
         if given not in known:
@@ -54,12 +54,12 @@ def architecture(question: str, form: str, hidden: int) -> Architecture:
 
 
 def row(packed: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float64]:
-    """What the kernel reads, from the rows of weights of the networks that are on."""
+    """The row of the kernel, from the rows of weights of the networks that are on."""
     return rows({question: weights[None] for question, weights in packed.items()})[0]
 
 
 def rows(packed: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float64]:
-    """The same for many players at once: (N, length) weights of each network that is on."""
+    """The rows of N players, from (N, length) weights of each network that is on."""
     count = len(next(iter(packed.values()))) if packed else 1
     parts, start = [np.tile(Algorithmic().row(), (count, 1)), np.zeros((count, COUNT))], NETWORKS
     for number, question in enumerate(QUESTIONS):
@@ -72,7 +72,7 @@ def rows(packed: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float64]:
 
 
 class EspPlayer(NetworkPolicy):
-    """`algorithmic`, whose numbers are multiplied by what small networks say.
+    """`algorithmic` with numbers scaled by small networks.
 
     Attributes:
         form: `feed_forward`, `recurrent` or `attentive`.
@@ -88,15 +88,14 @@ class EspPlayer(NetworkPolicy):
         networks: Sequence[str] = QUESTIONS,
         name: str | None = None,
     ) -> None:
-        """Create networks of zeros, which leave the base policy as it is; `set_arrays` fills them.
+        """Create networks of zeros, with factors of 1; `set_arrays` fills them.
 
         Args:
-            form: `feed_forward`; `recurrent`: a network sees what it was in its own decision
-                before; `attentive`: the same, and it looks at the table at the start of everybody's
-                turn, too.
+            form: `feed_forward`; `recurrent`: a network keeps a state between its decisions;
+                `attentive`: the state also advances at the start of every player's turn.
             hidden: Units of each network.
             networks: The questions that have a network; the others are switched off.
-            name: What tables call it.
+            name: Its name in results and messages.
 
         Raises:
             ConfigurationError: An unknown form or network, or an impossible size.
@@ -121,7 +120,7 @@ class EspPlayer(NetworkPolicy):
         )
 
     def options(self) -> dict[str, Any]:
-        """What its networks are."""
+        """The arguments of the constructor, as JSON values."""
         return {"form": self.form, "hidden": self.hidden, "networks": list(self.networks)}
 
     def without(self, *networks: str) -> EspPlayer:

@@ -1,7 +1,4 @@
-"""The players of `genetic/esp` that come with the library.
-
-docs/results/esp_monopoly.md tells how they evolved and how strong they are.
-"""
+"""The players of `genetic/esp` that come with the library (docs/results/esp_monopoly.md)."""
 
 from __future__ import annotations
 
@@ -41,8 +38,7 @@ def _factory(form: str) -> Callable[..., EspPlayer]:
         return player.without(*off) if off else player
 
     make.__doc__ = (
-        f"The best {form} networks that evolution has found here; `networks`: those that are on, by"
-        " default all."
+        f"The best evolved {form} networks; `networks`: those that are on, by default all."
     )
     return make
 
@@ -51,7 +47,7 @@ POLICIES: Final = {f"{KIND}/{form}": _factory(form) for form in FORMS}
 
 
 def write(player: EspPlayer) -> Path:
-    """Keep a player in the library, with its numbers as float16; returns the file."""
+    """Save a player in the library, with weights as float16; returns the file."""
     about = player.header() | {"name": f"{KIND}/{player.form}"}
     halves = {name: array.astype(np.float16) for name, array in player.arrays().items()}
     files.write(_file(player.form), about, halves)

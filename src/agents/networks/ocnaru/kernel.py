@@ -1,7 +1,4 @@
-"""The compiled kernel of the player of the thesis.
-
-It decides by the network that is asked, else by the scripted base policy.
-"""
+"""The compiled kernel of the player of the thesis."""
 
 from __future__ import annotations
 
@@ -44,26 +41,26 @@ from monopoly_env.policy.protocol import MEMORY, Mask, Row, policy_kernel
 
 # The networks of a window, in the order of the base policy's phases.
 _PHASES: Final = np.array([DOWNGRADE, MORTGAGE, UNMORTGAGE, UPGRADE])
-# [network] -> the first action of its head, the length of the head, and the most picks in a window.
+# [network] -> the first action of its head, the length of the head, its maximum picks in a window.
 _FIRST: Final = np.array(
     [0, actions.A_BUILD, actions.A_SELL, actions.A_MORTGAGE, actions.A_UNMORTGAGE, 0, 0]
 )
 _COUNT: Final = np.array([0, NUM_STREETS, NUM_STREETS, NUM_LOTS, NUM_LOTS, 0, 0])
 _MOST: Final = np.array([1, 1, 1, 3, 2, 1, 1])
 
-# Its memory, beside the base policy's.
+# The memory after that of the base policy.
 (
-    # The number of the network whose decisions are noted below, plus one; 0: none; EVERY: all
+    # The network whose decisions are logged below, plus one; 0: none; EVERY: all
     WATCHED,
     EPSILON,  # the share of its decisions that are random
-    NOTED,  # the number of the network that has decided, plus one; 0: none
-    CHOICE, OPEN,  # the output that it chose, and those that were open, a bit each
-    # The base policy's action; NO_LOT if that was noted with an earlier pick
-    PARENTS,
-    _STAMP,  # the window under way
+    NOTED,  # the network that has decided, plus one; 0: none
+    CHOICE, OPEN,  # its chosen output, and the open ones, a bit each
+    # The base policy's action; NO_LOT if it was logged with an earlier pick
+    BASE_ACTION,
+    _STAMP,  # the current window
     _DONE,  # the networks that have acted in it, a bit each
     _BASE_DONE,  # whether the base policy has closed it
-    # The network that picked lots, and those of them that are still to be acted on
+    # The network that picked lots, and its remaining lots
     _NETWORK, _LEFT,
 ) = range(SLOT.end, SLOT.end + 11)  # fmt: skip
 assert _LEFT < MEMORY - 3  # the last three are of `offers`
@@ -109,7 +106,7 @@ def _note(network: int, choice: int, open_: int, by_base: int, memory: Row) -> N
         memory[NOTED] = network + 1
         memory[CHOICE] = choice
         memory[OPEN] = open_
-        memory[PARENTS] = by_base
+        memory[BASE_ACTION] = by_base
 
 
 @kernel
@@ -127,7 +124,7 @@ def _yes(game: Game, seat: int, network: int, by_base: int, params: Row, memory:
 
 @kernel
 def _output_of(game: Game, network: int, lot: int) -> int:
-    """The output that stands for a lot: of its group, or of its square."""
+    """The output of a lot: that of its group, or of its square."""
     return (
         int(GROUP_OF[lot])
         if network == UPGRADE or network == DOWNGRADE
@@ -137,7 +134,7 @@ def _output_of(game: Game, network: int, lot: int) -> int:
 
 @kernel
 def _open_outputs(game: Game, network: int) -> int:
-    """The outputs that stand for some legal action, a bit each."""
+    """The outputs with a legal action, a bit each."""
     lots, outputs = legal(game, int(_FIRST[network]), int(_COUNT[network])), 0
     while lots:
         outputs |= 1 << _output_of(game, network, lowest(lots))
@@ -162,7 +159,7 @@ def _lots_of(game: Game, network: int, output: int) -> int:
 
 @kernel
 def _pick(game: Game, seat: int, network: int, params: Row, memory: Row) -> int:
-    """The lots that a network acts on in this window, a bit each; there may be none."""
+    """The lots that a network acts on in this window, a bit each; may be 0."""
     values = np.empty(SIZES[network])
     _value(game, seat, network, params, memory, values)
     open_ = _open_outputs(game, network)
@@ -186,7 +183,7 @@ def _pick(game: Game, seat: int, network: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _next_pick(game: Game, by_base: int, memory: Row) -> int:
-    """The next action of what a network has picked, or NO_LOT."""
+    """The action for the next lot that a network picked, or NO_LOT."""
     network = int(memory[_NETWORK])
     first = int(_FIRST[network])
     lots = int(memory[_LEFT]) & legal(game, first, int(_COUNT[network]))
@@ -205,7 +202,7 @@ def _next_pick(game: Game, by_base: int, memory: Row) -> int:
 
 @kernel
 def _phase_of(action: int) -> int:
-    """The place of a base policy's action in `_PHASES`: -1 before them, their number after."""
+    """The index of a base policy's action in `_PHASES`; -1 before them, their number after."""
     head = int(actions.HEAD_OF[action])
     if head == actions.H_SELL:
         return 0
@@ -220,7 +217,7 @@ def _phase_of(action: int) -> int:
 
 @kernel
 def _due(game: Game, by_base: int, params: Row, memory: Row) -> int:
-    """The network that acts before the base policy's action or in its place, or NO_LOT."""
+    """The network that acts before or instead of the base policy, or NO_LOT."""
     now = _phase_of(by_base)
     for phase in range(min(now + 1, len(_PHASES))):
         network = int(_PHASES[phase])
@@ -236,7 +233,7 @@ def _due(game: Game, by_base: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _window(game: Game, mask: Mask, seat: int, params: Row, memory: Row) -> int:
-    """Let the base policy go through its phases; networks act in theirs."""
+    """Run the phases of the base policy, with networks acting in theirs."""
     stamp = (
         int(game.turns) * 1024
         + (int(game.throws[game.turn]) & 255) * 4
@@ -264,7 +261,7 @@ def _window(game: Game, mask: Mask, seat: int, params: Row, memory: Row) -> int:
         if network == NO_LOT:
             if not (0 <= phase < len(_PHASES) and _plays(params, int(_PHASES[phase]))):
                 return action
-            memory[SLOT.todo] = 0  # a network has had this phase
+            memory[SLOT.todo] = 0  # a network has acted in this phase
             action = NO_LOT
             continue
         if phase == len(_PHASES):
@@ -272,7 +269,7 @@ def _window(game: Game, mask: Mask, seat: int, params: Row, memory: Row) -> int:
         elif _PHASES[phase] == network:
             memory[SLOT.todo] = 0
         else:
-            # Comes again
+            # The base policy's action is postponed
             memory[SLOT.todo] = int(memory[SLOT.todo]) | 1 << (action - int(_FIRST[_PHASES[phase]]))
         memory[_DONE] = int(memory[_DONE]) | 1 << network
         memory[_NETWORK] = network
@@ -313,7 +310,7 @@ def _jail(game: Game, seat: int, by_base: int, params: Row, memory: Row) -> int:
 
 @policy_kernel
 def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
-    """Choose: by the network that is asked, else by the base policy."""
+    """Choose by the network of the decision, else by the base policy."""
     seat, decision = int(game.player), int(game.decision)
     if decision == agenda.WINDOW and game.num_players == ocnaru.NUM_PLAYERS:
         return _window(game, mask, seat, params, memory)

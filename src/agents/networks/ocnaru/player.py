@@ -23,16 +23,16 @@ class OcnaruNetworks(NetworkPolicy):
 
     Attributes:
         heads: The networks that play, in the order of `NETWORKS`.
-        gated: Those of them that act only where the base policy would act with that head.
-        parent: Name of the policy that plays the rest.
-        temperature: At which values are drawn; 0: the highest is taken.
+        gated: Networks that act only where the base policy would act with that head.
+        base: Name of the policy that makes all other decisions.
+        temperature: Temperature of the choice by values; 0: the highest value.
     """
 
     def __init__(
         self,
         heads: Sequence[str] = NAMES,
         *,
-        parent: str = "strategic",
+        base: str = "strategic",
         gated: Sequence[str] = GATED,
         temperature: float = 0.0,
         rules: Mapping[str, Any] | None = None,
@@ -42,28 +42,26 @@ class OcnaruNetworks(NetworkPolicy):
         """Create networks of zeros; `set_arrays` fills them.
 
         Args:
-            heads: The networks that play; the base policy plays what the others would.
-            parent: `strategic` or one of its presets.
+            heads: The networks that play; the base policy decides instead of the others.
+            base: `strategic` or one of its presets.
             gated: Networks that act only where the base policy would; `buy`, `fine` and `card` are
                 always asked.
             temperature: 0: the highest value; else a value is drawn by exp(value / temperature).
-            rules: The options in which the rules of training differ from the official ones; kept
-                for the reader.
-            features: The digest of the encoding's features in a saved file; it is compared with
-                this version's.
-            name: What tables call it.
+            rules: Options of the training rules that are not official; only saved.
+            features: The digest of the features in a saved file, checked against this version's.
+            name: Its name in results and messages.
 
         Raises:
             ConfigurationError: An unknown network, or a base policy of another family.
-            FormatError: The features are not those of this version.
+            FormatError: The features differ from this version's.
         """
         for head in (*heads, *gated):
             if head not in NETWORKS:
                 raise ConfigurationError(f"Unknown network {head!r}. {nearest(head, NAMES)}")
-        if parent not in POLICIES:
+        if base not in POLICIES:
             raise ConfigurationError(
-                f"The base policy of these networks is of the family strategic, not {parent!r}."
-                f" {nearest(parent, POLICIES)}"
+                f"The base policy of these networks is of the family strategic, not {base!r}."
+                f" {nearest(base, POLICIES)}"
             )
         if features not in (None, _digest()):
             raise FormatError(
@@ -71,7 +69,7 @@ class OcnaruNetworks(NetworkPolicy):
             )
         self.heads = tuple(head for head in NAMES if head in heads)
         self.gated = tuple(head for head in NAMES if head in gated)
-        self.parent = parent
+        self.base = base
         self.rules = dict(rules or {})
         self.temperature = float(temperature)
         super().__init__(
@@ -84,7 +82,7 @@ class OcnaruNetworks(NetworkPolicy):
         weights = layout.pack_all(ARCHITECTURES, layout.zeros(ARCHITECTURES) | self._arrays)
         return np.concatenate(
             [
-                POLICIES[self.parent]().params,
+                POLICIES[self.base]().params,
                 plays,
                 gates,
                 [self.temperature],
@@ -93,10 +91,10 @@ class OcnaruNetworks(NetworkPolicy):
         )
 
     def options(self) -> dict[str, Any]:
-        """What the networks are and what they were trained for."""
+        """The arguments of the constructor, as JSON values."""
         return {
             "heads": list(self.heads),
-            "parent": self.parent,
+            "base": self.base,
             "gated": list(self.gated),
             "temperature": self.temperature,
             "rules": self.rules,
@@ -104,14 +102,14 @@ class OcnaruNetworks(NetworkPolicy):
         }
 
     def encoding(self) -> str:
-        """The encoding of the observations that the networks see."""
+        """The name of the encoding of its observations."""
         return ENCODING
 
     def part(self, heads: Sequence[str], name: str) -> OcnaruNetworks:
-        """The same player with some of its networks only; the base policy plays for the others.
+        """A copy with some of its networks; the base policy decides instead of the others.
 
         Raises:
-            ConfigurationError: One of them is not there.
+            ConfigurationError: It has no such network.
         """
         for head in heads:
             if head not in self.heads:

@@ -1,7 +1,4 @@
-"""The networks of the thesis: a table of what they decide, and their row of numbers.
-
-The kernel of `play` reads the row.
-"""
+"""The networks of the thesis: a table of their decisions, and the layout of the kernel's row."""
 
 from __future__ import annotations
 
@@ -21,15 +18,15 @@ KIND: Final = "ocnaru/networks"
 
 @dataclass(frozen=True)
 class Decider:
-    """What one of the networks decides.
+    """The decisions of one network.
 
     Attributes:
-        size: Its outputs.
-        outputs: What output i stands for.
-        head: The head of actions that it plays.
-        asked: When it is asked.
-        rule: How it chooses by the values of the legal outputs.
-        gated: Whether it acts by default only where the base policy would act with that head.
+        size: The number of outputs.
+        outputs: The meaning of output i.
+        head: The head of its actions.
+        asked: The situation in which it decides.
+        rule: Its choice by the values of the legal outputs.
+        gated: Whether by default it acts only where the base policy would act with that head.
     """
 
     size: int
@@ -40,7 +37,7 @@ class Decider:
     gated: bool = False
 
 
-_ONCE: Final = "once in a window of the turn, in the parent's order of phases"
+_ONCE: Final = "once in a window of the turn, in the base policy's order of phases"
 _STAYING: Final = "after a failed throw in jail, unless leaving is forced"
 
 # In the order in which the thesis trains them: jail last.
@@ -69,11 +66,13 @@ ARCHITECTURES: Final = {
     name: layout.Architecture(ocnaru.SIZE, HIDDEN, ((name, network.size),))
     for name, network in NETWORKS.items()
 }
-# The row: the base policy's parameters, which networks play, which of them are gated, the
-# temperature, then the rows of all networks.
+# The row: the base policy's parameters, a flag for each network that plays, a flag for each gated
+# one, the temperature, the rows of all networks.
 PLAYS: Final = NUM_PARAMETERS
 GATES: Final = PLAYS + len(NETWORKS)
 TEMPERATURE: Final = GATES + len(NETWORKS)
 WEIGHTS: Final = TEMPERATURE + 1
-STARTS: Final = layout.starts(ARCHITECTURES)  # [network] -> where its row begins among these
-SIZES: Final = np.array([network.size for network in NETWORKS.values()])  # [network] -> its outputs
+STARTS: Final = layout.starts(ARCHITECTURES)  # [network] -> start of its row
+SIZES: Final = np.array(
+    [network.size for network in NETWORKS.values()]
+)  # [network] -> number of outputs
