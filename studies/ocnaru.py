@@ -130,12 +130,12 @@ def measure(options: Options, console: Console) -> dict[str, Any]:
             f"{str(options.agent)!r} is a policy of the kind {policy.kind!r}, not one that --preset"
             " ocnaru has trained."
         )
-    parent = make(policy.parent)
+    base = make(policy.base)
     against = [(policy, make(name)) for name in CLAIMED]
     kept = [
         (who, other)
         for name in FAMILY
-        for who in (policy, parent)
+        for who in (policy, base)
         for other in (make(name), stale(name))
     ]
     mixtures = _mixtures(policy)
@@ -146,7 +146,7 @@ def measure(options: Options, console: Console) -> dict[str, Any]:
         *(("matches", partial(_match, *pair, options)) for pair in against),
         *(("kept", partial(_match, *pair, options)) for pair in kept),
         *(
-            ("networks", partial(_mixture, what, player, parent, options))
+            ("networks", partial(_mixture, what, player, base, options))
             for what, player in mixtures.items()
         ),
     ]
@@ -193,7 +193,7 @@ def _mixtures(policy: OcnaruNetworks) -> dict[str, OcnaruNetworks]:
     if "upgrade" in heads:
         bound = OcnaruNetworks(
             heads,
-            parent=policy.parent,
+            base=policy.base,
             gated=(*policy.gated, "upgrade"),
             rules=policy.rules,
             name="all, upgrade gated",
@@ -203,13 +203,13 @@ def _mixtures(policy: OcnaruNetworks) -> dict[str, OcnaruNetworks]:
     return mixtures | {"all": policy}
 
 
-def _mixture(what: str, player: OcnaruNetworks, parent: Policy, options: Options) -> dict[str, Any]:
-    """A mixture against its parent, and how much better than the parent it does against others."""
-    row = _match(player, parent, options)
+def _mixture(what: str, player: OcnaruNetworks, base: Policy, options: Options) -> dict[str, Any]:
+    """A mixture against the base policy, and its gain over the base policy against others."""
+    row = _match(player, base, options)
     others = ("strategic/late_game", "ocnaru/algorithmic")
     gain = arena.compare(
         player,
-        parent,
+        base,
         others,
         options.games // len(others),
         2,
@@ -255,7 +255,7 @@ def networks_table() -> str:
         "our head",
         "asked",
         "chooses",
-        "only where the parent would",
+        "only where the base policy would",
         "passes",
         "own games",
     )
@@ -311,7 +311,7 @@ def page(results: dict[str, Any]) -> str:
         "### Its networks",
         (
             "100 features (`ocnaru100`), layers of 128, 64 and 32 units, ReLU. Trades and debts are"
-            " the parent's. Passes: how often an experience of phase 1 is learned."
+            " the base policy's. Passes: how often an experience of phase 1 is learned."
         ),
         networks_table(),
         "### Against its three opponents, fresh in every game",
@@ -323,14 +323,14 @@ def page(results: dict[str, Any]) -> str:
         "### What opponents that are kept from game to game do",
         (
             "Stale: as the defect leaves a player of the strategic family from the second game on,"
-            " it buys nothing. Whatever plays against it wins: the parent as well as the networks."
+            " it buys nothing. Whatever plays against it wins: base policy and networks alike."
         ),
         markdown(
             ("player", "against", "its networks, kept opponents, July / May", *_HEADINGS), kept
         ),
-        "### What each network adds to its parent",
+        "### What each network adds to its base policy",
         (
-            "Win rate against the parent, and the gain over the parent against"
+            "Win rate against the base policy, and the gain over the base policy against"
             " `strategic/late_game` and `ocnaru/algorithmic`, paired by seed."
         ),
         markdown(("networks", *_HEADINGS, "gain against others"), networks),

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.networks.ocnaru import (
+    BASE_ACTION,
     CHOICE,
     EPSILON,
     NAMES,
     NOTED,
     OPEN,
-    PARENTS,
     WATCHED,
     OcnaruNetworks,
 )
@@ -74,7 +74,7 @@ class Moves(Rows, _Columns):
         before: (N, `NUM_QUANTITIES`) float64, the quantities before the decision; see
             `training.ocnaru.rewards`.
         after: (N, `NUM_QUANTITIES`) float64, the quantities after it, but the worth a round later.
-        other: (N,) int8, 1 if the parent would have acted differently, 0 if not, -1 for later picks
+        other: (N,) int8, 1 if the base policy would act differently, 0 if not, -1 for later picks
             of the same plan.
         game: (N,) int64, the number of the game.
     """
@@ -243,13 +243,13 @@ def _record(
                 break
             recorded = game.player == seat and memory[NOTED] != 0 and count < most
             if recorded:
-                by_parent = memory[PARENTS]
+                by_base = memory[BASE_ACTION]
                 ocnaru.write(game, seat, moves.observation[count])
                 write_quantities(game, seat, moves.before[count])
                 moves.choice[count] = int(memory[CHOICE])
                 moves.open[count] = int(memory[OPEN])
                 moves.other[count] = (
-                    _UNKNOWN if by_parent == NO_LOT else 1 if by_parent != action else 0
+                    _UNKNOWN if by_base == NO_LOT else 1 if by_base != action else 0
                 )
                 moves.game[count] = i
             memory[NOTED] = 0

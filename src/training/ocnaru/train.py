@@ -150,7 +150,7 @@ class OcnaruTrainer:
         heads = options.heads if everything else self.stages[1 : self.stage + 1]
         policy = OcnaruNetworks(
             heads,
-            parent=options.parent,
+            base=options.base,
             gated=options.gated,
             rules=self.rules.changed(),
             name="ocnaru",
@@ -364,7 +364,7 @@ def learn(trainer: OcnaruTrainer, learner: HeadLearner, played: Played, report: 
             }
         )
     if asked.any():
-        report.log({f"other than the parent/{head}": (moves.other[asked] == 1).mean()})
+        report.log({f"other than the base policy/{head}": (moves.other[asked] == 1).mean()})
 
 
 def transitions(

@@ -1,4 +1,4 @@
-"""`genetic/esp`: with networks that say nothing it is its parent.
+"""`genetic/esp`: with networks of zeros it is its base policy.
 
 Its inputs, its memory, its files.
 """
@@ -83,11 +83,11 @@ def test_a_network_that_always_says_no_buys_nothing() -> None:
     arrays = player.arrays()
     arrays["worth.1.bias"] = np.array([-9.0], np.float32)
     player.set_arrays(arrays)
-    score, parent = against(
+    score, base = against(
         [player, "algorithmic"], [Seating(("algorithmic",), turn_limit=LIMIT)], [GAMES], 5, 1
     )
     assert score.results[0].seat_counts["purchases"][score.results[0].seats == 0].sum() == 0
-    assert parent.results[0].seat_counts["purchases"][parent.results[0].seats == 0].sum() > 0
+    assert base.results[0].seat_counts["purchases"][base.results[0].seats == 0].sum() > 0
 
 
 @entry()

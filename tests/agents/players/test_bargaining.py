@@ -83,7 +83,7 @@ def test_an_offer_goes_to_the_limit_of_a_partner_who_is_known() -> None:
     assert stated is not None
     sides = {"ask": made["ask"], "give": made["give"]}
     assert (stated["ask"], stated["give"]) == (sides["ask"], sides["give"])
-    assert not accepts(MATCHED, **sides, cash=stated["cash"])  # the parent only guesses
+    assert not accepts(MATCHED, **sides, cash=stated["cash"])  # the base policy only guesses
     assert accepts(MATCHED, **sides, cash=made["cash"])
     assert not accepts(MATCHED, **sides, cash=made["cash"] - 1)
 

@@ -117,12 +117,12 @@ def decisions_of(policy: CompiledPolicy, opponent: str, seeds: range) -> Iterato
 # --- the player
 
 
-@pytest.mark.parametrize("parent", ["strategic", "strategic/late_game"])
-def test_without_networks_it_is_its_parent(parent: str) -> None:
-    alone = arena.play([OcnaruNetworks((), parent=parent), "strategic/cautious"], 40, RULES, 5)
-    parents = arena.play([parent, "strategic/cautious"], 40, RULES, 5)
-    assert (alone.place == parents.place).all()
-    assert alone.seat_counts.tobytes() == parents.seat_counts.tobytes()
+@pytest.mark.parametrize("base", ["strategic", "strategic/late_game"])
+def test_without_networks_it_is_its_base_policy(base: str) -> None:
+    alone = arena.play([OcnaruNetworks((), base=base), "strategic/cautious"], 40, RULES, 5)
+    expected = arena.play([base, "strategic/cautious"], 40, RULES, 5)
+    assert (alone.place == expected.place).all()
+    assert alone.seat_counts.tobytes() == expected.seat_counts.tobytes()
 
 
 def test_answers_with_two_outputs_go_by_the_higher_value() -> None:
@@ -188,8 +188,8 @@ def test_networks_of_a_window_pick_by_their_rule(head: str) -> None:
     assert windows > 5  # what was picked may be out of reach after the first pick
 
 
-def test_gated_networks_act_only_where_the_parent_would() -> None:
-    # The parent sells and mortgages with 150 dollars or less in hand, and lifts mortgages from 500
+def test_gated_networks_act_only_where_the_base_policy_would() -> None:
+    # The base policy sells and mortgages with 150 dollars or less, and lifts mortgages from 500
     # on.
     def cash_at(gated: tuple[str, ...], head: str) -> list[int]:
         part = HEADS[PHASES[head]].slice
@@ -205,10 +205,10 @@ def test_gated_networks_act_only_where_the_parent_would() -> None:
 
 
 def test_trades_debts_and_larger_tables_are_the_parents() -> None:
-    policy, parent = player(), agents.make("strategic")
+    policy, base = player(), agents.make("strategic")
     results = arena.play([policy, *["strategic/cautious"] * 3], 24, "official", 3)
     assert (
-        results.place == arena.play([parent, *["strategic/cautious"] * 3], 24, "official", 3).place
+        results.place == arena.play([base, *["strategic/cautious"] * 3], 24, "official", 3).place
     ).all()
 
 
@@ -228,7 +228,7 @@ print(json.dumps([results.place.tolist(), results.turns.tolist()]))
 
 
 def test_a_saved_player_plays_the_same_games_in_a_new_process(tmp_path: Path) -> None:
-    policy = player(("buy", "mortgage"), gated=("mortgage",), parent="strategic/cautious")
+    policy = player(("buy", "mortgage"), gated=("mortgage",), base="strategic/cautious")
     policy.save(tmp_path / "player.safetensors")
     told = subprocess.run(
         [sys.executable, "-c", PLAY, str(tmp_path / "player.safetensors")],
@@ -253,7 +253,7 @@ def test_wrong_players_are_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"Unknown network 'upgrad'.*upgrade"):
         OcnaruNetworks(("upgrad",))
     with pytest.raises(ConfigurationError, match="not 'algorithmic'"):
-        OcnaruNetworks(parent="algorithmic")
+        OcnaruNetworks(base="algorithmic")
     with pytest.raises(FormatError, match="other features"):
         OcnaruNetworks(features="0" * 16)
     policy = OcnaruNetworks(("buy",))
@@ -721,7 +721,7 @@ def test_losses_that_are_not_finite_stop_the_run(
         ({"budget": 0.0}, "--budget must be from"),
         ({"heads": ("buy", "buy")}, "once"),
         ({"heads": ("buyy",)}, "Unknown network 'buyy'.*buy"),
-        ({"parent": "strategc"}, "strategic"),
+        ({"base": "strategc"}, "strategic"),
         ({"experts": ("strategic", "nobody")}, "nobody"),
         ({"opponents": ()}, "--opponents must name"),
         ({"rules": "ocnaro"}, "ocnaru"),
