@@ -61,7 +61,7 @@ def actions_of(policy: agents.Policy, seed: int = 1) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_networks_of_zeros_play_as_the_parent(form: str) -> None:
+def test_networks_of_zeros_play_as_the_base_policy(form: str) -> None:
     assert actions_of(EspPlayer(form)) == actions_of(agents.make("algorithmic"))
 
 

@@ -114,7 +114,7 @@ def test_the_row_of_another_network_or_version_is_refused() -> None:
         Architecture(5, (4, 3), SMALL.heads, "tanh"),
         Architecture(6, (), (("a", 2),)),
     ):
-        with pytest.raises(FormatError, match=re.escape(f"is none of {other}")):
+        with pytest.raises(FormatError, match=re.escape(f"does not match {other}")):
             other.unpack(row)
     newer = row.copy()
     newer[layout.AT_VERSION] += 1

@@ -136,9 +136,9 @@ def test_networks_of_another_shape() -> None:
     with pytest.raises(ConfigurationError, match="128 units"):
         pente.like(pente.architecture(129, recurrent=True))
     network = pente.architecture(10)
-    with pytest.raises(FormatError, match="none of"):
+    with pytest.raises(FormatError, match="does not match"):
         pente.player(network, weights(pente.architecture(11)))
-    with pytest.raises(FormatError, match="none of"):
+    with pytest.raises(FormatError, match="does not match"):
         pente.player(pente.architecture(4, window=5), weights(pente.architecture(4, window=3)))
     with pytest.raises(ConfigurationError, match="rows of float32"):
         pente.rows(np.zeros((2, 3)))  # type: ignore[arg-type]
