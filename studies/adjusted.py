@@ -23,7 +23,7 @@ from rich.progress import track
 from agents import arena
 from agents.arena.batch import orders_of
 from agents.arena.results import Results
-from agents.arena.statistics import coefficients, spread
+from agents.arena.statistics import clustered_error, coefficients
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command
 from monopoly_env.reference import table as markdown
@@ -130,7 +130,7 @@ def _whole_luck(found: Results) -> float:
     mine = found.seats == 0
     assert found.luck is not None
     before, after = (
-        spread((shares * mine).sum(axis=1), found.seeds)
+        clustered_error((shares * mine).sum(axis=1), found.seeds)
         for shares in (found.wins, found.wins - found.luck)
     )
     return float((after / before) ** 2) if before else float("nan")
@@ -148,7 +148,7 @@ def means(options: Options) -> Iterator[dict[str, Any]]:
         for policy, name in enumerate(found.names):
             mine = found.seats == policy
             luck = (found.luck * mine).sum(axis=1)
-            error = spread(luck, found.seeds)
+            error = clustered_error(luck, found.seeds)
             rate = float((found.wins * mine).sum(axis=1).mean())
             yield {
                 "table": names, "value": found.value, "policy": name, "games": games, "rate": rate,

@@ -1,7 +1,7 @@
-"""Where policies meet: one table, two policies, all tables of several, players under test.
+"""Matches between policies, and their results.
 
-`play` is for one table, `duel` and `compare` for two policies, `round_robin` for all tables,
-`against` for players under test.
+`play` plays one table, `duel` and `compare` two policies, `round_robin` all tables of several,
+`against` players under test.
 """
 
 from agents.arena.evaluation import Seating, Wins, against

@@ -1,4 +1,4 @@
-"""Batches of games: who sits where, with which seeds, and once they are played, the results.
+"""Batches of games: seats, seeds and, after they are played, results.
 
 Each seed is played in every order of seats at tables of 2 to 4 players, and in all rotations of a
 random order at tables of 5 to 8.
@@ -20,23 +20,21 @@ _ALL_ORDERS_UP_TO: Final = 4  # players: 24 orders; 5 players would have 120
 
 @dataclass
 class GameBatch:
-    """G games of P seats. `Runner.play` writes the results: everything after `recorded`.
+    """G games of P seats. `Runner.play` writes the results: the fields after `recorded`.
 
     Attributes:
         seeds: (G,) uint64, the seeds of the games.
         seats: (G, P) int16, the number of the policy in each seat.
         recorded: The numbers of the games whose actions are recorded.
-        place: (G, P), the final ranks: 1 won, and several 1s are a draw.
+        place: (G, P), the final ranks: 1 is the winner, several 1s are a draw.
         first: (G,), the seat that began.
         capped: (G,), whether the turn limit or a cap of the rules ended the game.
         seat_counts: (G, P) SEAT_COUNTS.
         game_counts: (G,) GAME_COUNTS.
         owned: (G, P) int32, the lots of each seat at the end, as bits.
-        score: (G, P) int32, what decides a capped game, counted at the end as the rules say
-            (dollars).
-        luck: (G, P) float64, by how much the dice raised each seat's share of the win, by the value
-            of the table; zeros without one.
-        actions: For each recorded game, by number: its actions, and a hash of its final record.
+        score: (G, P) int32, the final score that decides a capped game under the rules (dollars).
+        luck: (G, P) float64, the luck of each seat (`agents.arena.luck`); zeros if not measured.
+        actions: By number of a recorded game: its actions, and a hash of its final record.
     """
 
     seeds: NDArray[np.uint64]
@@ -73,12 +71,11 @@ def arrangements(
     Args:
         sitting: (P,) the policies at the table, as indices.
         games: The number of games, G.
-        seed: Decides the seeds of games, and the random orders of large tables.
+        seed: Determines the seeds of games, and the random orders of large tables.
 
     Returns:
-        (G, P) int16, the policy in each seat, and (G,) uint64, the seeds: `seed << 32`, then one
-        more for each set of orders. A smaller number of games gives the beginning of the same
-        arrays.
+        (G, P) int16, the policy in each seat, and (G,) uint64, the seeds: `seed << 32`, plus one
+        for each set of orders. Fewer games give a prefix of the same arrays.
     """
     if len(sitting) <= _ALL_ORDERS_UP_TO:
         orders = _different(np.array(sorted(itertools.permutations(sitting), key=_rotation_class)))
@@ -108,17 +105,11 @@ def _game_seeds(seed: int, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
 
 
 def _different(orders: NDArray[np.int16]) -> NDArray[np.int16]:
-    """The orders without duplicates.
-
-    A policy that sits twice would play the same game again with its seats swapped.
-    """
+    """The orders without duplicates, which arise if a policy sits twice."""
     return np.array(list(dict.fromkeys(map(tuple, orders.tolist()))), np.int16)
 
 
 def _rotation_class(order: tuple[int, ...]) -> tuple[tuple[int, ...], int]:
-    """A sort key that puts the rotations of an order side by side.
-
-    So a set that is cut short is still balanced.
-    """
+    """A sort key that makes the rotations of an order adjacent, so that a prefix is balanced."""
     rotations = [order[shift:] + order[:shift] for shift in range(len(order))]
     return min(rotations), rotations.index(min(rotations))

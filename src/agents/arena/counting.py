@@ -1,10 +1,8 @@
-"""What is counted in a game while it is played.
+"""Statistics of games, counted while they are played: `STATISTICS`, and kernels that count them.
 
-`STATISTICS` lists it, and the kernels here count it at each step.
-
-The engine is not involved. `step_counting` carries out an action by the engine's own `answer` and
-`settle_one`, and looks at the task on top of the agenda before each of them and at what has changed
-after it. It stops before a throw, which the loop carries out.
+`step_counting` carries out an action by the engine's own `answer` and `settle_one`, and compares
+the record before and after each; the engine itself counts nothing. It stops before a throw, which
+the loop carries out.
 """
 
 from __future__ import annotations
@@ -52,9 +50,9 @@ class Statistic:
     Attributes:
         name: The field of the record, and the first part of its columns' names in reports.
         unit: The unit of its mean.
-        doc: What is counted.
+        doc: Its definition.
         dtype: Its type in the record.
-        parts: The names of its parts, if it is a row of numbers.
+        parts: The names of its elements, if it is an array.
     """
 
     name: str
@@ -69,8 +67,7 @@ class Statistic:
         return tuple(f"{self.name}_{part}" for part in self.parts) or (self.name,)
 
 
-# Counted for each seat in each game. The small types are wide enough: a lot leaves the bank at most
-# 8 times.
+# Counted for each seat and game. The small types suffice: a lot leaves the bank at most 8 times.
 STATISTICS: Final = (
     Statistic("bankrupt", "share of games", "went bankrupt", "u1"),
     Statistic(
@@ -104,7 +101,7 @@ STATISTICS: Final = (
     ),
     Statistic("decisions", "decisions", "made, by head of the action", "i4", HEAD_NAMES),
 )
-# Counted for each game.
+# Counted per game.
 GAME_STATISTICS: Final = (
     Statistic("turns", "turns", "of all players together"),
     Statistic("choices", "decisions", "made by all players"),
@@ -125,14 +122,14 @@ def _fields(
 
 SEAT_COUNTS: Final = np.dtype(_fields(STATISTICS))
 GAME_COUNTS: Final = np.dtype(_fields(GAME_STATISTICS))
-# The record that the kernels count in, one per game.
+# The record of counts, one per game.
 COUNTS: Final = np.dtype(
     (
         np.record,
         [
             ("game", np.dtype((np.record, _fields(GAME_STATISTICS)))),
             ("moves", "i4", (NUM_LOTS,)),  # trades of each lot
-            # At the end, as the rules count it to decide a capped game (dollars)
+            # The final score that decides a capped game under the rules (dollars)
             ("score", "i4", (MAX_PLAYERS,)),
             *_fields(STATISTICS, (MAX_PLAYERS,)),
         ],
@@ -153,17 +150,14 @@ _NOTED[[A_CASH, A_REPLY + ACCEPT, A_BUY + 1, *range(A_BUILD, A_SELL)]] = True
 
 @kernel
 def begin_counting(game: Game, counts: Any) -> None:
-    """Count what players have at the first decision of a game: lots may have been dealt."""
+    """Count the possessions at the first decision of a game: the rules may deal lots."""
     for seat in range(game.num_players):
         _count_groups(game, seat, counts)
 
 
 @kernel
 def step_counting(game: Game, action: int, counts: Any) -> None:
-    """Carry out a legal action, and count what happens in the COUNTS of the game.
-
-    Everything up to the next throw or real choice is settled.
-    """
+    """Carry out a legal action, settle up to the next throw or real choice, and count events."""
     seat = int(game.player)
     counts.decisions[seat, HEAD_OF[action]] += 1
     if _NOTED[action] or game.decision == agenda.DEBT:
@@ -175,11 +169,11 @@ def step_counting(game: Game, action: int, counts: Any) -> None:
 
 @kernel
 def settle_counting(game: Game, counts: Any) -> None:
-    """Settle everything up to the next throw or real choice, and count what happens."""
+    """Settle all up to the next throw or real choice, and count events."""
     goes_on = True
     while goes_on and game.depth > 0 and not throws_next(game):
         if _WATCHED[game.agenda[int(game.depth) - 1, 0]]:
-            goes_on = _settle_watched(game, counts)
+            goes_on = _settle_counting_one(game, counts)
         else:
             goes_on = settle_one(game)
 
@@ -216,8 +210,8 @@ def _answer_noted(game: Game, action: int, counts: Any) -> None:
 
 
 @kernel
-def _settle_watched(game: Game, counts: Any) -> bool:
-    """Settle the top task as the engine does, and count what it did."""
+def _settle_counting_one(game: Game, counts: Any) -> bool:
+    """Settle the top task as the engine does, and count its effects."""
     top = int(game.depth) - 1
     task, seat = int(game.agenda[top, 0]), int(game.agenda[top, 1])
     first, second = int(game.agenda[top, 2]), int(game.agenda[top, 3])
@@ -246,10 +240,10 @@ def _settle_watched(game: Game, counts: Any) -> bool:
 
 @kernel
 def _landlord(game: Game, task: int, creditor: int) -> int:
-    """The seat that the task on top pays rent to, or NOBODY.
+    """The seat to which the top task pays rent, or NOBODY.
 
-    Players owe each other rent or what a card says. In the second case the task of the card lies
-    right below, for its next payer or payee.
+    Debts between players are rents or come from a card. A card's task, for its next payer or payee,
+    is right below the debt.
     """
     if creditor < 0 or (task != agenda.CHARGE and task != agenda.TAKE):
         return NOBODY
@@ -305,7 +299,7 @@ def _count_trade(game: Game, counts: Any) -> None:
 
 @kernel
 def take_stock(game: Game, counts: Any) -> None:
-    """Record what each player has when the game is over."""
+    """Record the final possessions of each player."""
     counts.game.turns = game.turns
     counts.game.choices = counts.decisions.sum()
     for seat in range(game.num_players):
@@ -317,10 +311,7 @@ def take_stock(game: Game, counts: Any) -> None:
 
 @kernel
 def net_worth(game: Game, seat: int) -> int:
-    """Cash, printed prices of a seat's lots and purchase prices of its own buildings, in dollars.
-
-    It is the net worth of (51).
-    """
+    """The net worth of (51): cash, printed prices of lots, purchase prices of buildings (in $)."""
     worth = int(game.cash[seat]) + lots_worth(game, seat, 100)
     for street in range(NUM_STREETS):
         if game.level[street] > 0 and has(game.lots[seat], street):

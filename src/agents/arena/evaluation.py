@@ -1,4 +1,4 @@
-"""Players under test: each plays the same seats and seeds against the same opponents."""
+"""Evaluation of players under test with common seats, seeds and opponents."""
 
 from __future__ import annotations
 
@@ -29,11 +29,10 @@ from monopoly_env.rules import Rules
 
 @dataclass(frozen=True)
 class Seating:
-    """The opponents of a player under test at a table, and how they play.
+    """A table for a player under test.
 
     Attributes:
-        opponents: One for each other seat: names, saved files or policies. One that is given twice
-            sits twice.
+        opponents: One for each other seat: names, saved files or policies; may repeat.
         rules: A preset or `Rules`.
         turn_limit: Turns of each player after which the score decides a game.
     """
@@ -55,19 +54,19 @@ class Seating:
 
     @property
     def orders(self) -> int:
-        """Games that a seed takes: one for each order of seats."""
+        """Games per seed: one for each order of seats."""
         return orders_of(_sitting(self.opponents))
 
 
 @dataclass(frozen=True)
 class Wins:
-    """What a player under test won in G games.
+    """The wins of a player under test in G games.
 
     Attributes:
         name: The name of the player.
         won: (G,) float64, its share of the win in each game: 1, 0, or a fraction in a draw.
         seeds: (G,) int, the seeds of the games.
-        results: The same games by seating; the player is policy 0 in each.
+        results: The same games by seating; the player is policy 0.
     """
 
     name: str
@@ -82,17 +81,17 @@ class Wins:
 
     @property
     def rate(self) -> float:
-        """The share of its games that it won."""
+        """The win rate."""
         won, games = self.by_seed
         return float(won.sum() / games.sum())
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95% interval of the rate, from the spread between seeds."""
+        """The 95% interval of the rate, from the variance between seeds."""
         return clustered(self.won, self.seeds)
 
     def difference(self, other: Wins) -> Difference:
-        """How much more it won than another player at the same tables, paired by seed."""
+        """The difference to another player's rate at the same tables, paired by seed."""
         (won, games), (other_won, other_games) = self.by_seed, other.by_seed
         return paired_difference(self.name, other.name, (won, other_won), (games, other_games))
 
@@ -115,14 +114,14 @@ def against(
     same_seeds: bool = True,
     runner_type: type[Runner] = Runner,
 ) -> list[Wins]:
-    """Let each player play the same seats and seeds against the same opponents.
+    """Play each player on the same seats and seeds against the same opponents.
 
-    `wins.rate` and `wins.interval` say how much one wins, `first.difference(second)` how much more
-    than another, `wins.rows()` what its games were like at each table.
+    `wins.rate` and `wins.interval` are a player's win rate, `first.difference(second)` compares two
+    players, `wins.rows()` has the statistics of each table.
 
     Args:
-        players: Names, saved files or policies. Each sits alone at its tables; an opponent of the
-            same name is another policy.
+        players: Names, saved files or policies. Each plays separately; an opponent of the same name
+            counts as another policy.
         seatings: The tables. They may differ in size, rules and turn limit.
         games: Games of each player, a number for each seating.
         seed: As in `play`.
@@ -130,11 +129,11 @@ def against(
         progress: As in `play`.
         same_seeds: Whether all seatings play the same seeds, as the tables of a `round_robin` do;
             otherwise no two share one.
-        runner_type: Plays the games, which a subclass of `Runner` may do on other machines.
+        runner_type: A subclass of `Runner`, for example to play on other machines.
 
     Returns:
         The wins of each player. With compiled policies they are a function of the arguments; the
-        last bits of a network may depend on how many players there are.
+        last bits of a batched network may depend on the number of players.
 
     Raises:
         ConfigurationError: And the others that `play` raises.
@@ -147,10 +146,10 @@ def against(
     batches: dict[Any, list[_Part]] = defaultdict(list)  # seatings that are one batch for all cores
     for number, part in enumerate(parts):
         compiled = all(isinstance(policy, CompiledPolicy) for policy in (*tested, *part.opponents))
-        # The last bits of a network depend on how many decisions it is asked at once: with one,
-        # each seating is a batch of its own.
-        rules, alone = Rules.coerce(part.seating.rules), -1 if compiled else number
-        batches[part.seats.shape[1], rules, part.seating.turn_limit, alone].append(part)
+        # A seating with a batched policy is a separate batch: the last bits of a network depend on
+        # the size of its batch.
+        rules, separate = Rules.coerce(part.seating.rules), -1 if compiled else number
+        batches[part.seats.shape[1], rules, part.seating.turn_limit, separate].append(part)
     with reported(progress, len(tested) * sum(games)) as done:
         for (_, rules, turn_limit, _), together in batches.items():
             others = list(dict.fromkeys(policy for part in together for policy in part.opponents))
@@ -164,7 +163,7 @@ def against(
 
 @dataclass
 class _Part:
-    """The games of each player at a seating: 0 in `seats` is the player, 1 the first opponent."""
+    """The games of all players at a seating; in `seats`, 0 is the player, 1 the first opponent."""
 
     seating: Seating
     opponents: list[Policy]
@@ -190,7 +189,7 @@ def _parts(
 def _play(
     tested: list[Policy], parts: list[_Part], runner: Runner, seed: int, done: Callable[[int], None]
 ) -> None:
-    """Play parts by a runner of the players under test and their opponents: adds the results."""
+    """Play the parts, and add their results."""
     numbers = {id(policy): number for number, policy in enumerate(runner.policies)}
     seats = []
     for part in parts:
@@ -227,6 +226,6 @@ def _wins(policy: Policy, results: tuple[Results, ...]) -> Wins:
 
 
 def _sitting(opponents: Sequence[PolicyLike]) -> NDArray[np.int16]:
-    """(P,) the numbers at a table: 0, and those of the opponents."""
+    """(P,) the policy numbers of a table: 0, and those of the opponents."""
     distinct = list(dict.fromkeys(opponents))
     return np.array([0, *(1 + distinct.index(opponent) for opponent in opponents)], np.int16)

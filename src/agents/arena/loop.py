@@ -1,4 +1,4 @@
-"""The arena's compiled loop: counts what happens in games, and records the actions of some."""
+"""The arena's compiled loop, which counts statistics and records the actions of some games."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Recording(NamedTuple):
     """The actions of recorded games.
 
     Attributes:
-        row: (B,) int64, the row of `actions` that a game is recorded in, or NOT_RECORDED.
-        length: (B,) int64, the actions in it.
+        row: (B,) int64, the row of `actions` of each game, or NOT_RECORDED.
+        length: (B,) int64, the number of recorded actions.
         actions: (R, L) uint8.
     """
 

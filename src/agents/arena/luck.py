@@ -1,30 +1,28 @@
-"""The luck of the dice, as a value of states sees it.
+"""The luck of the dice by a value function: a control variate for the results of games.
 
-Luck-adjusted results subtract it from the outcome of a game.
-
-At each throw, all 21 different results are settled on copies of the record, each up to the next
-throw or real choice, and valued. The luck of the throw is the value after the result that came,
-less the mean of the values after all of them:
+At each throw, all 21 distinct results are settled on copies of the record, each up to the next
+throw or real choice, and valued. The luck of the throw is the value after the actual result minus
+the expected value:
 
     luck = V(d) - sum over results x of p(x) V(x),    p(x) = 1/36 for a double, else 2/36
 
-Subtracting it changes no mean, whatever the value is:
+Subtracting it changes no mean, whatever the value function:
 
-- Hold fixed all other random numbers of a game, that is its other throws, its decks, its throws for
-  utilities, and what its policies draw. Each comes from a stream, or a place in one, of its own, so
+- Hold fixed all other random numbers of a game: its other throws, its decks, its throws for
+  utilities, and the draws of its policies. Each has its own stream, or its own place in one, so
   they are independent of this throw d.
-- The record before the throw, and with it whether the throw is made at all and V(x) for each x,
-  then depends on them alone: a copy settles cards and utility throws with the numbers that the game
-  itself would use. So V(x) is a fixed number for each x.
-- d is uniform over the 36 results, so the luck is zero in the mean, given all the rest, and
-  therefore in the mean over everything. (Up to the 2**-26 by which `engine.randomness.below` is not
-  uniform.) The luck of a game is a sum of at most so many throws as it has turns.
+- The record before the throw, whether the throw is made at all, and V(x) for each x then depend on
+  them only: a copy settles cards and utility throws with the numbers that the game itself would
+  use. So V(x) is a fixed number for each x.
+- d is uniform over the 36 results, so the luck has mean zero, conditionally and therefore
+  unconditionally (up to the 2**-26 by which `engine.randomness.below` is not uniform). The luck of
+  a game is a sum over at most as many throws as it has turns.
 
-What luck is left: the order of the decks (who draws a card is the luck of a throw), throws for
-utilities, throws before the first decision. Policies must not look at the seed of a record, but for
-their own stream. This is the part of AIVAT that is about chance (Burch, Schmid, Moravčík, Morrill
-and Bowling, "AIVAT: A New Variance Reduction Technique for Agent Evaluation in Imperfect
-Information Games", AAAI 2018).
+Luck that remains: the order of the decks (who draws a card is the luck of a throw), throws for
+utilities, throws before the first decision. Policies must not read the seed of a record except for
+their own stream. This is the chance part of AIVAT (Burch, Schmid, Moravčík, Morrill and Bowling,
+"AIVAT: A New Variance Reduction Technique for Agent Evaluation in Imperfect Information Games",
+AAAI 2018).
 """
 
 from __future__ import annotations
@@ -43,23 +41,22 @@ from monopoly_env.engine.step import settle_one
 from monopoly_env.game import Game, Games, empty_games
 from monopoly_env.kernels import kernel
 
-BEST: Final = "value"  # instead of a name: the best value of states that the library has
+BEST: Final = "value"  # instead of a name: the best value function of the library
 _BEST: Final = "best"
 _RESULTS: Final = 21  # of two dice, in any order
 
 
 class Luck(NamedTuple):
-    """What the dice have done in B games, and buffers to measure it.
+    """The luck of B games so far, and buffers to measure it.
 
     Attributes:
         measured: Whether luck is measured; if not, the arrays are empty.
         value: `ValueKernel.handle`.
-        params: Of the value.
-        sums: (B, P) float64, by how much the dice have raised each seat's share of the win.
+        params: The parameters of the value.
+        sums: (B, P) float64, the luck of each seat, in shares of the win.
         copies: (1,) records.
         after: (21, P) float64, the values after each result.
-        asking: (1,) bool, whether the value is being asked: if an error was raised then, it is the
-            value's.
+        asking: (1,) bool, whether the value is being computed: an error is then the value's.
     """
 
     measured: bool
@@ -72,7 +69,7 @@ class Luck(NamedTuple):
 
     @classmethod
     def of(cls, value: Value | None, sums: NDArray[np.float64]) -> Luck:
-        """Luck by a value, added to `sums`; without one, none is measured."""
+        """Luck by a value, added to `sums`; with None, luck is not measured."""
         players = sums.shape[1]
         handle, params = (
             (0, np.zeros(1, np.float32)) if value is None else (value.kernel.handle, value.params)
@@ -82,12 +79,10 @@ class Luck(NamedTuple):
 
 
 def resolve(adjust: str | Value | None, players: int) -> Value | None:
-    """The value that results are adjusted by.
-
-    It is given as None, "value" for the best one, a name, or the value itself.
+    """The value by which results are adjusted: None, "value" for the best, a name, or a value.
 
     Raises:
-        ConfigurationError: It is unknown, or for smaller tables than one of so many players.
+        ConfigurationError: It is unknown, or does not support tables of so many players.
     """
     if adjust is None:
         return None
@@ -125,12 +120,10 @@ def throw_measured(game: Game, luck: Any, sums: Any) -> None:
 
 @kernel
 def _throw_to_value(game: Game, first: int, second: int, luck: Any, after: Any) -> None:
-    """Carry out the next throw with this result, and value the state at the next stop.
+    """Carry out the next throw with this result, and value the state at the next throw or choice.
 
-    That is the next throw or real choice.
-
-    Before a throw the value is shown a window with nothing to do, so that whatever it reads of the
-    open decision is true.
+    Before a throw, the value function sees a window without actions, so that the open decision is
+    consistent.
     """
     game.forced_throws[0] = 10 * first + second
     game.num_forced = 1

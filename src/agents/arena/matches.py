@@ -1,10 +1,8 @@
-"""Where policies meet: one table, two policies, all tables of several policies.
-
-`play` is for one table, `duel` and `compare` for two policies, `round_robin` for all tables.
+"""Matches: `play` one table, `duel` and `compare` two policies, `round_robin` all tables.
 
 Comparisons are fair by construction: every seed is played in every order of seats (2 to 4 players)
-or in all rotations of a random order (5 to 8), and a seat's dice depend on seed and seat alone. All
-tables play the same seeds. Statistics go by the seed.
+or in all rotations of a random order (5 to 8), and a seat's dice depend only on seed and seat. All
+tables play the same seeds. Statistics are clustered by seed.
 """
 
 from __future__ import annotations
@@ -36,13 +34,13 @@ from monopoly_env.policy.names import PolicyLike, make, resolve_all
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import PRESETS, RULES_VERSION, Rules
 
-# Game seeds are 64 bits: the seed above, a number below
+# Game seeds have 64 bits: the seed in the upper half, a number in the lower
 _MAX_SEED: Final = (1 << 32) - 1
 _MAX_GAMES: Final = 1 << 31
-_FIRST_BLOCK: Final = 64  # seeds, before the first look at the intervals
-_GROWTH: Final = (1.25, 4.0)  # least and most that the games grow by from one look to the next
+_FIRST_BLOCK: Final = 64  # seeds before the intervals are first checked
+_GROWTH: Final = (1.25, 4.0)  # minimal and maximal growth of the games between checks
 _ADJUSTED: Final = ("adjusted_rate", "adjusted_low", "adjusted_high")
-_SPARE: Final = 1.05  # games beyond those that the last interval makes expect
+_SPARE: Final = 1.05  # safety factor on the games that the last interval predicts
 
 
 def play(
@@ -62,35 +60,34 @@ def play(
     """Play one table.
 
     Args:
-        policies: 2 to 8 names, saved files or policies, one a seat. One that is given twice sits
-            twice and is one row of the results.
-        games: Games to play. Each seed takes as many as there are different orders of seats; the
-            last one may be cut short.
+        policies: 2 to 8 names, saved files or policies, one a seat. A policy in several seats is
+            one row of the results.
+        games: Games to play. Each seed is played in all different orders of seats; the last one may
+            be cut short.
         rules: A preset or `Rules`.
-        seed: 0 to 2**32 - 1. Unit u of the games is played with the game seed `(seed << 32) + u`.
+        seed: 0 to 2**32 - 1. Set u of orders is played with the game seed `(seed << 32) + u`.
         threads: Cores to play on, all by default. Results do not depend on it.
         turn_limit: Turns of each player after which the score decides a game.
         progress: True for a bar on stderr; or a function that is called with the number of games
             that have just ended.
-        until: Stop as soon as the interval of every policy's win rate (the adjusted one if there is
-            one), taken between seeds, reaches no further than this to either side; `games` is then
-            the most that are played.
-        record: The first so many games, or the games of these numbers, are kept in
-            `Results.replays`.
-        adjust: Also measure the luck of the dice, and adjust the win rates for it: they keep their
-            means and lose variance (`Results.adjusted`). By "value", the best value of states;
-            "worth"; or a `monopoly_env.analyse.Value`. Games take longer.
-        runner_type: Plays the games, which a subclass of `Runner` may do on other machines.
+        until: Stop when the interval of every policy's win rate (adjusted if `adjust` is given),
+            from the variance between seeds, is at most this wide to either side; `games` is then
+            the maximum.
+        record: The number of games, or the numbers of the games, to save in `Results.replays`.
+        adjust: Also measure the luck of the dice, and adjust the win rates for it, which keeps
+            their means and reduces their variance (`Results.adjusted`). By "value", the best value
+            function; "worth"; or a `monopoly_env.analyse.Value`. Games take longer.
+        runner_type: A subclass of `Runner`, for example to play on other machines.
 
     Returns:
-        The results. With compiled policies they are a function of the arguments; a network's last
-        bits may differ by batch size.
+        The results. With compiled policies they are a function of the arguments; the last bits of a
+        batched network may depend on the batch size.
 
     Raises:
         ConfigurationError: A wrong number, name or file; RulesError: wrong rules; FormatError: a
             file that does not match.
-        IllegalActionError: A policy broke the rules; the message says which, where, and what was
-            legal.
+        IllegalActionError: A policy chose an illegal action; the message names the policy, the
+            position and the legal actions.
     """
     players = resolve_all(policies)
     whole_number("policies at a table:", len(players), MIN_PLAYERS, MAX_PLAYERS)
@@ -115,12 +112,10 @@ def duel(
     record: int | Sequence[int] = 0,
     adjust: str | Value | None = None,
 ) -> Results:
-    """Two policies against each other.
+    """Play two policies against each other.
 
-    At larger tables, each of them sits alone among seats of the other.
-
-    Whether one gains by joining a table of others, and whether it can be gained upon, are different
-    questions: `difference` takes both together, a seat of the first against a seat of the second.
+    At larger tables, one seat of each plays against seats of the other: two tables. `difference`
+    compares a seat of the first with a seat of the second over both.
 
     Args:
         first: A name, saved file or policy.
@@ -132,8 +127,8 @@ def duel(
         threads: As in `play`.
         turn_limit: As in `play`.
         progress: As in `play`.
-        record: The first so many games of each table, or the games of these numbers (the first
-            table's come first).
+        record: The number of games of each table, or the numbers of the games (the first table's
+            come first).
         adjust: As in `play`.
 
     Returns:
@@ -164,16 +159,13 @@ def compare(
     turn_limit: int = 1000,
     progress: Progress = False,
 ) -> Difference:
-    """Which of two policies does better against others.
-
-    Both play the same seats and seeds against the same opponents.
+    """Compare two policies on the same seats and seeds against the same opponents.
 
     Args:
         first: A name, saved file or policy.
-        second: What it is measured by.
-        against: The opponents: every choice of `table_size - 1` of them makes a table. One that is
-            given several times may sit several times. One that is itself `first` or `second` counts
-            as another policy here.
+        second: The policy that it is compared with.
+        against: The opponents: every choice of `table_size - 1` of them makes a table. A repeated
+            one may sit several times. `first` or `second` as an opponent counts as another policy.
         games: Games of each of the two at each table.
         table_size: Seats at a table, 2 to 8.
         rules: As in `play`.
@@ -229,7 +221,7 @@ def round_robin(
         threads: As in `play`.
         turn_limit: As in `play`.
         progress: As in `play`.
-        record: The first so many games of each table, or the games of these numbers.
+        record: The number of games of each table, or the numbers of the games.
         adjust: As in `play`.
 
     Returns:
@@ -251,16 +243,15 @@ def round_robin(
 
 
 def play_again(results: Results, threads: int | None = None, progress: Progress = False) -> Results:
-    """Play the games of results once more, from what was saved with them.
+    """Play the games of results again, from the setup that was saved with them.
 
     Args:
-        results: With scripted policies: of a learned one, the results hold only the hash.
+        results: Results of scripted policies; of a learned one, they hold only the hash.
         threads: As in `play`.
         progress: As in `play`.
 
     Raises:
-        ConfigurationError: A policy can't be made again, or the results do not say how they were
-            made.
+        ConfigurationError: A policy can't be made again, or the results have no setup.
     """
     setup = results.setup
     if not setup:
@@ -286,11 +277,11 @@ def _made_again(about: dict[str, Any]) -> Policy:
     return policy
 
 
-# --- tables that are played together
+# --- tables that are played as one batch
 
 
 def _numbered(tables: Sequence[Sequence[Policy]]) -> tuple[list[Policy], list[list[int]]]:
-    """The policies at these tables, each once, and who sits at each by number."""
+    """The distinct policies of these tables, and the tables with policies as numbers."""
     players = list(dict.fromkeys(itertools.chain.from_iterable(tables)))
     numbers = {policy: number for number, policy in enumerate(players)}
     return players, [[numbers[policy] for policy in table] for table in tables]
@@ -334,7 +325,7 @@ class _Tables:
             return self._results([batch], self.games, clock() - began)
 
     def play_until(self, half_width: float) -> Results:
-        """Play in growing blocks until the intervals are narrow enough; for a single table."""
+        """Play growing blocks of games until the intervals are narrow enough; for one table."""
         if (
             isinstance(half_width, bool)
             or not isinstance(half_width, (int, float))
@@ -393,14 +384,14 @@ class _Tables:
         )
 
     def _costs(self) -> list[dict[str, float]]:
-        """What each policy has spent in this match."""
+        """The costs of each policy in this match."""
         return [
             {what: amount - before.get(what, 0) for what, amount in policy.costs.items()}
             for policy, before in zip(self.players, self.spent, strict=True)
         ]
 
     def _setup(self, games: int) -> dict[str, Any]:
-        """What `play_again` needs, and with which versions the games were played."""
+        """The arguments for `play_again`, and the versions of the games."""
         return {
             "policies": [_described(policy) for policy in self.players],
             "tables": [table.tolist() for table in self.tables],
@@ -432,7 +423,7 @@ class _Tables:
 
 
 def _recorded(record: int | Sequence[int], games: int, tables: int) -> list[int]:
-    """The numbers of the games to record: given, or the first ones of each table."""
+    """The numbers of the games to record: as given, or the first ones of each table."""
     if isinstance(record, (int, np.integer)):
         whole_number("record", record, 0, games)
         return [table * games + number for table in range(tables) for number in range(record)]
@@ -443,7 +434,7 @@ def _recorded(record: int | Sequence[int], games: int, tables: int) -> list[int]
 
 
 def _described(policy: Policy) -> dict[str, Any]:
-    """A policy in JSON: a scripted one whole, of another one the hash of its numbers."""
+    """A policy in JSON: a scripted one in full, another one by the hash of its numbers."""
     about: dict[str, Any] = {"name": policy.name, "kind": policy.kind, "options": policy.options()}
     if isinstance(policy, CompiledPolicy) and set(policy.arrays()) == {"params"}:
         return about | {"params": policy.params.tolist()}
@@ -454,7 +445,7 @@ def _described(policy: Policy) -> dict[str, Any]:
 
 
 def unique_names(policies: Sequence[Policy]) -> list[str]:
-    """The policies' names; those of one name are numbered."""
+    """The policies' names, with numbers for duplicates."""
     names: list[str] = []
     for policy in policies:
         name, number = policy.name, 1

@@ -1,7 +1,4 @@
-"""Tables for the terminal and plots, drawn from a summary of results.
-
-The summary is that of `agents.arena.results.Results.summary`.
-"""
+"""Tables for the terminal and plots, from `agents.arena.results.Results.summary`."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ def _interval(of: str, form: str = ".1%") -> Cell:
 
 
 _RATE: Final = (("win rate", _form("win_rate", ".1%")), ("95% interval", _interval("paired")))
-# Columns beside these: there is room for one of the groups
+# The first of these groups of columns that the results have is added
 _COUNTED: Final = (
     ("games", _form("games", ",")),
     ("wins", _form("wins", ",.10g")),
@@ -119,7 +116,7 @@ def _caption(summary: Summary, seconds: float) -> str:
         f"{turns['mean']:.0f} turns a game (10% under {turns['p10']:.0f}, 10% over"
         f" {turns['p90']:.0f}), {summary['capped_share']:.1%} hit the limit, first to throw wins"
         f" {summary['win_rate_by_order'][0]:.1%}, {summary['trades']['mean']:.1f} trades a game"
-        f"{f', {speed(summary, seconds)}' if seconds else ''}; intervals from the spread between"
+        f"{f', {speed(summary, seconds)}' if seconds else ''}; intervals from the variance between"
         " seeds"
     )
 
@@ -130,7 +127,7 @@ def speed(summary: Summary, seconds: float) -> str:
 
 
 def _adjustment(summary: Summary) -> str:
-    """How the adjusted rates were made, and a warning where they are worse than the plain ones."""
+    """The method of the adjusted rates, with a warning if they are noisier than the plain ones."""
     factors = " and ".join(f"{number:.2f}" for number in summary["coefficients"])
     about = f"; adjusted by the value {summary['adjusted_by']!r} times {factors}"
     noisier = [row["name"] for row in summary["players"] if row["variance_removed"] < 0]
@@ -143,7 +140,7 @@ def _adjustment(summary: Summary) -> str:
 
 
 def decided(costs: Mapping[str, Mapping[str, float]]) -> str:
-    """How many decisions of each policy its fallback made: a line each, after a line break."""
+    """The decisions that each policy's fallback made, a line each, after a line break."""
     return "".join(
         f"\n{name}: {spent.get('decisions', 0):,.0f} decisions, {spent['fallbacks']:,.0f} of them"
         " by its fallback"
@@ -212,7 +209,7 @@ def _plot_length(_: Summary, turns: NDArray[np.int32], axes: Axes) -> None:
     axes.set(xlabel="turns per game, all players together", ylabel=f"games of {len(turns):,}")
 
 
-# How it is drawn, its height in inches, and what each player adds to that
+# [kind] -> function that draws it, height in inches, additional height per player
 _PLOTS: Final[
     dict[str, tuple[Callable[[Summary, NDArray[np.int32], Axes], None], float, float]]
 ] = {
@@ -223,7 +220,7 @@ _PLOTS: Final[
 
 
 _LUMINANCE: Final = (0.299, 0.587, 0.114)  # of red, green and blue
-_DARK: Final = 0.5  # a square that is darker needs light text
+_DARK: Final = 0.5  # darker squares get light text
 
 
 def heat_map(
@@ -240,8 +237,8 @@ def heat_map(
         axes: The axes to draw into.
         rows: (R,) names.
         columns: (C,) names.
-        shares: (R, C), from 0 to 1, which give the colours; a square of NaN stays empty.
-        texts: (R, C), what stands in the squares.
+        shares: (R, C), from 0 to 1, for the colours; a square of NaN stays empty.
+        texts: (R, C), the texts in the squares.
         colours: Name of a colour map of matplotlib.
     """
     from matplotlib import colormaps

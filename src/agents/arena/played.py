@@ -1,4 +1,4 @@
-"""Games that were played, as data: who sat where, the ranks, and what was counted."""
+"""Played games as data: seats, ranks and counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from monopoly_env.replays import Replay
 
-# The arrays of `PlayedGames`, and of `agents.arena.batch.GameBatch`, that every game has a row in
+# The arrays of `PlayedGames` and of `agents.arena.batch.GameBatch` with a row per game
 ARRAYS: Final = ("seeds", "seats", "first", "place", "capped", "seat_counts", "game_counts")
 
 
@@ -24,9 +24,8 @@ class PlayedGames:
         rules: The preset, or the options that differ from the default, as text.
         seed: The seed from which the seeds of all games were derived.
         turn_limit: Turns per player after which the score decided the game.
-        setup: Everything needed to play the same games again, as JSON values; see
-            `agents.arena.play_again`.
-        seeds: (G,) uint64, the seed of each game. Games of one seed differ only in who sits where.
+        setup: The arguments for `agents.arena.play_again`, as JSON values.
+        seeds: (G,) uint64, the seed of each game. Games of one seed differ only in the seats.
         seats: (G, P) int16, the policy in each seat.
         first: (G,) int16, the seat that moved first.
         place: (G, P) int16, final ranks. 1 is the winner; if several seats have rank 1, the game
@@ -35,12 +34,11 @@ class PlayedGames:
         replays: The games that were recorded.
         seat_counts: (G, P) records, one field for each of `agents.arena.counting.STATISTICS`.
         game_counts: (G,) records, one field for each of `agents.arena.counting.GAME_STATISTICS`.
-        costs: What each policy spent in these games (`Policy.costs`); nothing, for most.
+        costs: The costs of each policy in these games (`Policy.costs`); empty for most.
         seconds: Wall time without compiling; 0 for results from a file, since equal games make
             equal files.
-        luck: (G, P) float64, by how much the dice raised each seat's share of the win
-            (`agents.arena.luck`); None if it was not measured.
-        value: The name of the value that it was measured by.
+        luck: (G, P) float64, the luck of each seat (`agents.arena.luck`); None if not measured.
+        value: The name of the value by which luck was measured.
     """
 
     names: tuple[str, ...]

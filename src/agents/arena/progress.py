@@ -44,10 +44,7 @@ def games_bar(games: int, finished: int = 0) -> Iterator[Callable[[int], None]]:
 
 @contextlib.contextmanager
 def reported(progress: Progress, games: int) -> Iterator[Callable[[int], None]]:
-    """The function that is called with the games that have just ended.
-
-    It does nothing, moves a bar on stderr, or is the caller's own.
-    """
+    """A function for the games that have just ended: none, a bar on stderr, or the caller's."""
     if callable(progress):
         yield progress
     elif not progress:

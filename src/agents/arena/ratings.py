@@ -44,7 +44,7 @@ REPLICATES: Final = 400  # a percentile of 2.5% then rests on ten of them
 FORMAT: Final = "monopoly-ratings"
 FORMAT_VERSION: Final = 1
 _MOST_BYTES: Final = 1 << 25  # of a file
-# pseudo-games: each policy gets half a win and half a loss, which keeps strengths finite
+# Pseudo-games: each policy gets half a win and half a loss, which keeps strengths finite
 _PRIOR: Final = 0.5
 # Smallest weight drawn: keeps the arithmetic away from zero without moving any percentile in use
 _LEAST: Final = 1e-9
@@ -62,8 +62,8 @@ class Strengths:
             means ten wins for each loss. 0 is the mean of the middle half of the policies (of all
             if they are fewer than four): a policy that never wins may have any low strength, which
             would widen the intervals of all others.
-        low: (N,) float64, lower bound of the 95% interval; minus infinity if all games are of one
-            seed, when the spread is unknown.
+        low: (N,) float64, lower bound of the 95% interval; minus infinity if all games have the
+            same seed, when the variance is unknown.
         high: (N,) float64, upper bound.
         games: (N,) int64, games that each policy took part in.
     """
@@ -76,7 +76,7 @@ class Strengths:
 
     @property
     def against_average(self) -> NDArray[np.float64]:
-        """(N,) float64, the probability to win a two-player game against a policy with 0 points."""
+        """(N,) float64, the probability of winning against one policy with 0 points."""
         return 1.0 / (1.0 + 10.0 ** (-self.points / POINTS))
 
     def rows(self) -> list[dict[str, Any]]:
@@ -84,7 +84,7 @@ class Strengths:
 
         Returns:
             Dictionaries with `rank`, `name`, `games`, `points`, `points_low`, `points_high` (None
-            if the spread is unknown) and `against_average`.
+            if the variance is unknown) and `against_average`.
         """
         order = sorted(range(len(self.names)), key=lambda i: (-self.points[i], self.names[i]))
         return [
@@ -318,7 +318,7 @@ class CrossTable:
 
 
 def cross_table(results: PlayedGames) -> CrossTable:
-    """Count who ends before whom."""
+    """Count how often each policy ends before each other."""
     seats, place, count = results.seats.astype(np.int64), results.place, len(results.names)
     ahead, met = np.zeros(count * count), np.zeros(count * count, np.int64)
     for one, other in itertools.permutations(range(seats.shape[1]), 2):
@@ -327,7 +327,7 @@ def cross_table(results: PlayedGames) -> CrossTable:
         ahead += np.bincount(pair, won, count * count)
         met += np.bincount(pair, minlength=count * count)
     games = met.reshape(count, count)
-    np.fill_diagonal(games, 0)  # a policy against itself says nothing
+    np.fill_diagonal(games, 0)  # a policy against itself
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.where(games > 0, ahead.reshape(count, count) / games, np.nan)
     return CrossTable(results.names, share, games)
@@ -338,10 +338,10 @@ def cross_table(results: PlayedGames) -> CrossTable:
 
 @dataclass(frozen=True)
 class Ladder:
-    """The policies of a field from the one that wins most, with strengths and a cross table.
+    """Policies in the order of their wins, with strengths and a cross table.
 
     Attributes:
-        results: All games of the field.
+        results: All games.
     """
 
     results: Results
@@ -353,7 +353,7 @@ class Ladder:
 
     @cached_property
     def cross_table(self) -> CrossTable:
-        """Who ends before whom, in the order of the ladder."""
+        """The cross table in the order of the ladder."""
         return cross_table(self.results).sorted([row["name"] for row in self.rows])
 
     @cached_property
@@ -367,7 +367,7 @@ class Ladder:
         ]
 
     def summary(self) -> dict[str, Any]:
-        """That of the results, with the ladder as `players`, and `cross_table`."""
+        """The summary of the results, with the ladder as `players`, and `cross_table`."""
         crossed = self.cross_table.to_json()
         return self.results.summary() | {"players": self.rows, "cross_table": crossed}
 
@@ -413,11 +413,9 @@ class Ratings:
     counted: list[str] = field(default_factory=list)
 
     def update(self, results: PlayedGames) -> bool:
-        """Update the ratings by the games of an arena, in a random order.
+        """Update the ratings by games, in a random order drawn from the seed of the results.
 
-        The order is drawn from the seed of the results.
-
-        A policy that sits in several seats gets the mean of the updated ratings of these seats.
+        A policy in several seats gets the mean of the updated ratings of these seats.
 
         Args:
             results: The games; policies are identified by their names.
@@ -496,7 +494,7 @@ class Ratings:
             return cls(players, [str(digest) for digest in written["counted"]])
         except FormatError:
             raise
-        except Exception as error:  # whatever content leads to
+        except Exception as error:  # any error that damaged content causes
             raise FormatError(f"{str(path)!r} holds no ratings: {error}.") from error
 
 
@@ -508,10 +506,7 @@ def _openskill() -> Any:
 
 
 def _versions() -> dict[str, Any]:
-    """The versions and scales that a file must have.
-
-    With others, its numbers would mean something else.
-    """
+    """The versions and scales that give the numbers of a file their meaning."""
     model = _openskill()
     scale = {name: getattr(model, name) for name in ("mu", "sigma", "beta", "tau")}
     about = {"format": FORMAT, "format_version": FORMAT_VERSION}

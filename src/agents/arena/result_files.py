@@ -1,9 +1,7 @@
-"""The files of saved results.
+"""The files of saved results: `x.parquet`, a row per seat and game, and `x.json`, the summary.
 
-`x.parquet` with a row for every seat of every game, and `x.json` with the summary.
-
-The JSON is written last and holds a hash of the parquet file, so that two files that do not belong
-together are noticed.
+The JSON is written last and holds a hash of the parquet file, to detect files that do not belong
+together.
 """
 
 from __future__ import annotations
@@ -37,8 +35,8 @@ _ROW_GROUP: Final = 1 << 14  # games written at a time
 # The arrays of `agents.arena.played.PlayedGames`, by the name of their field
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
-# Columns besides the statistics, by field: those of each seat, and those of each game (repeated for
-# its seats). Luck is there if it was measured.
+# Columns besides the statistics, by field: per seat, and per game (repeated for its seats). Luck is
+# optional.
 _SEAT_COLUMNS: Final = {"seats": "policy", "place": "place", "luck": "luck"}
 _GAME_COLUMNS: Final = {"seeds": "seed", "first": "first", "capped": "capped"}
 _SAVED: Final[dict[str, Any]] = {"rules": str, "seed": int, "turn_limit": int, "setup": dict}
@@ -52,7 +50,7 @@ def _versions() -> dict[str, Any]:
 
 
 def _pair(path: str | Path) -> tuple[Path, Path]:
-    """The parquet file and the JSON file that a path stands for."""
+    """The parquet file and the JSON file of a path."""
     target = Path(path)
     if not target.name or target.suffix not in ("", _GAMES, _ABOUT):
         raise ConfigurationError(
@@ -68,7 +66,7 @@ def write(path: str | Path, names: Sequence[str], about: Mapping[str, Any], arra
     Args:
         path: The path of either file, or the path without a suffix.
         names: The names of the policies.
-        about: What the JSON file holds besides versions and names: the summary and the setup.
+        about: The summary and the setup, for the JSON file.
         arrays: The games.
 
     Raises:
@@ -112,12 +110,12 @@ def read(path: str | Path) -> dict[str, Any]:
             "costs": costs,
             **_read_games(data, names),
         }
-    except Exception as error:  # whatever content leads to
+    except Exception as error:  # any error that damaged content causes
         raise FormatError(f"{str(path)!r} holds no results: {error}.") from error
 
 
 def _about(path: Path) -> dict[str, Any]:
-    """The content of the JSON file, once its versions are checked."""
+    """The content of the JSON file, with its versions checked."""
     about = read_json(_bytes(path, _MOST_ABOUT))
     if not isinstance(about, dict):
         raise FormatError(f"{str(path)!r} holds no results: it is not an object in JSON.")
@@ -181,7 +179,7 @@ def _parquet(names: Sequence[str], arrays: Arrays) -> bytes:
 
 
 def _table(names: Sequence[str], arrays: Arrays, start: int) -> pyarrow.Table:
-    """One part of the games, from the game number `start` on."""
+    """One part of the games, from game `start` on."""
     import pyarrow
 
     part = {name: array[start : start + _ROW_GROUP] for name, array in arrays.items()}
@@ -208,7 +206,7 @@ def _read_games(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
         import pyarrow.compute
         from pyarrow import parquet
 
-    file = parquet.ParquetFile(io.BytesIO(data))  # what it raises is a ValueError
+    file = parquet.ParquetFile(io.BytesIO(data))  # raises a ValueError
     given, groups = set(file.schema_arrow.names), range(file.num_row_groups)
     rows = file.metadata.num_rows
     parts = [file.metadata.row_group(number).num_rows for number in groups]
@@ -244,7 +242,7 @@ def _read_games(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
 
 
 def _empty(games: int, players: int, *, luck: bool) -> dict[str, NDArray[Any]]:
-    """The arrays of so many games, to be filled."""
+    """Empty arrays for so many games."""
     arrays: dict[str, NDArray[Any]] = {
         "seeds": np.zeros(games, np.uint64), "seats": np.zeros((games, players), np.int16),
         "first": np.zeros(games, np.int16), "place": np.zeros((games, players), np.int16),
@@ -256,7 +254,7 @@ def _empty(games: int, players: int, *, luck: bool) -> dict[str, NDArray[Any]]:
 
 
 def _check_numbers(arrays: Arrays) -> None:
-    """Raise ValueError on numbers that no game has."""
+    """Raise ValueError on impossible numbers."""
     players = arrays["place"].shape[1]
     for name, low, high in (("place", 1, players), ("first", 0, players - 1)):
         if not low <= arrays[name].min() <= arrays[name].max() <= high:

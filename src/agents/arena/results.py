@@ -32,14 +32,14 @@ class Results(PlayedGames):
         return statistics.rows(self)
 
     def difference(self, first: str, second: str, adjusted: bool = False) -> Difference:
-        """How much more often a seat of one policy won than a seat of another, paired by seed.
+        """The difference of two policies' win rates per seat, paired by seed.
 
-        The two may have sat at the same tables, or at different tables with the same seeds.
+        The two may play at the same tables, or at different tables with the same seeds.
 
         Args:
             first: The name of a policy.
             second: The name of another policy.
-            adjusted: Take the luck-adjusted shares.
+            adjusted: Compare the luck-adjusted shares.
 
         Raises:
             ConfigurationError: A name is unknown, both names are the same, or no luck was measured.
@@ -47,13 +47,11 @@ class Results(PlayedGames):
         return statistics.difference(self, first, second, adjusted)
 
     def summary(self) -> dict[str, Any]:
-        """The `rows` and statistics of all games in one JSON object, but for the time it took."""
+        """The `rows` and statistics of all games in one JSON object, without times."""
         return statistics.summary(self)
 
     def table(self, details: bool = False) -> TextTable:
-        """The results as a rich table.
-
-        One row per policy, with the 95% interval from the spread between seeds.
+        """The results as a rich table, one row per policy, with 95% intervals.
 
         Args:
             details: Show every statistic instead, with one column per policy.
@@ -161,7 +159,7 @@ def merge(parts: Sequence[Results], names: Sequence[str]) -> Results:
 
 
 def _merged_setup(parts: Sequence[Results], names: Sequence[str]) -> dict[str, Any]:
-    """The common setup of parts that differ only in their tables; empty if they differ in more."""
+    """The common setup of parts that differ only in their tables, else empty."""
     shared = [
         {name: value for name, value in part.setup.items() if name not in ("policies", "tables")}
         for part in parts

@@ -1,7 +1,7 @@
-"""Plays batches of games: threads run the compiled loop, and batched policies are asked in between.
+"""Batches of games: threads run the compiled loop; batched policies are called in between.
 
-Games are independent of each other, so results depend neither on the number of threads nor on how
-the games are split among them.
+Games are independent, so results do not depend on the number of threads or on the split of the
+games among them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from monopoly_env.rules import Rules
 MAX_POLICIES: Final = np.iinfo(np.int16).max + 1  # as many as `GameBatch.seats` can number
 
 _SLICE: Final = 128  # games that a thread plays at a time: their records fit its cache
-# Games that run at once where batched policies play: enough for a network, and they fit in memory
+# Concurrent games with batched policies: a large batch that fits in memory
 _WINDOW: Final = 2048
 # Actions of a recorded game after which the compiled loop returns to have them copied
 _RECORDED: Final = 4096
@@ -53,7 +53,7 @@ class Runner:
             rules: The rules of all games.
             turn_limit: Turns of each player after which the score decides a game.
             threads: Number of threads; by default one per core.
-            value: By which the luck of the dice is measured; None: it is not.
+            value: The value function for the luck of the dice; None: luck is not measured.
         """
         self.policies = list(policies)
         self.value = value
@@ -75,7 +75,7 @@ class Runner:
         turn_limit: int,
         threads: int | None = None,
     ) -> Self:
-        """Players with the same kernel and different parameters, without a policy object for each.
+        """A runner for players with the same kernel and different parameters.
 
         Args:
             player: One of them, for its kernel.
@@ -141,7 +141,7 @@ class Runner:
     def _play_slice(self, batch: GameBatch, numbers: NDArray[np.int64]) -> int:
         games = _Games(self, batch, len(numbers))
         games.begin(np.arange(len(numbers)), numbers)
-        while games.under_way():  # it only returns early if a recording is full
+        while games.under_way():  # returns early only if a recording is full
             games.advance(slice(None))
             games.check()
         games.report(np.arange(len(numbers)))
@@ -154,10 +154,7 @@ class Runner:
         pool: ThreadPoolExecutor,
         done: Callable[[int], None],
     ) -> None:
-        """Play games with batched policies as two streams.
-
-        The threads play one while a policy is asked in the other.
-        """
+        """Play games with batched policies as two streams: one plays while the other is decided."""
         streams = [
             _Stream(self, batch, half, pool) for half in np.array_split(numbers, 2) if len(half)
         ]
@@ -168,7 +165,7 @@ class Runner:
 
 
 class _Games:
-    """The running games of a batch. Each has a place, an index into the arrays."""
+    """The running games of a batch; a place is an index into its arrays."""
 
     def __init__(self, runner: Runner, batch: GameBatch, count: int) -> None:
         self.runner = runner
@@ -187,7 +184,7 @@ class _Games:
         self._actions: dict[int, list[NDArray[np.uint8]]] = {}
 
     def begin(self, places: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
-        """Begin games of the batch in these places, which may have held others."""
+        """Begin games of the batch in these places."""
         batch = self.batch
         self.numbers[places] = numbers
         _bytes(self.running.games)[places] = _bytes(
@@ -205,7 +202,7 @@ class _Games:
         self.recording.length[places] = 0
 
     def under_way(self) -> bool:
-        """Whether a game has not ended."""
+        """Whether any game is running."""
         return bool(self.running.games["decision"].any())
 
     def advance(self, part: slice) -> None:
@@ -225,8 +222,7 @@ class _Games:
                 raise ConfigurationError(
                     f"The value {self.runner.value.name!r} raised {type(error).__name__}: {error}."
                 ) from error
-            # The loop plays one game after another, so the first that has not stopped is the one in
-            # which it broke off.
+            # The loop plays one game after another: the error is of the first that has not stopped.
             full = self.recording.length[part] == self.recording.actions.shape[1]
             stopped = (
                 (self.running.games["decision"][part] == 0)
@@ -241,10 +237,7 @@ class _Games:
             ) from error
 
     def ask(self, policy: Policy, places: NDArray[np.int64]) -> None:
-        """Ask a batched policy for its actions in these places.
-
-        The compiled loop carries them out.
-        """
+        """Get a batched policy's actions in these places; the compiled loop carries them out."""
         records = _bytes(self.running.games).take(places, axis=0).view(GAME).ravel()
         key = draw_keys(records)
         self.running.games["policy_draws"][places] = records["policy_draws"]
@@ -316,10 +309,7 @@ class _Games:
 
 
 class _Stream:
-    """Games with batched policies.
-
-    When one ends, the next takes its place, so that each call of a policy has many decisions.
-    """
+    """Concurrent games with batched policies; a new game replaces one that ends."""
 
     def __init__(
         self, runner: Runner, batch: GameBatch, numbers: NDArray[np.int64], pool: ThreadPoolExecutor
@@ -346,7 +336,7 @@ class _Stream:
             self.waiting = self.waiting[count:]
 
     def go_on(self) -> int:
-        """Ask each policy for all its actions in one call, then let the threads play on.
+        """Get all actions of each policy in one call, then play on.
 
         Returns:
             The number of games that have ended.
@@ -380,8 +370,5 @@ class _Stream:
 
 
 def _bytes(records: NDArray[Any]) -> NDArray[np.uint8]:
-    """Records as rows of bytes, which are copied faster.
-
-    NumPy copies structured records one field at a time.
-    """
+    """Records as rows of bytes: NumPy copies structured records slowly, field by field."""
     return records.view(np.uint8).reshape(len(records), -1)

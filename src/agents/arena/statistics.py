@@ -1,7 +1,7 @@
 """Statistics of results: win rates with intervals, paired differences, luck, lengths and trades.
 
-Games that share a seed share its dice, so they are not independent: intervals use the spread
-between seeds.
+Games of one seed share its dice, so they are not independent: intervals use the variance between
+seeds.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from monopoly_env.intervals import (
 
 Floats = NDArray[np.float64]
 
-MANY_MOVES: Final = 3  # trades of one lot in a game; where sane traders play, more are rare
+MANY_MOVES: Final = 3  # trades of one lot in a game; more are rare between reasonable traders
 _PERCENTILES: Final = (10, 50, 90)
-_NOTHING: Final = 1e-12  # a standard error that is rounding
-# A value that moves half as much as it should is the worst that is believed; few games fit anything
+_NOTHING: Final = 1e-12  # a standard error of rounding only
+# Largest multiple of the luck, for values that move half as much as they should: few games fit any
 _MOST_LUCK: Final = 2.0
 
 
@@ -63,7 +63,7 @@ def summary(results: PlayedGames) -> dict[str, Any]:
 
 
 def seat_effect(results: PlayedGames, by: str = "order") -> Floats:
-    """(P,) float64, the share of games won from each seat, whichever policy sat there.
+    """(P,) float64, the share of games won from each seat by any policy.
 
     Args:
         results: The games.
@@ -88,13 +88,12 @@ def lengths(results: PlayedGames) -> dict[str, float]:
 
 
 def trades(results: PlayedGames) -> dict[str, float]:
-    """How many trades were made, and whether single lots were traded back and forth.
+    """Statistics of trades.
 
     Returns:
         `mean` and percentiles of the number of trades per game; `games_with`, the share of games
-        with at least one trade; `most_moves`, the most often that any lot was traded in one game;
-        `games_with_many_moves`, the share of games in which some lot was traded more than three
-        times.
+        with at least one trade; `most_moves`, the maximum of trades of one lot in a game;
+        `games_with_many_moves`, the share of games with a lot traded more than three times.
     """
     made, moves = results.game_counts["trades"], results.game_counts["lot_moves"]
     return _distribution(made) | {
@@ -116,16 +115,16 @@ def rows(results: PlayedGames) -> list[dict[str, Any]]:
     """One row per policy, sorted by win rate.
 
     Returns:
-        Dictionaries with these keys: `name`; `games` that the policy took part in; `wins` (a draw
-        counts as a fraction, two seats of one policy add up); `win_rate` = wins / games; `low` and
-        `high`, Wilson's 95% interval; `paired_low` and `paired_high`, the 95% interval from the
-        spread between seeds, which is narrower where permuting the seats cancels the luck of the
-        dice; `mean_place`; `win_rate_by_order`, the share of its seats that won, by order of play;
+        Dictionaries with these keys: `name`; `games` of the policy; `wins` (a draw counts as a
+        fraction, two seats of one policy add up); `win_rate` = wins / games; `low` and `high`,
+        Wilson's 95% interval; `paired_low` and `paired_high`, the 95% interval from the variance
+        between seeds, which is narrower where permuting the seats cancels the luck of the dice;
+        `mean_place`; `win_rate_by_order`, the share of its seats that won, by order of play;
         `capped_share` of its games; `turns`, the mean length of its games; then the mean per seat
         of every column of `agents.arena.counting.STATISTICS`. If luck was measured, also
         `adjusted_rate`, `adjusted_low` and `adjusted_high`, the luck-adjusted win rate with its 95%
-        interval from the spread between seeds, and `variance_removed`, the share of the variance of
-        `win_rate` that it lacks: negative where adjusting made it noisier.
+        interval from the variance between seeds, and `variance_removed`, the share of the variance
+        of `win_rate` that adjusting removes; negative if it adds noise.
     """
     wins = results.wins
     adjusted = None if results.luck is None else adjusted_wins(results)
@@ -177,7 +176,7 @@ def _means(results: PlayedGames) -> dict[str, Floats]:
 
 @dataclass(frozen=True)
 class Difference:
-    """How much more often one policy wins than another, over the same seeds.
+    """The difference of two policies' win rates over the same seeds.
 
     Attributes:
         first: The name of a policy.
@@ -189,7 +188,7 @@ class Difference:
         p_value: Two-sided p-value of the hypothesis that there is no difference.
         seeds: The number of seeds.
         confidence: The confidence level of the interval.
-        results: The games, an `agents.arena.results.Results`; None if they were not kept.
+        results: The games, an `agents.arena.results.Results`, or None.
     """
 
     first: str
@@ -238,7 +237,7 @@ def paired_difference(
 ) -> Difference:
     """The difference of two win rates over the same S seeds, with an interval.
 
-    The interval comes from the spread of the difference between seeds (Student's t).
+    The interval comes from the variance of the difference between seeds (Student's t).
 
     Args:
         first: The name of a policy.
@@ -247,9 +246,9 @@ def paired_difference(
         seats: For each of the two, (S,) seats taken with each seed.
 
     Returns:
-        The difference. If all seeds give the same difference there is no spread; the interval is
-        then widened as Wilson's interval of S won games is. The p-value is never below that of a
-        sign test, 2 ** (1 - S). With one seed, nothing is known.
+        The difference. If all seeds give the same difference, the variance is 0, and the interval
+        is widened like Wilson's interval of S won games. The p-value is never below that of a sign
+        test, 2 ** (1 - S). With one seed, the interval is unbounded.
     """
     seeds = len(won[0])
     rates = (float(won[0].sum() / seats[0].sum()), float(won[1].sum() / seats[1].sum()))
@@ -275,23 +274,18 @@ def paired_difference(
 # --- luck
 
 
-def spread(won: NDArray[Any], seeds: NDArray[Any]) -> float:
-    """The standard error of a win rate over games that may share seeds, see `clustered`.
-
-    0 if there is a single seed.
-    """
+def clustered_error(won: NDArray[Any], seeds: NDArray[Any]) -> float:
+    """The standard error of a win rate over games that may share seeds; 0 for a single seed."""
     sums, sizes = per_seed(won, seeds)
     return standard_error((sums - won.mean() * sizes) / sizes.sum()) if len(sums) > 1 else 0.0
 
 
 def adjusted_wins(results: PlayedGames) -> Floats:
-    """(G, P) float64, the share of the win of each seat less a multiple of its luck.
+    """(G, P) float64, the share of the win of each seat minus a multiple of its luck.
 
-    Its mean is that of `wins`, with less variance.
-
-    Luck is zero in the mean, and the multiple is a number that does not depend on it: for even
-    seeds it is fitted to the odd ones (least squares), and the other way round. So no mean is
-    changed, also if the value is a bad one.
+    It has the mean of `wins` and less variance. The multiple is independent of the luck, which has
+    mean zero: for even seeds it is fitted to the odd ones (least squares), and vice versa. So no
+    mean changes, even with a bad value function.
 
     Raises:
         ConfigurationError: No luck was measured.
@@ -303,7 +297,7 @@ def adjusted_wins(results: PlayedGames) -> Floats:
 
 
 def coefficients(results: PlayedGames) -> tuple[float, float]:
-    """How much of the luck is subtracted from the results of even and of odd seeds.
+    """The multiples of the luck that are subtracted from the results of even and of odd seeds.
 
     Raises:
         ConfigurationError: No luck was measured.
@@ -320,12 +314,10 @@ def coefficients(results: PlayedGames) -> tuple[float, float]:
 
 
 def control_coefficient(won: Floats, luck: Floats) -> float:
-    """How much of the luck to subtract from what was won, so that the rest varies least.
-
-    It is between 0 and `_MOST_LUCK`.
+    """The multiple of the luck, 0 to `_MOST_LUCK`, whose subtraction minimizes the variance.
 
     Args:
-        won: (K, S), what each of K policies won with each seed.
+        won: (K, S), the wins of each of K policies with each seed.
         luck: (K, S), their luck; its mean is zero.
     """
     if won.shape[1] < 2:
@@ -351,7 +343,7 @@ def _adjusted_row(
     plain, without_luck = ((shares * mine).sum(axis=1)[played] for shares in (wins, adjusted))
     seeds = results.seeds[played]
     low, high = clustered(without_luck, seeds)
-    before, after = spread(plain, seeds), spread(without_luck, seeds)
+    before, after = clustered_error(plain, seeds), clustered_error(without_luck, seeds)
     return {
         "adjusted_rate": float(without_luck.mean()), "adjusted_low": low, "adjusted_high": high,
         "variance_removed": 1 - (after / before) ** 2 if before > 0 else 0.0,
