@@ -130,7 +130,7 @@ def measure(options: Options, console: Console) -> dict[str, Any]:
             f"{str(options.agent)!r} is a policy of the kind {policy.kind!r}, not one that --preset"
             " ocnaru has trained."
         )
-    base = make(policy.base)
+    base = make(policy.base_policy)
     against = [(policy, make(name)) for name in CLAIMED]
     kept = [
         (who, other)
@@ -193,7 +193,7 @@ def _mixtures(policy: OcnaruNetworks) -> dict[str, OcnaruNetworks]:
     if "upgrade" in heads:
         bound = OcnaruNetworks(
             heads,
-            base=policy.base,
+            base_policy=policy.base_policy,
             gated=(*policy.gated, "upgrade"),
             rules=policy.rules,
             name="all, upgrade gated",

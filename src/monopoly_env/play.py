@@ -74,7 +74,7 @@ class PlayOptions:
 
 @dataclass(frozen=True)
 class ReplayOptions:
-    """Step through a recorded game in the terminal, or write it as a page or a moving picture.
+    """Step through a recorded game in the terminal, or write it as a page or an animation.
 
     Each event is printed as a line. In a terminal, Enter shows the next event, a number goes to
     that turn, and ? lists the other keys. With --delay, or without a terminal, the game is shown
@@ -100,7 +100,7 @@ class ReplayOptions:
     """Write the game as one page (.html): the board step by step, with a log. It needs no server
     and no network."""
     picture: Path | None = None
-    """Write the game as a moving picture (.gif, .png or .webp), an image a turn. It needs the extra
+    """Write the game as an animation (.gif, .png or .webp), a frame a turn. It needs the extra
     `pictures`."""
 
 

@@ -85,14 +85,14 @@ def position(  # noqa: PLR0913 - everything that a position may hold, by name
         jail: Seats in jail, with their failed throws so far.
         jail_cards: Jail cards held, per seat: "chance", "community_chest".
         bankrupt: Seats that have left the game, in the order in which they left.
-        throws: The next throws, whoever throws and for whatever reason.
+        throws: The next throws, of any player and for any reason.
         chance: Ids of the next Chance cards (see data/cards.csv).
         community_chest: Ids of the next Community Chest cards.
         pot: Dollars on Free Parking.
         streak: Doubles already thrown this turn.
 
     Raises:
-        PositionError: The position is inconsistent. The message says why.
+        PositionError: The position is inconsistent; the message explains it.
     """
     rules = Rules.coerce(rules)
     games = empty_games(1)
@@ -140,7 +140,7 @@ def force(
 
 
 class _Seats:
-    """Reads values per seat, given as a mapping or as a sequence with one value for each seat."""
+    """Values per seat, given as a mapping or as a sequence with one value for each seat."""
 
     def __init__(self, game: Game) -> None:
         self.count = int(game.num_players)
@@ -162,7 +162,7 @@ class _Seats:
 
 
 def _listed(name: str, values: Any) -> list[Any]:
-    """Several values as a list. A text is one value, not several letters."""
+    """Several values as a list; a string is refused."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise PositionError(f"{name} must be a list, not {shortened(values)}.")
     return list(values)
@@ -312,8 +312,7 @@ def _set_turn(game: Game, turn: int, streak: int) -> None:
     game.turn = turn
     game.turns = 1
     game.streak = streak
-    # The engine may only run on valid records: a placeholder window with two answers is open while
-    # the record is checked.
+    # The engine runs on valid records only: the check sees a placeholder window with two answers.
     agenda.push(game, agenda.WINDOW, turn, 0, 0)
     game.decision = agenda.WINDOW
     game.player = turn

@@ -49,7 +49,7 @@ class ThesisOptions(DQNOptions):
     algorithm: ClassVar[str] = "thesis"
 
     out: Path = Path("runs/thesis")
-    base: str = "strategic"
+    base_policy: str = "strategic"
     """Base policy that plays trades and debts: `strategic` or a preset of it."""
     gated: tuple[str, ...] = GATED
     """Networks that act only where the base policy would act with that head."""
@@ -69,7 +69,7 @@ class ThesisOptions(DQNOptions):
     def check(self) -> None:
         """Check what these networks allow."""
         super().check()
-        OcnaruNetworks(base=self.base, gated=self.gated)
+        OcnaruNetworks(base_policy=self.base_policy, gated=self.gated)
         settings = settings_of(self)
         for name, only in _ONLY.items():
             if settings[name] != only:
@@ -84,7 +84,7 @@ class ThesisOptions(DQNOptions):
 
         del hidden
         blank = OcnaruNetworks(
-            base=self.base, gated=self.gated, rules=rules.changed(),
+            base_policy=self.base_policy, gated=self.gated, rules=rules.changed(),
             name=self.algorithm,
         )  # fmt: skip
         heads = {name: ((VALUE, 1), (name, network.size)) for name, network in NETWORKS.items()}

@@ -1,4 +1,4 @@
-"""A recorded game as a page and as a moving picture: every step shows exactly what `draw` draws."""
+"""A recorded game as a page and as an animation: every step shows exactly what `draw` draws."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def test_a_run_that_was_killed_and_resumed_ends_in_the_same_bits(
         ({"hidden": (8,)}, "--hidden"),
         ({"start": "expert"}, "--start expert: --preset thesis knows none only"),
         ({"cluster": "local"}, "--cluster local: --preset thesis knows none only"),
-        ({"base": "expert"}, "of the family strategic"),
+        ({"base_policy": "expert"}, "of the family strategic"),
     ],
 )
 def test_wrong_options_are_refused(change: dict[str, Any], said: str) -> None:

@@ -1,7 +1,4 @@
-"""Environments for libraries that need their own base class.
+"""Environments for libraries with their own base class: `sb3`, `torchrl`, `rllib`, `openspiel`.
 
-`adapters.sb3`, `adapters.torchrl`, `adapters.rllib`, `adapters.openspiel`.
-
-Each module imports its library, so import the one that you use. docs/clients.md shows how other
-libraries use the environments.
+Each module imports its library, so import only the one in use. docs/clients.md has other libraries.
 """

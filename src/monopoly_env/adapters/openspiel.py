@@ -5,10 +5,10 @@ Importing this registers the game.
     game = pyspiel.load_game("python_monopoly", {"players": 2, "rules": "official"})
     state = game.new_initial_state()
 
-A record holds its dice to come, and a search must not look at them. So a move that throws dice is
-followed by a chance node: it draws one of `futures` equally likely seeds, by which the game goes
-on, with the cards that nobody has seen in another order. Moves without dice have no chance node. A
-game is over, without a winner, after `turns` turns.
+A record determines its future dice, which a search must not know. So a move that throws dice is
+followed by a chance node: it draws one of `futures` equally likely seeds, by which the game
+continues, with the unseen cards reshuffled. Moves without dice have no chance node. A game ends
+without a winner after `turns` turns.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PARAMETERS: Final[dict[str, Any]] = {
     "futures": 36,
     "turns": 1000,
 }
-_DECISIONS_A_TURN: Final = 100  # more than any game has in the mean
+_DECISIONS_A_TURN: Final = 100  # above the mean of any game
 _TYPE: Final = pyspiel.GameType(
     short_name="python_monopoly",
     long_name="Monopoly",
@@ -70,7 +70,7 @@ class MonopolyGame(pyspiel.Game):  # type: ignore[misc]  # OpenSpiel has no type
         return MonopolyState(self)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> MonopolyObserver:
-        """What a seat sees, in the encoding `standard`."""
+        """The observer of the encoding `standard`."""
         return MonopolyObserver(self.options["players"])
 
 
@@ -90,7 +90,7 @@ class MonopolyState(pyspiel.State):  # type: ignore[misc]
         self.chosen: int | None = None
 
     def current_player(self) -> int:
-        """The seat to move, or that chance is, or that the game is over."""
+        """The seat to move, or OpenSpiel's constant for chance or the end."""
         if self.is_terminal():
             return int(pyspiel.PlayerId.TERMINAL)
         return int(pyspiel.PlayerId.CHANCE) if self.chosen is not None else int(self.record.player)
@@ -148,7 +148,7 @@ class MonopolyObserver:
         self.dict = {"observation": self.tensor}
 
     def set_from(self, state: MonopolyState, player: int) -> None:
-        """Write what a player sees."""
+        """Write the observation of a player."""
         self.tensor[:] = encoding.observe(state.record, "standard", player)
 
     def string_from(self, state: MonopolyState, player: int) -> str:

@@ -26,7 +26,7 @@ __all__ = ["MonopolyMultiAgentEnv"]
 
 
 class MonopolyMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # RLlib's types are not read
-    """A game in which every seat is an agent; the module's docstring says what agents see.
+    """A game in which every seat is an agent; the module's docstring describes observations.
 
     Attributes:
         env: The PettingZoo environment that it plays.
@@ -46,8 +46,8 @@ class MonopolyMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # RLlib's typ
             {"action_mask": mask, "observations": observation_space(self.env.encoding.size)}
         )
         self.observation_spaces = dict.fromkeys(self.possible_agents, seen)
-        # RLlib tries an environment with actions drawn from its spaces, so these draw what the
-        # agent to move may do.
+        # RLlib checks an environment with actions sampled from its spaces: these sample legal ones
+        # of the agent to move.
         self.action_mask = np.ones((1, NUM_ACTIONS), np.bool_)
         self.action_spaces = {agent: MaskedDiscrete(self) for agent in self.possible_agents}
         super().__init__()

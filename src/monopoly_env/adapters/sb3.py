@@ -4,9 +4,9 @@
     tables = [VectorMonopoly(128, 2, "ocnaru", opponents=[name]) for name in opponents]
     model = MaskablePPO("MlpPolicy", MonopolyVecEnv(tables))
 
-One seat of every game is the learner's; the others are played inside the same compiled call. So
-each step is one decision of the learner, and its reward covers everything until the next one,
-including a bankruptcy on another player's move. `examples/maskable_ppo.py` is a whole program.
+One seat of every game is the learner's; the others are played inside the same compiled call. A
+step is one decision of the learner, and its reward includes all events until the next one, such as
+a bankruptcy on another player's move. `examples/maskable_ppo.py` is a complete program.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class MonopolyVecEnv(VecEnv):
             tables: Vectors with opponents, with the same encoding and number of players.
 
         Raises:
-            ConfigurationError: No list of vectors, one without opponents, or vectors of different
-                kinds.
+            ConfigurationError: Not a list of vectors, a vector without opponents, or vectors of
+                different kinds.
         """
         if (
             not isinstance(tables, Sequence)
@@ -78,7 +78,7 @@ class MonopolyVecEnv(VecEnv):
         self._actions = np.zeros(count, np.int64)
 
     def reset(self) -> NDArray[np.float32]:
-        """Start all games again; after `seed`, those of that seed."""
+        """Restart all games; after `seed`, with that seed."""
         seed = self._seeds[0]
         for number, vec in enumerate(self.tables):
             vec.reset(None if seed is None else seed * len(self.tables) + number)

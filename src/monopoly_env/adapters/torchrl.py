@@ -1,6 +1,4 @@
-"""Monopoly for TorchRL.
-
-Many games in step as one environment, `pip install 'monopoly-env[torchrl]'`.
+"""Monopoly for TorchRL: batched games as one environment, `pip install 'monopoly-env[torchrl]'`.
 
     env = MonopolyTorchEnv(num_games=256, opponents=["algorithmic", "random"])  # one learner a game
     env = MonopolyTorchEnv(num_games=256, num_players=4)                        # self-play
@@ -8,18 +6,17 @@ Many games in step as one environment, `pip install 'monopoly-env[torchrl]'`.
 
 The batch size is (B,), the number of games. Entries of its tensordicts:
 
-- `observation`: (B, D) float32, what the player to move sees.
-- `action_mask`: (B, NUM_ACTIONS) bool, its legal actions, for a masked distribution. The
-  action spec knows it too, so random actions are legal. In games that have ended all actions are in
-  the mask, so that the masked distribution of a last step stays finite.
+- `observation`: (B, D) float32, the observation of the player to move.
+- `action_mask`: (B, NUM_ACTIONS) bool, its legal actions, for a masked distribution. The action
+  spec has the mask too, so random actions are legal. After the end of a game all actions are in the
+  mask, so that the masked distribution of the last step stays finite.
 - `player`: (B, 1) int64, its seat.
 - `action`: (B,) int64.
-- `reward`: with opponents (B, 1) float32, what the learner earned; in self-play (B, P), of each
-  seat.
-- `done`, `terminated`, `truncated`: (B, 1) bool. TorchRL begins the games that ended again.
+- `reward`: float32, (B, 1) of the learner with opponents; (B, P) of each seat in self-play.
+- `done`, `terminated`, `truncated`: (B, 1) bool. TorchRL restarts games that ended.
 
-Under transforms the action spec is a copy that learns no mask, so random actions become illegal.
-`ActionMask()` among the transforms keeps it up to date:
+Under transforms the action spec is a copy without the mask, so random actions become illegal. The
+transform `ActionMask()` updates it:
 
     env = TransformedEnv(
         MonopolyTorchEnv(256, opponents=["random"]),
@@ -64,8 +61,7 @@ class MonopolyTorchEnv(EnvBase):  # type: ignore[misc]  # TorchRL may not be ins
                 `encoding`, `reward` and `illegal`.
 
         Raises:
-            ConfigurationError: An argument is invalid, or it is `autoreset`: TorchRL begins games
-                itself.
+            ConfigurationError: An argument is invalid, or is `autoreset`: TorchRL restarts games.
         """
         if "autoreset" in options:
             raise ConfigurationError(
@@ -133,5 +129,5 @@ class MonopolyTorchEnv(EnvBase):  # type: ignore[misc]  # TorchRL may not be ins
         return TensorDict(entries, self.batch_size, device=self.device)
 
     def _tensor(self, array: Any) -> torch.Tensor:
-        """A copy of an array: the next step overwrites those of the batch."""
+        """A copy of an array, which the next step overwrites."""
         return torch.tensor(array, device=self.device)

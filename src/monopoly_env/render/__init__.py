@@ -1,4 +1,1 @@
-"""Rendering of games.
-
-The board in a terminal (`text`), and what a step did, in words (`narrate`).
-"""
+"""Rendering of games: text for terminals, sentences about events, SVG, pixels and pages."""

@@ -1,4 +1,4 @@
-"""A moving picture of several positions of a game."""
+"""An animation of several positions of a game."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from monopoly_env.render import raster
 from monopoly_env.render.svg import draw
 
 _FORMATS: Final = {".gif": "GIF", ".png": "PNG", ".webp": "WEBP"}
-_LAST: Final = 10  # times as long as the others is the last position shown
+_LAST: Final = 10  # duration of the last position, as a multiple of the others'
 
 
 def animation(games: Iterable[Game], suffix: str, width: int, seconds: float) -> bytes:
@@ -29,7 +29,7 @@ def animation(games: Iterable[Game], suffix: str, width: int, seconds: float) ->
     """
     if suffix not in _FORMATS:
         raise ConfigurationError(
-            f"A moving picture can't be a {suffix!r} file. {nearest(suffix, _FORMATS)}"
+            f"An animation can't be a {suffix!r} file. {nearest(suffix, _FORMATS)}"
         )
     if not 0.02 <= seconds <= 60:
         raise ConfigurationError(f"seconds={seconds!r} must be from 0.02 to 60.")

@@ -25,8 +25,8 @@ def to_text(game: Game) -> str:
     Rules, bank, players and their lots, pending tasks, the open decision and its legal actions.
 
     Raises:
-        ConfigurationError: It is no record of a game.
-        PositionError: It is a record that no game can reach.
+        ConfigurationError: The argument is no record of a game.
+        PositionError: The record is invalid.
     """
     sound(game)
     options = Rules.from_record(game.rules).changed().items()
@@ -91,7 +91,7 @@ def _each(_: Game, dollars: int, __: int) -> str:
     return f"${dollars:,} each"
 
 
-# What the two arguments of a task mean, in words (`engine.agenda`).
+# The meaning of the two arguments of a task (`engine.agenda`).
 _ARGUMENTS: Final[dict[str, Callable[[Game, int, int], str]]] = {
     "buy": _lot_of,
     "place": lambda game, piece, paid: f"{words.lot_name(game, piece)}, won for ${paid:,}",

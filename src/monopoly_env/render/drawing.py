@@ -1,4 +1,4 @@
-"""A picture as an SVG document, and the render modes of environments. Nothing here is of a game."""
+"""A picture as an SVG document, and the render modes of environments, for any game."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from monopoly_env.files import write_atomically
 from monopoly_env.render import raster
 
 RENDER_MODES: Final = ("ansi", "human", "rgb_array", "svg")
-# Those that can be drawn here: checkers of environments try every mode that is listed.
+# The available modes: checkers of environments try every listed one.
 INSTALLED_MODES: Final = tuple(
     mode for mode in RENDER_MODES if mode != "rgb_array" or raster.installed()
 )
@@ -39,7 +39,7 @@ class Drawing:
         return self.svg
 
     def save(self, path: str | Path, width: int = raster.WIDTH) -> None:
-        """Write the picture to a file; it is there whole or not at all.
+        """Write the picture to a file, atomically.
 
         Args:
             path: A file that ends in `.svg` or `.png`.

@@ -1,7 +1,7 @@
-"""What a step did, in words.
+"""The events of a step in words.
 
-The rules log nothing: the agenda is settled task by task, and the records before and after a task
-are compared. An event is a subject and a phrase; events of one subject form one sentence.
+The engine logs nothing: the agenda is settled task by task, and the records before and after each
+task are compared. An event is a subject and a phrase; events of one subject form one sentence.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Event: TypeAlias = tuple[str, str]
 Teller: TypeAlias = Callable[[Game, Game, Names], list[Event]]
 
 _LEVELS: Final = ("no house", "1 house", "2 houses", "3 houses", "4 houses", "a hotel")
-# Choices that are reported as such; the others are visible in what they change.
+# Choices that are reported; others are visible by their effects.
 _TOLD: Final = ("decline", "fold", "done", "reject", "accept", "counter", "use a jail card")
 
 
@@ -43,7 +43,7 @@ def _settle_one(games: Games) -> bool:
 
 
 def step(game: Game, action: int, names: Names = PLAYERS) -> list[str]:
-    """Carry out an action, as `monopoly_env.step` does, and describe what happened.
+    """Carry out an action, as `monopoly_env.step` does, and describe its events.
 
     Args:
         game: A game that is not over; it changes in place.
@@ -55,7 +55,7 @@ def step(game: Game, action: int, names: Names = PLAYERS) -> list[str]:
 
     Raises:
         IllegalActionError: The action is not legal here. The game is unchanged.
-        PositionError: No game can reach this record. It is unchanged.
+        PositionError: The record is invalid. It is unchanged.
     """
     batch, number = check_step(game, action)
     text = actions.describe(number, game)
@@ -72,14 +72,14 @@ def step(game: Game, action: int, names: Names = PLAYERS) -> list[str]:
 
 
 def compare(before: Game, after: Game, names: Names = PLAYERS) -> list[str]:
-    """Describe what changed between two records one task apart, a sentence for each subject."""
+    """Describe the differences of two records one task apart, a sentence for each subject."""
     events = [event for teller in TELLERS for event in teller(before, after, names)]
     groups = itertools.groupby(events, key=lambda event: event[0])
     return [f"{subject} {words.joined([said for _, said in group])}." for subject, group in groups]
 
 
 def differences(before: Game, after: Game, names: Names = PLAYERS) -> list[Event]:
-    """What differs in places, goods and cash between two records many decisions apart."""
+    """The differences of places, goods and cash between two records many decisions apart."""
     tellers = (_moves, _lots, _jail_cards, _buildings)
     told = [event for teller in tellers for event in teller(before, after, names)]
     for seat in _seats(after):

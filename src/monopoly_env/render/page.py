@@ -1,8 +1,8 @@
 """A game as one HTML page that needs no server: the board, a slider, and a log.
 
-Most of the board stays as it is from one step to the next. So the page holds the first picture
-whole, each different content of a part (a square, a player's row) once, and for each step which
-parts get which content, compressed. All pictures are drawn by `svg`.
+Most of the board is the same from step to step. So the page holds the first picture in full, each
+distinct content of a part (a square, a player's row) once, and for each step the parts that change
+with their contents, compressed. All pictures are drawn by `svg`.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _HEIGHT: Final = 760  # of the frame in a notebook, in pixels
 def page(
     title: str, about: str, names: Sequence[str], steps: Iterable[tuple[Game, Sequence[str]]]
 ) -> str:
-    """A page on which one goes through a game step by step.
+    """A page that shows a game step by step.
 
     Args:
         title: The title.
         about: A sentence about the game.
         names: The name of the player in each seat.
-        steps: The positions, one or more, each with the sentences about what led to it.
+        steps: The positions, one or more, each with sentences about the events before it.
 
     Returns:
         The document.
@@ -84,7 +84,7 @@ def _file(name: str) -> str:
 
 
 def _board(root: ET.Element) -> str:
-    """The first picture, without a title of the whole, which would hide its parts."""
+    """The first picture, without a title of the whole, which would hide the titles of its parts."""
     copy = ET.fromstring(ET.tostring(root))
     for element in [child for child in copy if child.tag.rpartition("}")[2] in ("title", "desc")]:
         copy.remove(element)

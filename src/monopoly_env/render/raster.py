@@ -1,7 +1,4 @@
-"""A picture as pixels: SVG is drawn by resvg.
-
-It uses a font of its own, so that the picture looks the same on every machine.
-"""
+"""Pixels from SVG, by resvg and a bundled font, so that pictures are the same on every machine."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from numpy.typing import NDArray
 from monopoly_env.cli.extras import extra
 from monopoly_env.errors import whole_number
 
-WIDTH: Final = 732  # pixels, unless another width is asked for: one a user unit
+WIDTH: Final = 732  # pixels by default: one per user unit
 _WIDTHS: Final = range(64, 4097)
 _MODULES: Final = ("resvg_py", "font_lato", "PIL.Image")
 
@@ -66,7 +63,7 @@ class Libraries(NamedTuple):
 
 
 def installed() -> bool:
-    """Whether the extra `pictures` is installed; nothing is imported."""
+    """Whether the extra `pictures` is installed, without importing it."""
     return all(find_spec(name.partition(".")[0]) for name in _MODULES)
 
 

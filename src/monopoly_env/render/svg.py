@@ -1,10 +1,10 @@
-"""A game as a picture: the board, who owns and built what, who stands where, and the open question.
+"""A game as a picture: the board, owners, buildings, tokens, and the open question.
 
     drawing = me.draw(game)      # shows itself in a notebook
     drawing.save("game.svg")     # or game.png
 
-Owners are shown by colour and by letter. Every square is a group with the id `square-N`, the class
-of its kind and a title in words, so that pages, tests and screen readers use the same picture.
+Owners have a colour and a letter. Every square is a group with the id `square-N`, the class of its
+kind and a title in words, so that pages, tests and screen readers use the same picture.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def draw(game: Game) -> Drawing:
         game: One record, of any edition and of 2 to 8 players.
 
     Raises:
-        ConfigurationError: It is no record of a game.
-        PositionError: It is a record that no game can reach.
+        ConfigurationError: The argument is no record of a game.
+        PositionError: The record is invalid.
     """
     root = element(game)
     ET.indent(root)
@@ -62,11 +62,11 @@ def draw(game: Game) -> Drawing:
 
 
 def element(game: Game) -> ET.Element:
-    """The same as a tree of elements. What changes from one position to another has an id.
+    """The same as a tree of elements. Parts that change between positions have an id.
 
     Raises:
-        ConfigurationError: It is no record of a game.
-        PositionError: It is a record that no game can reach.
+        ConfigurationError: The argument is no record of a game.
+        PositionError: The record is invalid.
     """
     sound(game)
     question, game = _question(game), _plain(game)
@@ -88,7 +88,7 @@ def element(game: Game) -> ET.Element:
 
 
 def _plain(game: Game) -> Any:
-    """A record as plain Python, of which a drawing reads thousands of fields much faster."""
+    """A record as plain Python: a drawing reads thousands of fields, much faster than NumPy's."""
     fields = {name: game[name].tolist() for name in game.dtype.names if name != "rules"}
     return SimpleNamespace(**fields, rules=SimpleNamespace(board=int(game.rules.board)))
 
@@ -144,7 +144,7 @@ def _street_band(group: ET.Element, game: Game, lot: int, width: int) -> None:
 
 
 def _deed(group: ET.Element, game: Game, lot: int, width: int, height: int) -> None:
-    """Who owns a lot: a strip with a letter at the outer edge; or its price."""
+    """The owner of a lot, a strip with a letter at the outer edge; or its price."""
     owner = _owner(game, lot)
     if owner == NOBODY:
         price = f"${board.PRICE[int(game.rules.board), lot]}"
@@ -182,7 +182,7 @@ def _token(parent: ET.Element, seat: int, x: float, y: float, radius: float) -> 
 
 
 def _middle(root: ET.Element, game: Game, asked: str) -> None:
-    """Turn, dice, a row for each player, the bank, and what is asked."""
+    """Turn, dice, a row for each player, the bank, and the open question."""
     middle = add(root, "g", id="middle", transform=f"translate({CORNER + 28} {CORNER + 24})")
     turn = add(middle, "g", id="turn")
     _text(turn, f"Turn {game.turns}", 0, 20, 20, weight="bold")
@@ -202,7 +202,7 @@ def _middle(root: ET.Element, game: Game, asked: str) -> None:
 
 
 def _die(parent: ET.Element, eyes: int, left: int, top: int) -> None:
-    """One die, with nothing on it before the first throw."""
+    """One die, blank before the first throw."""
     _rectangle(parent, left, top, 32, 32, "#ffffff", stroke=_INK, rx=6)
     low, mid, high = 8, 16, 24
     at = {
@@ -216,7 +216,7 @@ def _die(parent: ET.Element, eyes: int, left: int, top: int) -> None:
 
 
 def _player(parent: ET.Element, game: Game, seat: int, top: int) -> None:
-    """Token, cash, and where it is."""
+    """A player's token, cash and square."""
     place = {"role": "img", "transform": f"translate(0 {top})"}
     row = add(parent, "g", id=f"player-{PLAYERS[seat]}", **place)
     add(row, "title", _player_in_words(game, seat))
@@ -291,7 +291,7 @@ def _square_in_words(game: Game, square: int) -> str:
 
 
 def _question(game: Game) -> str:
-    """What is asked of whom, with the bid or the offer that it is about."""
+    """The open question and its player, with the bid or the offer."""
     if not game.decision:
         winners = (PLAYERS[seat] for seat in range(game.num_players) if game.place[seat] == 1)
         return f"The game is over: {ENDINGS[game.ending]}. {' and '.join(winners)} won."

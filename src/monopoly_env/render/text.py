@@ -1,8 +1,8 @@
 """The board as text for a terminal of 80 columns.
 
 A square shows its name. The line below shows its owner (one letter per player) with houses (a
-digit), `H` for a hotel or `m` for a mortgage, or its price if nobody owns it; then the tokens that
-stand there. The middle lists the players.
+digit), `H` for a hotel or `m` for a mortgage, or its price if nobody owns it; then its tokens. The
+middle lists the players.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def board(game: Game, colour: bool = True) -> str:
         colour: Whether to add 256-colour escape codes for groups and players.
 
     Raises:
-        ConfigurationError: It is no record of a game.
-        PositionError: It is a record that no game can reach.
+        ConfigurationError: The argument is no record of a game.
+        PositionError: The record is invalid.
     """
     sound(game)
     rule = "+" + ("-" * WIDTH + "+") * SIDE
@@ -57,10 +57,10 @@ def board(game: Game, colour: bool = True) -> str:
             if len(cells) == SIDE:
                 lines.append("|" + "|".join(cells) + "|")
             else:
-                lines.append(f"|{cells[0]}|{_coloured_panel(middle.pop(0), colour)}|{cells[1]}|")
+                lines.append(f"|{cells[0]}|{_coloured(middle.pop(0), colour)}|{cells[1]}|")
         inner = row in (0, SIDE - 2, SIDE - 1)
         side = "+" + "-" * WIDTH + "+"
-        lines.append(rule if inner else side + _coloured_panel(middle.pop(0), colour) + side)
+        lines.append(rule if inner else side + _coloured(middle.pop(0), colour) + side)
     return "\n".join(lines)
 
 
@@ -154,7 +154,7 @@ def _player(game: Game, seat: int) -> str:
     return f"{PLAYERS[seat]}  ${game.cash[seat]:<6,} {lots:2} lots{held}, {where}{rank}"
 
 
-def _coloured_panel(line: str, colour: bool) -> str:
+def _coloured(line: str, colour: bool) -> str:
     """A line of the middle, with a player's letter in the player's colour."""
     if colour and line[2] in PLAYERS and line[3:5] == "  ":
         return line[:2] + _in_colour(line[2], PLAYERS.index(line[2])) + line[3:]

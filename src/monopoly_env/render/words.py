@@ -1,4 +1,4 @@
-"""Goods, offers, auctions and debts in words, for texts, pictures, stories and prompts."""
+"""Goods, offers, auctions and debts in words, for all texts and pictures."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def goods(game: Game, bits: int, dollars: int = 0) -> str:
 
 
 def debt(game: Game, dollars: int, creditor: int, names: Names) -> str:
-    """A sum and who gets it: `$50 to the bank`."""
+    """A sum and its payee: `$50 to the bank`."""
     return f"${dollars:,} to {payee(game, creditor, names)}"
 
 
 def payee(game: Game, creditor: int, names: Names) -> str:
-    """Who gets a payment."""
+    """The receiver of a payment."""
     if creditor >= 0:
         return names[creditor]
     if creditor == POT and game.rules.free_parking_pot != _NO_POT:
@@ -87,7 +87,7 @@ def _piece(game: Game, names: Names) -> str:
 
 
 def _offer(game: Game, names: Names) -> str:
-    """The offer, whether it is complete or still composed."""
+    """The offer, complete or half composed."""
     cash = int(game.offer_cash)
     given, asked = goods(game, game.offer_give, cash), goods(game, game.offer_ask, -cash)
     counter = ", a counter-offer" if game.offer_counter else ""

@@ -1,4 +1,4 @@
-"""Replays: recorded games that play back to the same records, as files, words and pictures."""
+"""Replays: recorded games that play back exactly, as files, sentences and pictures."""
 
 from monopoly_env.replays.files import (
     FORMAT,

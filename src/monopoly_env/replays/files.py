@@ -29,19 +29,18 @@ from monopoly_env.saves import table_hash
 SUFFIX: Final = ".replay"
 FORMAT: Final = "monopoly-replays"
 REPLAYS_VERSION: Final = 1  # of the file format: raised whenever its layout changes
-# Limits of a file; one that goes beyond them is not ours.
+# Limits of a file; a larger one is refused.
 _MOST_BYTES: Final = 1 << 28  # of the file, and of its uncompressed block
 _MOST_GAMES: Final = 100_000
-_MOST_ABOUT: Final = 1 << 14  # bytes that describe a game, besides what was said
-# bytes of what was said in a game: 500 messages of the most bytes that 200 characters take in JSON
+_MOST_ABOUT: Final = 1 << 14  # bytes of the description of a game, without messages
+# bytes of the messages of a game: 500 times the maximum that 200 characters take in JSON
 _MOST_TALK: Final = 1 << 21
-# of compression: games of a few decisions, with many options that they have in common, reach half
-# of it
+# compression ratio: short games with many options in common reach half of it
 _MOST_RATIO: Final = 256
-# bytes of the first line; also what a block may have beyond _MOST_RATIO
+# bytes of the first line; also the allowance of a block beyond _MOST_RATIO
 _MOST_HEADER: Final = 1 << 16
 _DECODER: Final = json.JSONDecoder()
-_BETWEEN: Final = re.compile(r"[\s,]*")  # what stands between two items of a JSON list
+_BETWEEN: Final = re.compile(r"[\s,]*")  # separators of a JSON list
 
 
 def save(path: str | os.PathLike[str], replays: Sequence[Replay]) -> Path:
@@ -53,8 +52,8 @@ def save(path: str | os.PathLike[str], replays: Sequence[Replay]) -> Path:
 
     Raises:
         FormatError: A replay cannot be played back.
-        ConfigurationError: These are no replays, the file cannot be written, or it would be too
-            large.
+        ConfigurationError: An argument is not a list of replays, or the file cannot be written or
+            would be too large.
     """
     listed = isinstance(replays, Sequence)
     if not listed or not all(isinstance(replay, Replay) for replay in replays):
@@ -94,13 +93,13 @@ def load(path: str | os.PathLike[str]) -> list[Replay]:
         raise FormatError(f"{name!r} was recorded by another version: {differences}.")
     try:
         return _unpacked(header, block)
-    except Exception as error:  # whatever content leads to
+    except Exception as error:  # any error that damaged content causes
         reason = f" {error}" if isinstance(error, MonopolyError) else ""
         raise FormatError(f"{name!r} is truncated or corrupt.{reason}") from error
 
 
 def to_dict(replay: Replay) -> dict[str, Any]:
-    """A replay as plain data, for JSON: what describes the game, and the actions in base 64.
+    """A replay as plain data, for JSON: a description of the game, and the actions in base 64.
 
     Raises:
         FormatError: It has no digest and can't be played back.
@@ -113,7 +112,7 @@ def from_dict(data: Mapping[str, Any]) -> Replay:
     """The inverse of `to_dict`. The game is not played back here.
 
     Raises:
-        FormatError: It is not what `to_dict` returns, or it was recorded with another board.
+        FormatError: The data are invalid, or were recorded with another board.
     """
     try:
         actions = base64.b64decode(data["actions"], validate=True)
@@ -122,13 +121,13 @@ def from_dict(data: Mapping[str, Any]) -> Replay:
                 f"It claims {shortened(data['decisions'])} decisions and has {len(actions)}."
             )
         return _replay(data, actions)
-    except Exception as error:  # whatever content leads to
+    except Exception as error:  # any error that damaged content causes
         reason = f" {error}" if isinstance(error, MonopolyError) else ""
         raise FormatError(f"This is no recorded game.{reason}") from error
 
 
 def versions() -> dict[str, Any]:
-    """The versions that a file must have: with others, its actions would lead to other games."""
+    """The versions that a file must have: under others, its actions give other games."""
     return {
         "format": FORMAT,
         "format_version": REPLAYS_VERSION,
@@ -139,7 +138,7 @@ def versions() -> dict[str, Any]:
 
 
 def _about(replay: Replay) -> dict[str, Any]:
-    """What a file holds besides the actions."""
+    """The description of a replay: all but the actions."""
     return {
         "names": list(replay.names),
         "seed": replay.seed,
@@ -154,7 +153,7 @@ def _about(replay: Replay) -> dict[str, Any]:
 
 
 def _most(packed: int) -> int:
-    """The bytes that a block of so many compressed bytes may have."""
+    """The maximum size of a block by its compressed size, in bytes."""
     return min(_MOST_BYTES, _MOST_RATIO * packed + _MOST_HEADER)
 
 
@@ -178,7 +177,7 @@ def _unpacked(header: dict[str, Any], packed: bytes) -> list[Replay]:
 
 
 def _descriptions(text: str) -> Iterator[Any]:
-    """The items of a JSON list, one at a time: nonsense is refused before it fills the memory."""
+    """The items of a JSON list, one at a time, so that invalid data can't fill the memory."""
     if not (text.startswith("[") and text.endswith("]")):
         raise FormatError("It describes no games.")
     at = 1
@@ -189,7 +188,7 @@ def _descriptions(text: str) -> Iterator[Any]:
 
 
 def _description(text: str, at: int) -> tuple[Any, int]:
-    """The item that begins there, and its length; the window grows where much was said."""
+    """The item at a position, and its length; the window grows for long conversations."""
     window = _MOST_ABOUT
     while True:
         try:
@@ -202,7 +201,7 @@ def _description(text: str, at: int) -> tuple[Any, int]:
 
 @lru_cache(maxsize=1024)
 def _rules(options: str) -> Rules:
-    """Rules from JSON: the games of a file have few different ones."""
+    """Rules from JSON; cached, since the games of a file share a few."""
     return Rules.from_dict(json.loads(options))
 
 
@@ -222,7 +221,7 @@ def _replay(about: Mapping[str, Any], actions: bytes) -> Replay:
 
 
 def talk_data(talk: Sequence[tuple[int, Message]]) -> list[dict[str, Any]]:
-    """What was said in a game, as JSON values."""
+    """The messages of a game, as JSON values."""
     return [{"at": at, **message.data()} for at, message in talk]
 
 

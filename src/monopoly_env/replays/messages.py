@@ -1,7 +1,4 @@
-"""What players say with an action: plain text, with a promise in words or without.
-
-It is untrusted, so it is cleaned and cut.
-"""
+"""Messages of players: untrusted text, cleaned and cut, with an optional promise in words."""
 
 from __future__ import annotations
 
@@ -13,13 +10,13 @@ from typing import Any, Final
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
 
 MOST_CHARACTERS: Final = 200
-MOST_MESSAGES: Final = 500  # of a game; a player that speaks after that is not heard
+MOST_MESSAGES: Final = 500  # of a game; later ones are dropped
 _MOST_READ: Final = 1 << 14  # characters; the rest of a text is not read
 
 
 @dataclass(frozen=True)
 class Message:
-    """What a player says with an action.
+    """A player's message with an action.
 
     Attributes:
         text: One line of at most 200 characters, without control and format characters; empty if
@@ -53,7 +50,7 @@ class Message:
         """The inverse of `data`; nothing is cleaned.
 
         Raises:
-            FormatError: It is not what `data` returns.
+            FormatError: The data are invalid.
         """
         text, promise = data.get("text", ""), data.get("promise", "")
         if not isinstance(text, str) or not isinstance(promise, str):
@@ -67,8 +64,8 @@ class Message:
 def clean(text: str) -> str:
     """A text as one line of at most 200 characters.
 
-    Control, format and unknown characters become spaces: they could steer a terminal, or hide
-    words by changing the direction of writing.
+    Control, format and unknown characters, which could control a terminal or hide words by changing
+    the direction of text, become spaces.
     """
     read = text[:_MOST_READ]
     plain = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in read)

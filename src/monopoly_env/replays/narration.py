@@ -1,4 +1,4 @@
-"""A recorded game in sentences: what happened, and what was said."""
+"""A recorded game in sentences: events and messages."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from monopoly_env.replays.replay import Replay, settle, start, which
 
 
 def tell(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[str]:
-    """Carry out one action of a replay in place, as `step` does, and describe what happened.
-
-    Each thing that happened is a sentence.
+    """Carry out one action of a replay in place, as `step` does; returns its events as sentences.
 
     Args:
         replay: The replay.
@@ -39,7 +37,7 @@ def tell(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[
 
 
 def said(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[str]:
-    """What is said with an action, a sentence each.
+    """The messages with an action, a sentence each.
 
     Args:
         replay: The replay.
@@ -58,9 +56,7 @@ def said(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[
 
 
 def told(replay: Replay) -> Iterator[tuple[Game, list[str]]]:
-    """Yield a copy of the record and the sentences about what happened.
-
-    At the start, then after each action that changed something.
+    """Yield copies of the record with sentences about events: at the start and after each event.
 
     Raises:
         FormatError: An action is illegal, or the game does not end in the recorded position.

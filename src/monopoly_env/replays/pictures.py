@@ -1,4 +1,4 @@
-"""A recorded game as a page or a moving picture."""
+"""A recorded game as a page or an animation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from monopoly_env.replays.replay import Replay, final, games, start
 
 
 def to_html(replay: Replay) -> str:
-    """The whole game as one HTML page that needs nothing else: the board, step by step, with a log.
+    """The whole game as one self-contained HTML page: the board, step by step, with a log.
 
     Raises:
         FormatError: The replay can't be played back.
@@ -42,7 +42,7 @@ def save_html(replay: Replay, path: str | os.PathLike[str]) -> Path:
 def save_animation(
     replay: Replay, path: str | os.PathLike[str], width: int = 488, seconds: float = 0.5
 ) -> Path:
-    """Write a moving picture of a game, an image a turn: a `.gif`, `.png` or `.webp` file.
+    """Write an animation of a game, a frame a turn: a `.gif`, `.png` or `.webp` file.
 
     It needs the extra `pictures`.
 

@@ -1,9 +1,8 @@
-"""A recorded game, and playing it back to the same records.
+"""A recorded game, and its playback to the same records.
 
-A replay holds rules, seed, names and actions. The engine derives the rest: dice and cards follow
-from the seed. The random numbers that policies drew are not kept, because nothing in the game
-depends on them: the field `policy_draws` stays zero during playback. What players said to each
-other is kept where they did; nothing in the game depends on it either.
+A replay holds rules, seed, names and actions; dice and cards follow from the seed. Random draws of
+policies are not saved, since nothing in the game depends on them: the field `policy_draws` stays
+zero during playback. Messages of players are saved; they do not affect the game either.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from monopoly_env.policy.loop import NO_LIMIT, cap, cap_game
 from monopoly_env.replays.messages import MOST_MESSAGES, Message
 from monopoly_env.rules import Rules
 
-# of a game; the longest that policies have played had a tenth of it
+# of a game; ten times the longest game between policies
 MOST_DECISIONS: Final = 1_000_000
 _MOST_TURNS: Final = 1 << 24  # of a player, as the arena allows
 _TOLD: Final = ("rules", "seed", "names", "turn_limit", "talk", "reseeds")  # besides actions
@@ -54,10 +53,9 @@ class Replay:
             besides those of the rules.
         digest: A hash of the last record, against which a playback is checked; empty if unknown.
             `save` fills it in.
-        talk: What players said, each message with the number of the action that it went with, in
-            rising order.
-        reseeds: After how many actions dice and unseen cards were drawn anew, and from which seed,
-            in rising order: at a table decisions may be taken back.
+        talk: The messages of players, each with the number of its action, ascending.
+        reseeds: Numbers of actions after which dice and unseen cards were redrawn, ascending, each
+            with the new seed: at a table decisions may be taken back.
 
     Raises:
         ConfigurationError: A value is out of range, or the number of names is not the number of
@@ -148,7 +146,7 @@ def extended(
     Args:
         replay: The replay.
         actions: The actions after its own.
-        talk: What was said, each message with the number of its action in the whole game.
+        talk: The messages, each with the number of its action in the whole game.
         digest: The hash of the last record, if it is known.
     """
     joined = np.concatenate([replay.actions, np.array(actions, np.int64)])
@@ -163,7 +161,7 @@ def start(replay: Replay) -> Game:
 
 
 def redraw(replay: Replay, game: Game, number: int) -> None:
-    """Draw dice and unseen cards anew where that was done after so many actions, in place."""
+    """Redraw dice and unseen cards, in place, if the replay has a reseed after so many actions."""
     first, stop = (bisect_left(replay.reseeds, (at,)) for at in (number, number + 1))
     for _, seed in replay.reseeds[first:stop]:
         core.reseed(game, seed, shuffle=True)
@@ -265,10 +263,7 @@ def which(replay: Replay, number: int) -> str:
 
 @entry()
 def _play(games: Games, actions: NDArray[np.uint8], limit: int) -> int:
-    """Play actions in the first of these games until one is illegal or the engine fails.
-
-    The result is how many were played.
-    """
+    """Play actions in the first game until one fails; returns the number played."""
     game = games[0]
     for number in range(len(actions)):
         if not is_legal(game, actions[number]):

@@ -1,15 +1,13 @@
-"""Checks for your own work: a policy, an encoding, a reward or a set of rules.
-
-Our own tests run the same checks.
+"""Checks of a custom policy, encoding, reward or set of rules; the library's tests run them too.
 
     from monopoly_env.testing import check_policy
 
     check_policy(MyPolicy())              # whole games of every preset, at tables of 2, 3 and 8
-    check_policy("expert", games=1)       # a name or a saved file will do
+    check_policy("expert", games=1)       # or a name, or a saved file
 
-A check returns nothing. If the contract is broken it raises `CheckError`, which says what was
-expected, what happened, and in which game (rules, number of players, seed) and at which decision,
-so that you can play that game again.
+A check returns nothing. If the contract is broken it raises `CheckError` with the expectation, the
+event, the game (rules, number of players, seed) and the decision, so that the game can be played
+again.
 """
 
 from monopoly_env.testing.encodings import check_encoding

@@ -16,8 +16,8 @@ from monopoly_env.game import Game
 from monopoly_env.rules import PRESETS, Rules
 from monopoly_env.testing.games import CheckError, Start
 
-_GUARD: Final = 8  # numbers before and after a row, which must stay as they are
-_MARK: Final = np.float32(7.5)  # out of the range of a feature
+_GUARD: Final = 8  # numbers before and after a row, which must not change
+_MARK: Final = np.float32(7.5)  # outside the range of features
 
 
 def check_encoding(
@@ -28,12 +28,12 @@ def check_encoding(
     seed: int = 0,
     decisions: int = 400,
 ) -> None:
-    """Check that an encoding keeps its contract, at decisions of games of random play.
+    """Check the contract of an encoding, at decisions of games of random play.
 
-    - It writes every feature of its row and nothing else, whatever the row held before. It does not
-      change the game.
+    - It writes every feature of its row, regardless of the row's content, and nothing else. It does
+      not change the game.
     - Features are finite and in [-1, 1].
-    - It shows nothing hidden: neither seed and dice to come, nor the order of the cards to come,
+    - It shows no hidden information: neither seed and future dice, nor the order of cards to come,
       nor the sealed bids of others.
 
     Example:
@@ -43,11 +43,10 @@ def check_encoding(
     Args:
         encoding: A name, or an `Encoding`.
         rules: Presets or `Rules`; all presets by default.
-        num_players: Sizes of tables; for a name, by default those of 2, 3 and 8 that the encoding
-            knows.
+        num_players: Sizes of tables; for a name, by default the supported ones of 2, 3 and 8.
         seed: The seed of all games.
-        decisions: Decisions of random play in each game; some of the positions are checked, for
-            every seat.
+        decisions: Decisions of random play in each game; some positions are checked, for every
+            seat.
 
     Raises:
         CheckError: The encoding breaks its contract.
@@ -76,7 +75,7 @@ def _sizes(
     elif num_players is not None:
         yield from ((size, encodings.make(encoding, size)) for size in num_players)
     else:
-        encodings.make(encoding, 2)  # all know tables of two
+        encodings.make(encoding, 2)  # all support tables of two
         for size in (2, 3, 8):
             try:
                 made = encodings.make(encoding, size)
@@ -86,7 +85,7 @@ def _sizes(
 
 
 def _positions(start: Start, decisions: int) -> Iterator[tuple[int, Game]]:
-    """Positions of a game of random play, at growing distances, and the last one."""
+    """Positions of a game of random play, at growing intervals, and the last one."""
     game, rng, due = start.game(), np.random.default_rng(start.seed), 0
     for number in range(decisions + 1):
         over = core.is_over(game)
@@ -99,7 +98,7 @@ def _positions(start: Start, decisions: int) -> Iterator[tuple[int, Game]]:
 
 
 def _check_row(encoding: Encoding, game: Game, seat: int, where: str) -> None:
-    """Check what a seat sees of a game."""
+    """Check the observation of a seat."""
     what, before = f"Encoding {encoding.name!r}", game.tobytes()
     row = _written(encoding, game, seat, _MARK, where)
     again = _written(encoding, game, seat, np.float32(np.nan), where)
@@ -129,7 +128,7 @@ def _check_row(encoding: Encoding, game: Game, seat: int, where: str) -> None:
 def _written(
     encoding: Encoding, game: Game, seat: int, filled: np.float32, where: str
 ) -> NDArray[np.float32]:
-    """The row of an encoding, written over another row that lies between guards."""
+    """The row of an encoding, written over an existing row between guards."""
     room = np.full(encoding.size + 2 * _GUARD, filled)
     room[:_GUARD] = room[-_GUARD:] = _MARK
     try:

@@ -1,4 +1,4 @@
-"""Whole games between policies, in which every decision is inspected."""
+"""Whole games between policies, with a check of every decision."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _DRAWS: Final = np.dtype(GAME).fields["policy_draws"][1] // 4  # type: ignore[in
 
 
 class CheckError(MonopolyError, AssertionError):
-    """Something breaks its contract. The message says what was expected and in which game."""
+    """A broken contract. The message names the expectation and the game."""
 
 
 @dataclass(frozen=True)
 class Start:
-    """How a game starts: the arguments of `core.new_game`."""
+    """The start of a game: the arguments of `core.new_game`."""
 
     num_players: int
     rules: Rules | str
@@ -58,11 +58,11 @@ class Start:
 
 @dataclass(frozen=True)
 class CheckedGames:
-    """B games at tables of one size, and who plays them.
+    """B games at tables of one size, with their policies.
 
     Attributes:
         policies: The policies.
-        starts: How each game starts.
+        starts: The start of each game.
         seats: (B, P) int, the index of the policy in each seat of each game.
     """
 
@@ -86,7 +86,7 @@ def play(
         match: The games.
         turn_limit: Turns per player after which the score decides a game.
         decisions: Stop each game after so many decisions; None plays it to its end.
-        compiled: False asks compiled policies through `act`, like batched ones.
+        compiled: False: compiled policies play through `act`, like batched ones.
 
     Returns:
         The actions of each game, in order.
@@ -104,16 +104,16 @@ class _Checked(NamedTuple):
 
     running: Running
     words: NDArray[np.int32]  # (B, W), the records as numbers
-    before: NDArray[np.int32]  # (B, W), as they were before the last decision
+    before: NDArray[np.int32]  # (B, W), before the last decision
     actions: NDArray[np.uint8]  # (B, L)
     lengths: NDArray[np.int64]  # (B,), of the rows of actions
 
 
 @entry()
 def _advance(state: _Checked) -> int:
-    """Play games on until each has stopped or filled its row of actions.
+    """Play games until each has stopped or filled its row of actions.
 
-    The index of a game that a policy has changed, or -1.
+    Returns the index of a game that a policy has changed, or -1.
     """
     state = borrowed(state)
     running, words, before, lengths = state.running, state.words, state.before, state.lengths
@@ -197,7 +197,7 @@ class _Play:
                 lengths[number] = 0
 
     def _check(self, changed: int) -> None:
-        """Raise what went wrong in the compiled loop."""
+        """Raise the error of the compiled loop."""
         state = self.state
         if changed >= 0:
             self._refuse_change(changed, state.before[changed], state.words[changed])
@@ -235,7 +235,7 @@ class _Play:
         )
 
     def _ask_all(self, waiting: NDArray[np.int64]) -> None:
-        """Ask each policy outside the compiled loop for all its decisions."""
+        """Get all decisions of each policy outside the compiled loop."""
         if self.observed is not None:
             new = waiting[self.games["turns"][waiting] != self.observed[waiting]]
             self.observed[new] = self.games["turns"][new]
@@ -247,7 +247,7 @@ class _Play:
             self.running.progress["answered"][asked] = 1
 
     def _let_observe(self, numbers: NDArray[np.int64]) -> None:
-        """Let all policies look at the turns that have begun in these games."""
+        """Let all policies observe the turns that have begun in these games."""
         for seat in range(self.match.seats.shape[1]):
             there = numbers[self.games["place"][numbers, seat] == 0]
             for policy in np.unique(self.match.seats[there, seat]):

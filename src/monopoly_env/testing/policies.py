@@ -21,7 +21,7 @@ from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import PRESETS, Rules
 from monopoly_env.testing.games import CheckedGames, CheckError, Start, play
 
-_AGAIN: Final = 150  # decisions of a game that is played again
+_AGAIN: Final = 150  # decisions of a repeated game
 _SAME: Final[dict[str, Callable[[Policy], Any]]] = {
     "name": lambda policy: policy.name,
     "kind": lambda policy: policy.kind,
@@ -30,7 +30,7 @@ _SAME: Final[dict[str, Callable[[Policy], Any]]] = {
     "arrays": lambda policy: {
         name: np.ascontiguousarray(array).tobytes() for name, array in policy.arrays().items()
     },
-}  # what a copy must have in common with a policy
+}  # properties that a copy must share with its policy
 
 
 def check_policy(  # noqa: PLR0913 - keyword options
@@ -46,15 +46,15 @@ def check_policy(  # noqa: PLR0913 - keyword options
     saved: bool = True,
     pickled: bool = True,
 ) -> None:
-    """Check that a policy keeps its contract, by playing whole games.
+    """Check the contract of a policy, in whole games.
 
     - It returns a legal action for each decision, and its turns end.
-    - It does not change a game. It may draw from the random stream of its own seat
+    - It does not change a game, except by draws from the random stream of its own seat
       (`policy_draws`).
-    - It plays the same game again from the same seed: whatever the batch, and if it is compiled, in
-      the compiled loop, through `act` and on several threads.
+    - It plays the same game from the same seed, in any batch; if compiled, also in the compiled
+      loop, through `act` and on several threads.
     - Its arrays (`arrays()`) do not change while it plays.
-    - A copy that was saved and loaded, or pickled, plays the same moves.
+    - A copy that was saved and loaded, or pickled, plays the same game.
 
     Example:
         >>> from monopoly_env.testing import check_policy
@@ -69,9 +69,9 @@ def check_policy(  # noqa: PLR0913 - keyword options
         games: Games for each rules and size of table. The seats rotate from game to game.
         seed: The seed of the first of these games; the next game has the next seed.
         turn_limit: Turns per player after which the score decides a game.
-        any_batch: Whether the policy makes the same decisions whatever else is in the batch.
-            Networks may differ in the last bits.
-        saved: Whether to check `save` and `load`. The kind of the policy must be registered
+        any_batch: Whether decisions must not depend on the batch. Networks may differ in the last
+            bits.
+        saved: Whether to check `save` and `load`; the kind of the policy must be registered
             (`agents.register`).
         pickled: Whether to check pickling, which worker processes need.
 
@@ -87,7 +87,7 @@ def check_policy(  # noqa: PLR0913 - keyword options
         raise CheckError(f"A policy needs a name, not {checked.name!r}.")
     arrays = _SAME["arrays"](checked)
     copies = _copies(checked, saved, pickled)
-    enough = _AGAIN if any_batch else None  # a batch changes as soon as one of its games stops
+    enough = _AGAIN if any_batch else None  # a batch shrinks when one of its games stops
     for size in num_players:
         match = _match(table, rules, core.check_players(size), games, seed)
         actions = play(match, turn_limit)
@@ -123,9 +123,9 @@ def _match(
 
 
 def _check_batches(match: CheckedGames, actions: list[NDArray[np.uint8]], turn_limit: int) -> None:
-    """Play the first decisions again through `act`, in two batches and one game alone.
+    """Repeat the first decisions through `act`, in two batches and as a single game.
 
-    Each is on a thread if all policies are compiled.
+    Each is on its own thread if all policies are compiled.
     """
     every = np.arange(len(actions))
     parts = [part for part in (every[::2], every[1::2], every[:1]) if len(part)]
@@ -144,7 +144,7 @@ def _check_batches(match: CheckedGames, actions: list[NDArray[np.uint8]], turn_l
 
 
 def _copies(policy: Policy, saved: bool, pickled: bool) -> list[tuple[str, Policy]]:
-    """Copies that must play as the policy does, each with how it was made."""
+    """Copies that must play as the policy does, each with a phrase for messages."""
     copies: list[tuple[str, Policy]] = []
     if saved:
         if not names.knows(policy.kind):
@@ -175,7 +175,7 @@ def _copies(policy: Policy, saved: bool, pickled: bool) -> list[tuple[str, Polic
 def _compare(
     match: CheckedGames, actions: list[NDArray[np.uint8]], again: list[NDArray[np.uint8]], how: str
 ) -> None:
-    """The same games must consist of the same actions, as far as they were played again."""
+    """Compare the actions of repeated games, as far as they were repeated."""
     for start, seats, first, second in zip(match.starts, match.seats, actions, again, strict=True):
         different = np.flatnonzero(first[: len(second)] != second)
         if len(different):

@@ -16,12 +16,12 @@ from monopoly_env.rewards import SHAPED, Reward
 from monopoly_env.rules import Rules
 from monopoly_env.testing.games import CheckError
 
-# Games that end soon: by a cap, with several players left, and by bankruptcies.
+# Short games: one by a cap, with several players left, one by bankruptcies.
 SHORT: Final = (
     Rules(max_turns=60),
     Rules(start_cash=150, start_lots=3, go_salary=0, trade="none", max_turns=400),
 )
-_EXACT: Final = 1e-4  # sums of float32
+_EXACT: Final = 1e-4  # tolerance of sums of float32
 
 
 def check_reward(
@@ -34,13 +34,12 @@ def check_reward(
     decisions: int = 5000,
     zero_sum: bool = True,
 ) -> None:
-    """Check that a reward keeps its contract, in games of random play in the environments.
+    """Check the contract of a reward, in games of random play in the environments.
 
     - Each step gives every seat a finite reward, the same in the PettingZoo environment and in
-      `VectorMonopoly`. The game stays as it is.
-    - Unless `zero_sum` is False: the rewards of a seat add up to a number in [-1, 1], those of all
-      seats to 0. Shaping adds nothing to these sums, unless it has a discount: then they are not
-      checked.
+      `VectorMonopoly`. It does not change the game.
+    - Unless `zero_sum` is False: the return of a seat is in [-1, 1], and the returns of all seats
+      add up to 0. Shaping adds nothing to returns; with a discount, they are not checked.
 
     Example:
         >>> from monopoly_env.testing import check_reward
@@ -52,8 +51,8 @@ def check_reward(
         num_players: Sizes of tables, each 2 to 8.
         games: Games for each rules and size of table.
         seed: The seed of all games.
-        decisions: Decisions within which each game must end.
-        zero_sum: Whether to check the sums. A reward of your own need not be a game's result.
+        decisions: The maximum of decisions of a game.
+        zero_sum: Whether to check the returns. A custom reward need not be a game's result.
 
     Raises:
         CheckError: The reward breaks its contract, or a game did not end.

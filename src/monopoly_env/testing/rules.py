@@ -24,16 +24,12 @@ def check_rules(
     seed: int = 0,
     decisions: int = 1000,
 ) -> None:
-    """Check that games by these rules are sound, by random play.
+    """Check games under a set of rules, by random play from new games and from random positions.
 
-    It begins in new games and in random positions.
-
-    - Every invariant of the game holds after every decision, and money comes and goes only as the
-      rules say.
-    - An illegal action is refused, and leaves the game as it was.
-    - The same game, played with the same actions, comes to the same position; a saved and loaded
-      game is the same game.
-    - The rules survive their record and `changed()`.
+    - Every invariant of the game holds after every decision, and the rules account for all money.
+    - An illegal action is refused, and does not change the game.
+    - The same actions lead to the same position; a saved and loaded game equals the original.
+    - Rules can be restored from their record and from `changed()`.
 
     Example:
         >>> from monopoly_env import Rules
@@ -45,7 +41,7 @@ def check_rules(
         num_players: Sizes of tables, each 2 to 8.
         games: New games, and as many random positions, for each size of table.
         seed: The seed of the first game; the next game has the next seed.
-        decisions: Decisions after which a game is left as it stands.
+        decisions: The maximum of decisions of a game.
 
     Raises:
         CheckError: The contract is broken.
@@ -62,7 +58,7 @@ def check_rules(
         for one, other, (where, game) in zip(batch, again[::-1], begun, strict=True):
             if one.tobytes() != other.tobytes():
                 raise CheckError(
-                    f"The same game came to another position when it was played again. {where}"
+                    f"The same game reached another position when it was played again. {where}"
                 )
             _check_refusals(core.clone(game), where)
             _check_file(game, where)
@@ -71,7 +67,7 @@ def check_rules(
 def _begin(
     rules: Rules | str, made: Rules, size: int, games: int, seed: int
 ) -> Iterator[tuple[str, Game]]:
-    """Games to play, each with words that say how to make it."""
+    """Games to play, each with the expression that makes it."""
     for number in range(seed, seed + games):
         start = Start(size, rules, number)
         yield f"Game: {start}.", start.game()

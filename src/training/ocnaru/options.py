@@ -55,7 +55,7 @@ class OcnaruOptions(RunOptions):
     heads: tuple[str, ...] = NAMES
     """Heads with a network, in the order in which they play games of their own; those that are
     already trained play along."""
-    base: str = "strategic"
+    base_policy: str = "strategic"
     """Policy that plays what no network plays: `strategic` or a preset of it."""
     gated: tuple[str, ...] = GATED
     """Networks that act only where the base policy would act with that head."""
@@ -147,7 +147,7 @@ def check(options: OcnaruOptions) -> OcnaruPolicies:
     """
     check_ranges(options, _RANGES)
     Rules.preset(options.rules)
-    OcnaruNetworks(options.heads, base=options.base, gated=options.gated)
+    OcnaruNetworks(options.heads, base_policy=options.base_policy, gated=options.gated)
     if not options.heads or len(set(options.heads)) != len(options.heads):
         raise ConfigurationError(
             "--heads must name each network that is trained once, not"

@@ -150,7 +150,7 @@ class OcnaruTrainer:
         heads = options.heads if everything else self.stages[1 : self.stage + 1]
         policy = OcnaruNetworks(
             heads,
-            base=options.base,
+            base_policy=options.base_policy,
             gated=options.gated,
             rules=self.rules.changed(),
             name="ocnaru",

@@ -119,7 +119,7 @@ def decisions_of(policy: CompiledPolicy, opponent: str, seeds: range) -> Iterato
 
 @pytest.mark.parametrize("base", ["strategic", "strategic/late_game"])
 def test_without_networks_it_is_its_base_policy(base: str) -> None:
-    alone = arena.play([OcnaruNetworks((), base=base), "strategic/cautious"], 40, RULES, 5)
+    alone = arena.play([OcnaruNetworks((), base_policy=base), "strategic/cautious"], 40, RULES, 5)
     expected = arena.play([base, "strategic/cautious"], 40, RULES, 5)
     assert (alone.place == expected.place).all()
     assert alone.seat_counts.tobytes() == expected.seat_counts.tobytes()
@@ -228,7 +228,7 @@ print(json.dumps([results.place.tolist(), results.turns.tolist()]))
 
 
 def test_a_saved_player_plays_the_same_games_in_a_new_process(tmp_path: Path) -> None:
-    policy = player(("buy", "mortgage"), gated=("mortgage",), base="strategic/cautious")
+    policy = player(("buy", "mortgage"), gated=("mortgage",), base_policy="strategic/cautious")
     policy.save(tmp_path / "player.safetensors")
     told = subprocess.run(
         [sys.executable, "-c", PLAY, str(tmp_path / "player.safetensors")],
@@ -253,7 +253,7 @@ def test_wrong_players_are_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"Unknown network 'upgrad'.*upgrade"):
         OcnaruNetworks(("upgrad",))
     with pytest.raises(ConfigurationError, match="not 'algorithmic'"):
-        OcnaruNetworks(base="algorithmic")
+        OcnaruNetworks(base_policy="algorithmic")
     with pytest.raises(FormatError, match="other features"):
         OcnaruNetworks(features="0" * 16)
     policy = OcnaruNetworks(("buy",))
@@ -721,7 +721,7 @@ def test_losses_that_are_not_finite_stop_the_run(
         ({"budget": 0.0}, "--budget must be from"),
         ({"heads": ("buy", "buy")}, "once"),
         ({"heads": ("buyy",)}, "Unknown network 'buyy'.*buy"),
-        ({"base": "strategc"}, "strategic"),
+        ({"base_policy": "strategc"}, "strategic"),
         ({"experts": ("strategic", "nobody")}, "nobody"),
         ({"opponents": ()}, "--opponents must name"),
         ({"rules": "ocnaro"}, "ocnaru"),

@@ -24,7 +24,7 @@ class OcnaruNetworks(NetworkPolicy):
     Attributes:
         heads: The networks that play, in the order of `NETWORKS`.
         gated: Networks that act only where the base policy would act with that head.
-        base: Name of the policy that makes all other decisions.
+        base_policy: Name of the policy that makes all other decisions.
         temperature: Temperature of the choice by values; 0: the highest value.
     """
 
@@ -32,7 +32,7 @@ class OcnaruNetworks(NetworkPolicy):
         self,
         heads: Sequence[str] = NAMES,
         *,
-        base: str = "strategic",
+        base_policy: str = "strategic",
         gated: Sequence[str] = GATED,
         temperature: float = 0.0,
         rules: Mapping[str, Any] | None = None,
@@ -43,7 +43,7 @@ class OcnaruNetworks(NetworkPolicy):
 
         Args:
             heads: The networks that play; the base policy decides instead of the others.
-            base: `strategic` or one of its presets.
+            base_policy: `strategic` or one of its presets.
             gated: Networks that act only where the base policy would; `buy`, `fine` and `card` are
                 always asked.
             temperature: 0: the highest value; else a value is drawn by exp(value / temperature).
@@ -58,10 +58,10 @@ class OcnaruNetworks(NetworkPolicy):
         for head in (*heads, *gated):
             if head not in NETWORKS:
                 raise ConfigurationError(f"Unknown network {head!r}. {nearest(head, NAMES)}")
-        if base not in POLICIES:
+        if base_policy not in POLICIES:
             raise ConfigurationError(
-                f"The base policy of these networks is of the family strategic, not {base!r}."
-                f" {nearest(base, POLICIES)}"
+                f"The base policy of these networks is of the family strategic, not {base_policy!r}."
+                f" {nearest(base_policy, POLICIES)}"
             )
         if features not in (None, _digest()):
             raise FormatError(
@@ -69,7 +69,7 @@ class OcnaruNetworks(NetworkPolicy):
             )
         self.heads = tuple(head for head in NAMES if head in heads)
         self.gated = tuple(head for head in NAMES if head in gated)
-        self.base = base
+        self.base_policy = base_policy
         self.rules = dict(rules or {})
         self.temperature = float(temperature)
         super().__init__(
@@ -82,7 +82,7 @@ class OcnaruNetworks(NetworkPolicy):
         weights = layout.pack_all(ARCHITECTURES, layout.zeros(ARCHITECTURES) | self._arrays)
         return np.concatenate(
             [
-                POLICIES[self.base]().params,
+                POLICIES[self.base_policy]().params,
                 plays,
                 gates,
                 [self.temperature],
@@ -94,7 +94,7 @@ class OcnaruNetworks(NetworkPolicy):
         """The arguments of the constructor, as JSON values."""
         return {
             "heads": list(self.heads),
-            "base": self.base,
+            "base_policy": self.base_policy,
             "gated": list(self.gated),
             "temperature": self.temperature,
             "rules": self.rules,
