@@ -60,7 +60,7 @@ class OcnaruNetworks(NetworkPolicy):
                 raise ConfigurationError(f"Unknown network {head!r}. {nearest(head, NAMES)}")
         if base_policy not in POLICIES:
             raise ConfigurationError(
-                f"The base policy of these networks is of the family strategic, not {base_policy!r}."
+                f"The base policy must be of the family strategic, not {base_policy!r}."
                 f" {nearest(base_policy, POLICIES)}"
             )
         if features not in (None, _digest()):
