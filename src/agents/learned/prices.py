@@ -15,6 +15,7 @@ import numpy as np
 from agents.players.expert import bargainer
 from agents.players.expert.bargaining import least_price
 from agents.players.expert.parameters import Expert
+from agents.players.expert.trading import Trade
 from agents.players.vocabulary.reading import total_price
 from monopoly_env.engine.mortgage import transfer_fees
 from monopoly_env.facts.board import ALL_LOTS
@@ -103,7 +104,7 @@ def _limit(game: Game, maker: int, partner: int, ask: int, give: int, model: Row
     """The same for any parameters of `expert`."""
     least = float(transfer_fees(game, give & ALL_LOTS) - int(game.cash[partner]))
     most = float(int(game.cash[maker]) - transfer_fees(game, ask & ALL_LOTS))
-    return float(least_price(game, maker, partner, ask, give, least, most, model))
+    return float(least_price(game, Trade(maker, partner, ask, give), least, most, model))
 
 
 @kernel

@@ -17,10 +17,10 @@ import numpy as np
 
 from agents.players.vocabulary import groups, habits, offers, reading
 from agents.players.vocabulary.memory import memory_slots
-from agents.players.vocabulary.parameters import Parameters, family, parameter
-from agents.players.vocabulary.reading import NO_LOT, asked_lot, cheapest, price
+from agents.players.vocabulary.parameters import Parameters, named, parameter
+from agents.players.vocabulary.reading import NO_LOT, asked_lot, price
 from agents.players.vocabulary.skeleton import decide
-from monopoly_env.actions import A_BUILD, A_BUY, A_MORTGAGE, A_TURN, A_UNMORTGAGE
+from monopoly_env.actions import A_BUY, A_TURN
 from monopoly_env.engine import building, mortgage, players
 from monopoly_env.engine.sets import each, has, lowest, size
 from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, RAILROADS
@@ -31,7 +31,7 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
 @dataclass(frozen=True)
 class Algorithmic(Parameters):
-    """Parameters of the policy, with the reason for each value."""
+    """Parameters of the policy."""
 
     reserve: float = parameter(200, 0, 2000, "dollars")
     """kept when buying and building: one pass of GO, or the rent of a street with two houses"""
@@ -67,13 +67,9 @@ SLOT: Final = memory_slots("next_offer")  # the first turn in which it may make 
 @kernel
 def worth_of(game: Game, seat: int, lot: int, params: Row) -> float:
     """What a lot is worth to its owner `seat`, in dollars."""
-    value = float(price(game, lot))
-    if groups.completes(game, seat, lot):
-        value *= params[AT.completes]
-    elif groups.blocks(game, seat, lot):
-        value *= params[AT.blocks]
-    elif groups.started(game, seat, lot):
-        value *= params[AT.started]
+    value = float(price(game, lot)) * groups.weight(
+        game, seat, lot, params[AT.completes], params[AT.blocks], params[AT.started]
+    )
     if has(game.mortgaged, lot):
         value -= mortgage.lifting_cost(game, lot)
     return value
@@ -99,10 +95,8 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     if reading.may_buy(game):
         wanted = cash - cost >= params[AT.reserve] or needed or groups.blocks(game, seat, lot)
         return A_BUY + 1 if wanted else A_BUY
-    if needed:  # worth mortgaging lots outside complete groups for, if that raises enough
-        lots = habits.spare_lots(game, seat)
-        if cash + players.mortgage_values(game, lots) >= cost:
-            return A_MORTGAGE + cheapest(game, lots)
+    if needed:  # worth mortgaging lots outside complete groups for
+        return habits.pawn_cheapest(game, seat, habits.spare_lots(game, seat), cost)
     return A_BUY
 
 
@@ -133,17 +127,13 @@ def _lifts(game: Game, seat: int, params: Row, memory: Row) -> bool:
 @kernel
 def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
     mortgaged = reading.liftable(game)
-    if mortgaged:
-        lot = habits.lift_first(game, seat, mortgaged)
-        kept = params[AT.reserve] if groups.completes(game, seat, lot) else params[AT.rich]
-        if int(game.cash[seat]) - mortgage.lifting_cost(game, lot) >= kept:
-            return A_UNMORTGAGE + lot
-    streets = reading.buildable(game)
-    if streets:
-        street = habits.best_building(game, streets, int(game.cash[seat]) - params[AT.reserve])
-        if street != NO_LOT:
-            return A_BUILD + street
-    return offer(game, seat, params, memory) if may_offer(game, seat, memory) else A_TURN
+    action = habits.lift(game, seat, mortgaged, params[AT.reserve], params[AT.rich])
+    if action == A_TURN:
+        funds = int(game.cash[seat]) - params[AT.reserve]
+        action = habits.build_best(game, reading.buildable(game), funds)
+    if action == A_TURN and may_offer(game, seat, memory):
+        return offer(game, seat, params, memory)
+    return action
 
 
 # --- offers ---------------------------------------------------------------------------------------
@@ -210,25 +200,16 @@ def _fair_cash(game: Game, seat: int, partner: int, ask: int, give: int, params:
 def _accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
     proposer = int(game.offer_from)
     received, given = 0.0, 0.0
-    lots = int(game.offer_give) & ALL_LOTS
-    for lot in each(lots):
+    for lot in each(int(game.offer_give) & ALL_LOTS):
         received += worth_of(game, seat, lot, params)
-    lots = int(game.offer_ask) & ALL_LOTS
-    for lot in each(lots):
+    for lot in each(int(game.offer_ask) & ALL_LOTS):
         given += loss_of(game, seat, proposer, lot, params)
     return suits(game, received, given, params)
 
 
 @kernel
 def suits(game: Game, received: float, given: float, params: Row) -> bool:
-    """Whether an offer brings the margin and leaves half the reserve in cash.
-
-    Args:
-        game: It waits for a reply.
-        received: Worth of the lots that are offered (dollars).
-        given: Worth of the lots that are asked for.
-        params: The policy's parameters.
-    """
+    """Whether an offer of lots of these worths (dollars) brings the margin and leaves cash."""
     seat, fine = int(game.player), int(game.rules.jail_fine)  # a jail card saves the fine
     received += fine * size(int(game.offer_give) & ~ALL_LOTS)
     given += fine * size(int(game.offer_ask) & ~ALL_LOTS)
@@ -252,4 +233,4 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     return answer(game, params, memory)
 
 
-POLICIES: Final = {"algorithmic": family("algorithmic", _play, Algorithmic)}
+POLICIES: Final = named(_play, Algorithmic, {"algorithmic": {}})

@@ -14,19 +14,19 @@ from typing import Any, Final
 from agents.players import expert, strategic
 from agents.players.expert.parameters import Expert
 from agents.players.strategic.parameters import Strategic
-from agents.players.vocabulary.parameters import Parameters, family
-from monopoly_env.policy.protocol import CompiledPolicy, PolicyKernel
+from agents.players.vocabulary.parameters import ScriptedPolicy, named
 
 # By preset
 NUMBERS: Final[dict[str, dict[str, Any]]] = json.loads(
-    (Path(__file__).parent / "evolved.json").read_text()
+    Path(__file__).with_name("evolved.json").read_text()
 )
-_FAMILIES: Final[dict[str, tuple[PolicyKernel, type[Parameters]]]] = {
-    "expert": (expert.POLICIES["expert"]().kernel, Expert),
-    "strategic": (strategic.POLICIES["strategic"]().kernel, Strategic),
-}
 
-POLICIES: Final[dict[str, Callable[..., CompiledPolicy]]] = {
-    name: family(name, *_FAMILIES[name.split("/")[0]], **numbers)
-    for name, numbers in NUMBERS.items()
+
+def _of(family: str) -> dict[str, dict[str, Any]]:
+    return {name: numbers for name, numbers in NUMBERS.items() if name.startswith(f"{family}/")}
+
+
+POLICIES: Final[dict[str, Callable[..., ScriptedPolicy]]] = {
+    **named(expert.POLICIES["expert"]().kernel, Expert, _of("expert")),
+    **named(strategic.POLICIES["strategic"]().kernel, Strategic, _of("strategic")),
 }

@@ -36,7 +36,7 @@ import numpy as np
 
 from agents.players.vocabulary import groups, habits, offers, reading
 from agents.players.vocabulary.memory import memory_slots
-from agents.players.vocabulary.parameters import Parameters, family, parameter, switch
+from agents.players.vocabulary.parameters import Parameters, named, parameter, switch
 from agents.players.vocabulary.reading import NO_LOT, asked_lot, cheapest, price
 from agents.players.vocabulary.skeleton import decide
 from monopoly_env.actions import A_BID, A_BUILD, A_BUY, A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
@@ -117,10 +117,7 @@ _FAVOURITES: Final = (
 _PURSES: Final = (0.7, 0.6)  # of a buyer's cash, asked by `aggressive` if the rest exceeds a salary
 # [edition, place] -> lot: mortgages are lifted in alphabetical order
 _ALPHABET: Final = np.array(
-    [
-        sorted(range(board.NUM_LOTS), key=board.LOT_NAME[edition].__getitem__)
-        for edition in range(board.NUM_EDITIONS)
-    ]
+    [sorted(range(board.NUM_LOTS), key=names.__getitem__) for names in board.LOT_NAME]
 )
 _ANY_PRICE: Final = 1 << 30  # dollars
 
@@ -149,12 +146,11 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
             return A_BUY + 1
         return A_BUY
     if needed:  # one lot must bring the whole price: their programs hardly ever find one
-        lots = reading.mortgageable(game)
-        while lots:
-            other = cheapest(game, lots)
+        lots, pays = reading.mortgageable(game), 0
+        for other in each(lots):
             if board.MORTGAGE[game.rules.board, other] >= cost:
-                return A_MORTGAGE + other
-            lots &= ~(1 << other)
+                pays |= 1 << other
+        return A_MORTGAGE + cheapest(game, pays) if pays else A_BUY
     return A_BUY
 
 
@@ -240,12 +236,9 @@ def _lift(game: Game, seat: int, params: Row) -> int:
     """Lift the first mortgage, in alphabetical order, that leaves a salary."""
     lots = reading.liftable(game)
     if lots and game.cash[seat] > params[AT.salary]:
-        for place in range(board.NUM_LOTS):
-            lot = int(_ALPHABET[game.rules.board, place])
-            if (
-                has(lots, lot)
-                and int(game.cash[seat]) - mortgage.lifting_cost(game, lot) >= params[AT.salary]
-            ):
+        for lot in _ALPHABET[game.rules.board]:
+            left = int(game.cash[seat]) - mortgage.lifting_cost(game, lot)
+            if has(lots, lot) and left >= params[AT.salary]:
                 return A_UNMORTGAGE + lot
     return A_TURN
 
@@ -253,15 +246,11 @@ def _lift(game: Game, seat: int, params: Row) -> int:
 @kernel
 def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
     """The cheapest lot if mortgages suffice; else lots outside complete groups; else groups."""
-    lots = reading.mortgageable(game)
-    singles = habits.spare_lots(game, seat)
-    if lots and int(game.cash[seat]) + players.mortgage_values(game, lots) >= reading.amount_due(
-        game
-    ):
-        return A_MORTGAGE + cheapest(game, lots)
-    if singles:
-        return A_MORTGAGE + cheapest(game, singles)
-    streets = reading.sellable(game)
+    lots, streets = reading.mortgageable(game), reading.sellable(game)
+    raised = int(game.cash[seat]) + players.mortgage_values(game, lots)
+    first = lots if raised >= reading.amount_due(game) else habits.spare_lots(game, seat)
+    if first:
+        return A_MORTGAGE + cheapest(game, first)
     if lots | streets == 0:
         return A_TURN
     lot = cheapest(game, lots | streets)
@@ -298,14 +287,8 @@ def _propose(game: Game, seat: int, params: Row, memory: Row) -> int:
         if (ask != NO_LOT or give != NO_LOT) and _is_possible(game, seat, ask, give, cash, params):
             memory[SLOT.asked] = asked | 1 << partner
             cash = 0 if game.rules.trade == offers.ONE_FOR_ONE else cash
-            return offers.begin(
-                game,
-                partner,
-                0 if ask == NO_LOT else 1 << ask,
-                0 if give == NO_LOT else 1 << give,
-                cash,
-                memory,
-            )
+            asks, gives = 0 if ask == NO_LOT else 1 << ask, 0 if give == NO_LOT else 1 << give
+            return offers.begin(game, partner, asks, gives, cash, memory)
     memory[SLOT.asked] = -1
     return A_TURN
 
@@ -319,9 +302,8 @@ def _kinds_of_offer(game: Game, seat: int, params: Row) -> tuple[bool, bool, boo
             ask = _request(game, seat, partner, params)
             sells = sells or _sale(game, seat, partner, NO_LOT, params) != NO_LOT
             requests = requests or ask != NO_LOT
-            exchanges = exchanges or (
-                ask != NO_LOT and _sale(game, seat, partner, ask, params) != NO_LOT
-            )
+            if ask != NO_LOT and not exchanges:
+                exchanges = _sale(game, seat, partner, ask, params) != NO_LOT
     return sells, requests, exchanges
 
 
@@ -338,10 +320,8 @@ def _sale(game: Game, seat: int, partner: int, ask: int, params: Row) -> int:
         if size(missing) != 1 or missing & mine == 0 or (ask != NO_LOT and has(members, ask)):
             continue
         lot = lowest(missing)
-        affordable = (
-            game.rules.trade == offers.ONE_FOR_ONE
-            or params[AT.markup] * price(game, lot) <= game.cash[partner]
-        )
+        free = game.rules.trade == offers.ONE_FOR_ONE
+        affordable = free or params[AT.markup] * price(game, lot) <= game.cash[partner]
         if affordable and price(game, lot) > most:
             best, most = lot, price(game, lot)
     return best
@@ -371,12 +351,9 @@ def _request(game: Game, seat: int, partner: int, params: Row) -> int:
 def _requests_wanted(mine: int, params: Row) -> bool:
     """Whether wanted lots are requested even if they complete nothing."""
     wanted = _wanted(params)
-    if wanted == 0:
-        return False
     streets = wanted & ~_RAILROAD_LOTS
-    return mine & _RAILROAD_LOTS != 0 or (
-        params[AT.wants_groups] != 0 and mine & streets != streets
-    )
+    incomplete = params[AT.wants_groups] != 0 and mine & streets != streets
+    return wanted != 0 and (mine & _RAILROAD_LOTS != 0 or incomplete)
 
 
 @kernel
@@ -403,11 +380,10 @@ def _is_possible(game: Game, seat: int, ask: int, give: int, cash: int, params: 
     """Whether rules and cash allow an offer: a request alone must leave half a salary."""
     if game.rules.trade != offers.OFFICIAL and (ask == NO_LOT or give == NO_LOT):
         return False
+    left = int(game.cash[seat]) - cash
     if give == NO_LOT:
-        return int(game.cash[seat]) - cash > params[AT.floor]
-    return int(game.cash[seat]) - cash >= (
-        params[AT.floor] if params[AT.guarded] and cash > 0 else 0
-    )
+        return left > params[AT.floor]
+    return left >= (params[AT.floor] if params[AT.guarded] and cash > 0 else 0)
 
 
 @kernel
@@ -421,10 +397,7 @@ def _accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
         return False
     if params[AT.refuses_utilities] and received & _UTILITY_LOTS:
         return False
-    lots = int(game.lots[seat])
-    gain = groups.count_complete(lots & ~given | received & board.ALL_LOTS) - groups.count_complete(
-        lots
-    )
+    gain = _groups_gained(int(game.lots[seat]), received, given)
     if gain < 0:
         return False
     worth = _list_worth(game, received) - _list_worth(game, given) + cash
@@ -442,20 +415,23 @@ def _passes_guard(game: Game, gain: int, worth: int, left: int, params: Row) -> 
         return False
     if gain > 0:
         return True
-    given = int(game.offer_ask) & board.ALL_LOTS
-    theirs = int(game.lots[game.offer_from])
-    completed = groups.count_complete(
-        theirs & ~int(game.offer_give) | given
-    ) - groups.count_complete(theirs)
+    given, theirs = int(game.offer_ask), int(game.lots[game.offer_from])
+    completed = _groups_gained(theirs, given, int(game.offer_give))
     return worth >= 0 and completed <= 0 and given & _wanted(params) == 0
+
+
+@kernel
+def _groups_gained(lots: int, received: int, given: int) -> int:
+    """How many more complete groups the owner of some lots has after an exchange of goods."""
+    after = lots & ~given | received & board.ALL_LOTS
+    return groups.count_complete(after) - groups.count_complete(lots)
 
 
 @kernel
 def _list_worth(game: Game, goods: int) -> int:
     """Printed prices of lots; a jail card counts as the fine."""
-    return int(game.rules.jail_fine) * size(goods & ~board.ALL_LOTS) + reading.total_price(
-        game, goods & board.ALL_LOTS
-    )
+    cards = int(game.rules.jail_fine) * size(goods & ~board.ALL_LOTS)
+    return cards + reading.total_price(game, goods & board.ALL_LOTS)
 
 
 @kernel
@@ -476,16 +452,9 @@ _TASTES: Final[dict[str, dict[str, bool | int]]] = {
     "fp/a": {},
     "fp/b": {"wants_dark_blue": True, "wants_railroads": True, "refuses_utilities": True},
     "fp/c": {
-        "wants_light_blue": True,
-        "wants_orange": True,
-        "wants_railroads": True,
-        "wants_groups": True,
-        "most_houses": 3,
+        "wants_light_blue": True, "wants_orange": True, "wants_railroads": True,
+        "wants_groups": True, "most_houses": 3,
     },
-}
-POLICIES: Final = {
-    name: family(name, _play, FixedPolicy, **taste) for name, taste in _TASTES.items()
-} | {
-    f"{name}/guarded": family(f"{name}/guarded", _play, FixedPolicy, guarded=True, **taste)
-    for name, taste in _TASTES.items()
-}
+}  # fmt: skip
+_GUARDED: Final = {f"{name}/guarded": taste | {"guarded": True} for name, taste in _TASTES.items()}
+POLICIES: Final = named(_play, FixedPolicy, _TASTES | _GUARDED)

@@ -2,8 +2,7 @@
 
 With the rest it buys every lot it lands on, lifts mortgages, and builds where a dollar adds the
 most rent. It never bids, never makes or accepts an offer, and stays in jail until it must leave.
-The published simulator says no more about this player; it pays debts like the other families here,
-by giving up what is missed least.
+The published simulator says no more; debts are paid by giving up what is missed least.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from agents.players.vocabulary import habits, reading
-from agents.players.vocabulary.parameters import Parameters, family, parameter
-from agents.players.vocabulary.reading import NO_LOT, asked_lot, cheapest, price, worst_rent
+from agents.players.vocabulary.parameters import Parameters, named, parameter
+from agents.players.vocabulary.reading import asked_lot, cheapest, price, worst_rent
 from agents.players.vocabulary.skeleton import decide
-from monopoly_env.actions import A_BUILD, A_BUY, A_TURN, A_UNMORTGAGE
+from monopoly_env.actions import A_BUY, A_TURN, A_UNMORTGAGE
 from monopoly_env.engine import mortgage
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
@@ -24,7 +23,7 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
 @dataclass(frozen=True)
 class Friedman(Parameters):
-    """Parameters of the policy, with the reason for each value."""
+    """Parameters of the policy."""
 
     reserve: float = parameter(200, 0, 2000, "dollars")
     """kept while nobody has built: as much as one pass of GO brings"""
@@ -53,11 +52,7 @@ def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
         lot = cheapest(game, mortgaged)
         if mortgage.lifting_cost(game, lot) <= funds:
             return A_UNMORTGAGE + lot
-    if streets:
-        street = habits.best_building(game, streets, funds)
-        if street != NO_LOT:
-            return A_BUILD + street
-    return A_TURN
+    return habits.build_best(game, streets, funds)
 
 
 @kernel
@@ -77,4 +72,4 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     return decide(game, params, memory, window=_window, buy=_buy, lifts=_lifts)
 
 
-POLICIES: Final = {"friedman": family("friedman", _play, Friedman)}
+POLICIES: Final = named(_play, Friedman, {"friedman": {}})

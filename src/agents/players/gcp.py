@@ -29,7 +29,7 @@ from typing import Final
 
 from agents.players.vocabulary import groups, habits, offers, reading
 from agents.players.vocabulary.memory import memory_slots
-from agents.players.vocabulary.parameters import Parameters, family, parameter
+from agents.players.vocabulary.parameters import Parameters, named, parameter
 from agents.players.vocabulary.reading import NO_LOT, asked_lot, cheapest, price
 from agents.players.vocabulary.skeleton import decide
 from monopoly_env.actions import A_BUILD, A_BUY, A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
@@ -45,7 +45,7 @@ _ALL_GROUPS: Final = (1 << board.NUM_GROUPS) - 1
 
 @dataclass(frozen=True)
 class Gcp(Parameters):
-    """Parameters of the policy, with the reason for each value."""
+    """Parameters of the policy."""
 
     kept: float = parameter(200, 0, 2000, "dollars")
     """kept when buying, building, lifting mortgages and paying in a trade: one pass of GO"""
@@ -82,10 +82,9 @@ def _ignores(lot: int, params: Row) -> bool:
 @kernel
 def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     lot = asked_lot(game)
-    affordable = (
-        reading.may_buy(game) and int(game.cash[seat]) - price(game, lot) >= params[AT.kept]
-    )
-    return A_BUY + 1 if affordable and not _ignores(lot, params) else A_BUY
+    left = int(game.cash[seat]) - price(game, lot)
+    wanted = reading.may_buy(game) and left >= params[AT.kept] and not _ignores(lot, params)
+    return A_BUY + 1 if wanted else A_BUY
 
 
 @kernel
@@ -114,9 +113,7 @@ def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
             return action
     funds = int(game.cash[seat]) - params[AT.kept]
     lots = reading.liftable(game)
-    while lots and funds > 0:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         if mortgage.lifting_cost(game, lot) <= funds:
             return A_UNMORTGAGE + lot
     streets = reading.buildable(game)
@@ -144,12 +141,11 @@ def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
     streets = reading.sellable(game)
     if streets:
         houses = 0
-        for street in range(board.NUM_STREETS):
-            if has(streets, street) and game.level[street] < board.HOTEL:
+        for street in each(streets):
+            if game.level[street] < board.HOTEL:
                 houses |= 1 << street
-        return A_SELL + _sale(
-            game, houses or streets, reading.amount_due(game) - int(game.cash[seat])
-        )
+        missing = reading.amount_due(game) - int(game.cash[seat])
+        return A_SELL + _sale(game, houses or streets, missing)
     lots = reading.mortgageable(game)
     return A_MORTGAGE + cheapest(game, lots) if lots else A_TURN
 
@@ -159,9 +155,8 @@ def _sale(game: Game, streets: int, missing: int) -> int:
     """The street whose building brings the least that is enough, or the most if none is."""
     best, best_sum, whole = NO_LOT, 0, game.rules.even_build == building.WHOLE_GROUP
     for street in each(streets):
-        brings = building.refund(game, street, int(game.rules.sell_ratio)) * (
-            board.GROUP_SIZE[board.GROUP_OF[street]] if whole else 1
-        )
+        count = board.GROUP_SIZE[board.GROUP_OF[street]] if whole else 1
+        brings = building.refund(game, street, int(game.rules.sell_ratio)) * count
         nearer = brings < best_sum if best_sum >= missing else brings > best_sum
         if best == NO_LOT or (nearer and (brings >= missing or best_sum < missing)):
             best, best_sum = street, brings
@@ -209,11 +204,9 @@ def _is_fair(given: int, taken: int, params: Row) -> bool:
 def _dearest(game: Game, lots: int) -> int:
     """The dearest of a set of lots, as a set; empty if the set is."""
     best = 0
-    while lots:
-        lot = lots & -lots
-        lots &= lots - 1
-        if best == 0 or price(game, lowest(lot)) > price(game, lowest(best)):
-            best = lot
+    for lot in each(lots):
+        if best == 0 or price(game, lot) > price(game, lowest(best)):
+            best = 1 << lot
     return best
 
 
@@ -244,19 +237,16 @@ def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Begin the next trade that both players would want, or go on."""
     for offset in range(1, int(game.num_players)):
         partner = (seat + offset) % int(game.num_players)
-        if game.turns < memory[SLOT.next_offer + partner] or not offers.may_offer_to(
-            game, seat, partner
-        ):
+        due = game.turns >= memory[SLOT.next_offer + partner]
+        if not due or not offers.may_offer_to(game, seat, partner):
             continue
         lots = _trade_with(game, seat, partner, params)
         if lots == 0:
             continue
         give, take = lots & int(game.lots[seat]), lots & int(game.lots[partner])
-        cash = (
-            0
-            if game.rules.trade == offers.ONE_FOR_ONE
-            else reading.total_price(game, take) - reading.total_price(game, give)
-        )
+        cash = reading.total_price(game, take) - reading.total_price(game, give)
+        if game.rules.trade == offers.ONE_FOR_ONE:
+            cash = 0
         payer = seat if cash > 0 else partner
         fees = mortgage.transfer_fees(game, take if payer == seat else give)
         if cash == 0 or int(game.cash[payer]) - abs(cash) - fees >= params[AT.kept]:
@@ -296,4 +286,4 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     return decide(game, params, memory, _window, _buy, _bid, _leaves, _accepts, _debt, _lifts)
 
 
-POLICIES: Final = {"gcp": family("gcp", _play, Gcp)}
+POLICIES: Final = named(_play, Gcp, {"gcp": {}})

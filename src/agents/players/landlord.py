@@ -1,8 +1,7 @@
 """`landlord/*`: four temperaments of a player that keeps a reserve and prices groups by rent.
 
-The constants are those of landlord-sim's profiles as far as they are known. The description of
-these leaves some out, which are ours and marked so. All four play by one kernel: a profile is a row
-of numbers.
+The constants are those of landlord-sim's profiles as far as they are known; the others are ours and
+marked so.
 
 - *Reserve* R: a base and a share of the worst rent that could fall due. It buys, builds and lifts
   mortgages as long as R is left.
@@ -30,11 +29,11 @@ import numpy as np
 
 from agents.players.vocabulary import groups, habits, offers, reading
 from agents.players.vocabulary.memory import memory_slots
-from agents.players.vocabulary.parameters import Parameters, family, parameter, switch
+from agents.players.vocabulary.parameters import Parameters, named, parameter, switch
 from agents.players.vocabulary.reading import NO_LOT, asked_lot, price
 from agents.players.vocabulary.skeleton import decide
-from monopoly_env.actions import A_BUILD, A_BUY, A_MORTGAGE, A_TURN, A_UNMORTGAGE
-from monopoly_env.engine import building, mortgage, players, rent, trade
+from monopoly_env.actions import A_BUY, A_MORTGAGE, A_TURN
+from monopoly_env.engine import building, players, rent, trade
 from monopoly_env.engine.sets import each, lowest, size
 from monopoly_env.facts import board
 from monopoly_env.game import Game
@@ -161,19 +160,14 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
 def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Bid up to list price times weight, while a part of the reserve is kept."""
     lot, reserve = int(game.auction_lot), _reserve(game, seat, params)
+    cash = int(game.cash[seat])
     if lot >= building.HOUSE_LOT:
-        return habits.bid(
-            game,
-            min(
-                params[AT.scarce] * groups.dearest_house(game, seat), int(game.cash[seat]) - reserve
-            ),
-        )
+        dearest = params[AT.scarce] * groups.dearest_house(game, seat)
+        return habits.bid(game, min(dearest, cash - reserve))
     times = params[AT.unwanted]
     if _wanted(lot, params):
         times = params[AT.bid] * _weight(game, seat, lot, params)
-    return habits.bid(
-        game, min(times * price(game, lot), int(game.cash[seat]) - params[AT.kept] * reserve)
-    )
+    return habits.bid(game, min(times * price(game, lot), cash - params[AT.kept] * reserve))
 
 
 # --- windows of the turn, jail --------------------------------------------------------------------
@@ -188,11 +182,10 @@ def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
     # A mortgage that paid for a house stays.
     mortgaged = reading.liftable(game) & ~int(game.fresh_mortgages)
     if mortgaged:
-        lot = habits.lift_first(game, seat, mortgaged)
-        if int(game.cash[seat]) - mortgage.lifting_cost(game, lot) >= params[AT.lifts] * _reserve(
-            game, seat, params
-        ):
-            return A_UNMORTGAGE + lot
+        kept = params[AT.lifts] * _reserve(game, seat, params)
+        action = habits.lift(game, seat, mortgaged, kept, kept)
+        if action != A_TURN:
+            return action
     searches = memory[SLOT.nothing_found] != game.turns and game.offers[seat] < params[AT.offers]
     if searches and reading.may_trade(game):
         return _offer(game, seat, params, memory)
@@ -211,7 +204,7 @@ def _leaves(game: Game, seat: int, params: Row, memory: Row) -> bool:
 
 @kernel
 def _below(game: Game, streets: int, level: float) -> int:
-    """Those of a set of streets that are below a level."""
+    """The streets of a set that are below a level."""
     found = 0
     for street in each(streets):
         if game.level[street] < level:
@@ -225,13 +218,12 @@ def _build(game: Game, seat: int, reserve: float, params: Row) -> int:
     streets = reading.buildable(game)
     if streets:
         cash = int(game.cash[seat])
-        street = habits.best_building(
-            game, _below(game, streets, params[AT.target]), cash - reserve
-        )
-        if street == NO_LOT:
-            street = habits.best_building(game, streets, cash - params[AT.past_target] * reserve)
-        if street != NO_LOT:
-            return A_BUILD + street
+        low = _below(game, streets, params[AT.target])
+        action = habits.build_best(game, low, cash - reserve)
+        if action == A_TURN:
+            action = habits.build_best(game, streets, cash - params[AT.past_target] * reserve)
+        if action != A_TURN:
+            return action
     lot = _mortgage_for_house(game, seat, reserve, params) if params[AT.leverage] else NO_LOT
     return A_TURN if lot == NO_LOT else A_MORTGAGE + lot
 
@@ -242,9 +234,8 @@ def _mortgage_for_house(game: Game, seat: int, reserve: float, params: Row) -> i
     spare = habits.spare_lots(game, seat)
     if spare == 0:
         return NO_LOT
-    street = habits.best_building(
-        game, _below(game, building.improvable(game, seat), params[AT.target]), np.inf
-    )
+    low = _below(game, building.improvable(game, seat), params[AT.target])
+    street = habits.best_building(game, low, np.inf)
     if street == NO_LOT or building.in_bank(game, building.piece_for(game, street)) == 0:
         return NO_LOT
     missing = building.building_cost(game, street) + reserve - int(game.cash[seat])
@@ -296,9 +287,8 @@ def _worth(game: Game, lots: int, group: int, cash: int, landings: float, params
     house = board.HOUSE_PRICE[game.rules.board, board.GROUP_START[group]]
     cost = float(houses * house * board.GROUP_SIZE[group])
     funded = min(1.0, max(params[AT.funded], cash / cost))
-    return worth + funded * max(
-        0.0, _rents(game, mine, group, houses) * landings - params[AT.houses_cost] * cost
-    )
+    earned = _rents(game, mine, group, houses) * landings - params[AT.houses_cost] * cost
+    return worth + funded * max(0.0, earned)
 
 
 @kernel
@@ -310,9 +300,8 @@ def _gain(game: Game, seat: int, received: int, given: int, params: Row) -> floa
     then = (now & ~given) | (received & board.ALL_LOTS)
     for group in range(len(board.GROUP_LOTS)):
         if (received | given) & board.GROUP_LOTS[group]:
-            gain += _worth(game, then, group, cash, landings, params) - _worth(
-                game, now, group, cash, landings, params
-            )
+            before = _worth(game, now, group, cash, landings, params)
+            gain += _worth(game, then, group, cash, landings, params) - before
     return gain
 
 
@@ -333,10 +322,8 @@ def _fair_cash(game: Game, seat: int, partner: int, mine: float, theirs: float, 
     least = (margin + share * mine - theirs) / (1 + share)
     if least > most:
         return _NO_DEAL
-    # What the payer can spare.
-    least = max(
-        least, min(0.0, params[AT.kept] * _reserve(game, partner, params) - int(game.cash[partner]))
-    )
+    spare = int(game.cash[partner]) - params[AT.kept] * _reserve(game, partner, params)
+    least = max(least, -max(0.0, spare))
     high = int(np.floor(most / _ROUND_TO)) * _ROUND_TO
     low = int(np.ceil(least / _ROUND_TO)) * _ROUND_TO
     if low > high:
@@ -359,15 +346,15 @@ def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
         if missing == 0 or game.turns < memory[SLOT.next_offer + group]:
             continue
         owner = players.owner_of(game, lowest(missing))
-        if (
-            owner < 0
-            or not offers.may_offer_to(game, seat, owner)
-            or missing & ~trade.tradable(game, owner)
-        ):
+        if owner < 0 or not offers.may_offer_to(game, seat, owner):
+            continue
+        if missing & ~trade.tradable(game, owner):
             continue
         for other in range(board.RAILROADS):  # the group itself stands for an offer of cash alone
             swap = 0 if other == group else _lacks(game, owner, other)
-            if (other != group and swap == 0) or swap & ~mine or not _allowed(game, missing, swap):
+            single = size(missing) == 1 and size(swap) == 1
+            allowed = game.rules.trade == offers.OFFICIAL or single
+            if (other != group and swap == 0) or swap & ~mine or not allowed:
                 continue
             gain = _gain(game, seat, missing, swap, params)
             theirs = _gain(game, owner, swap, missing, params)
@@ -387,12 +374,6 @@ def _lacks(game: Game, seat: int, group: int) -> int:
     """What a seat lacks of a group that it owns a part of; nothing if it owns none of the group."""
     missing = board.GROUP_LOTS[group] & ~int(game.lots[seat])
     return 0 if missing == board.GROUP_LOTS[group] else missing
-
-
-@kernel
-def _allowed(game: Game, ask: int, give: int) -> bool:
-    """Whether the rules let these sets of lots be exchanged in one trade."""
-    return game.rules.trade == offers.OFFICIAL or (size(ask) == 1 and size(give) == 1)
 
 
 @kernel
@@ -419,33 +400,19 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     return decide(game, params, memory, _window, _buy, _bid, _leaves, _accepts, lifts=_lifts)
 
 
-_STAYS: Final = 0.0
-_LEAVES: Final = 1e9
-
-POLICIES: Final = {
-    "landlord/balanced": family("landlord/balanced", _play, Landlord),
-    "landlord/aggressive": family(
-        "landlord/aggressive",
-        _play,
-        Landlord,
-        reserve=50,
-        worst=0.15,
-        bid=1.5,
-        jail=_LEAVES,
-        margin=0,
-        rival=0.3,
-    ),
-    "landlord/cautious": family(
-        "landlord/cautious",
-        _play,
-        Landlord,
-        reserve=400,
-        worst=1.0,
-        bid=0.8,
-        jail=_STAYS,
-        margin=150,
-        rival=0.8,
-        leverage=False,
-    ),
-    "landlord/darling": family("landlord/darling", _play, Landlord, utilities=False, target=3),
-}
+_STAYS, _LEAVES = 0.0, 1e9
+POLICIES: Final = named(
+    _play,
+    Landlord,
+    {
+        "landlord/balanced": {},
+        "landlord/aggressive": {
+            "reserve": 50, "worst": 0.15, "bid": 1.5, "jail": _LEAVES, "margin": 0, "rival": 0.3,
+        },
+        "landlord/cautious": {
+            "reserve": 400, "worst": 1.0, "bid": 0.8, "jail": _STAYS, "margin": 150, "rival": 0.8,
+            "leverage": False,
+        },
+        "landlord/darling": {"utilities": False, "target": 3},
+    },
+)  # fmt: skip

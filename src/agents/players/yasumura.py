@@ -65,11 +65,11 @@ import numpy as np
 
 from agents.players.vocabulary import groups, habits, offers, reading
 from agents.players.vocabulary.memory import memory_slots
-from agents.players.vocabulary.parameters import Parameters, family, parameter, switch
-from agents.players.vocabulary.reading import NO_LOT, asked_lot, cheapest, price
+from agents.players.vocabulary.parameters import Parameters, named, parameter, switch
+from agents.players.vocabulary.reading import asked_lot, price
 from agents.players.vocabulary.skeleton import decide
-from monopoly_env.actions import A_BUILD, A_BUY, A_MORTGAGE, A_TURN, A_UNMORTGAGE
-from monopoly_env.engine import building, mortgage, players, trade
+from monopoly_env.actions import A_BUY, A_TURN
+from monopoly_env.engine import building, players, trade
 from monopoly_env.engine.sets import each, lowest, size
 from monopoly_env.facts import board
 from monopoly_env.game import Game
@@ -79,7 +79,7 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
 @dataclass(frozen=True)
 class Yasumura(Parameters):
-    """Parameters of the policy, with the reason for each value."""
+    """Parameters of the policy."""
 
     w1: float = parameter(0.5, 0.01, 1, "share")
     """weight of what the seat owns; the rest is w2, the weight of the rent risk (evolved: 0.725)"""
@@ -129,8 +129,7 @@ _UTILITY_TIMES: Final = 10
 _REST_CASH: Final = 1000  # M of LTG
 _HITS: Final = {
     "brown": 0.24, "light_blue": 0.39, "pink": 0.43, "orange": 0.50, "red": 0.49, "yellow": 0.45,
-    "green": 0.44, "dark_blue": 0.27,
-    "railroad": 0.64, "utility": 0.32,
+    "green": 0.44, "dark_blue": 0.27, "railroad": 0.64, "utility": 0.32,
 }  # fmt: skip
 _HIT: Final = np.array([_HITS[name] for name in board.GROUPS])  # q_g
 _CHANCE: Final = np.array([0, 0, 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]) / 36  # of each sum of two dice
@@ -140,18 +139,10 @@ _CASES: Final[dict[int, dict[tuple[int, int], int]]] = {
     2: {(1, 0): 1, (1, 1): 3, (2, 0): 4},
     3: {(1, 0): 1, (1, 1): 1, (1, 2): 1, (2, 0): 2, (2, 1): 3, (3, 0): 4},
     4: {
-        (1, 0): 1,
-        (1, 1): 1,
-        (1, 2): 1,
-        (1, 3): 1,
-        (2, 0): 2,
-        (2, 1): 2,
-        (2, 2): 3,
-        (3, 0): 2,
-        (3, 1): 3,
-        (4, 0): 4,
+        (1, 0): 1, (1, 1): 1, (1, 2): 1, (1, 3): 1, (2, 0): 2, (2, 1): 2, (2, 2): 3, (3, 0): 2,
+        (3, 1): 3, (4, 0): 4,
     },
-}
+}  # fmt: skip
 _CASE: Final = np.zeros((5, 5, 5), np.int64)  # [size, s, o]
 for _size, _table in _CASES.items():
     for (_s, _o), _number in _table.items():
@@ -185,9 +176,9 @@ def _rent(game: Game, lot: int, houses: int, distance: int) -> int:
 def _hit_rent(game: Game, square: int, lot: int, houses: int) -> float:
     """p(i, l) R(l, n, d): the expected rent of a token's next throw on a lot (dollars)."""
     distance = (board.LOT_SQUARE[game.rules.board, lot] - square) % board.NUM_SQUARES
-    return (
-        _CHANCE[distance] * _rent(game, lot, houses, distance) if distance < len(_CHANCE) else 0.0
-    )
+    if distance >= len(_CHANCE):
+        return 0.0
+    return _CHANCE[distance] * _rent(game, lot, houses, distance)
 
 
 @kernel
@@ -210,15 +201,11 @@ def _next_throw(game: Game, seat: int, group: int, cash: int) -> float:
 @kernel
 def _next_lap(game: Game, seat: int, group: int, cash: int) -> float:
     """MTG(g, M), in dollars."""
-    payers = 0
+    payers, houses = 0, _planned(game, group, cash)
     for other in range(game.num_players):
-        if _pays(game, seat, other):
-            payers += 1
-    return (
-        payers
-        * _HIT[group]
-        * _rent(game, board.GROUP_START[group], _planned(game, group, cash), reading.AVERAGE_THROW)
-    )
+        payers += _pays(game, seat, other)
+    rent = _rent(game, board.GROUP_START[group], houses, reading.AVERAGE_THROW)
+    return payers * _HIT[group] * rent
 
 
 @kernel
@@ -229,9 +216,8 @@ def _value(game: Game, seat: int, group: int, mine: int, others: int, params: Ro
     case = int(_CASE[board.GROUP_SIZE[group], size(own), size(others & members)])
     if case == 0:
         return 0.0
-    counted = (
-        1 << (board.GROUP_START[group] + board.GROUP_SIZE[group] - 1) if params[AT.legacy] else own
-    )
+    last = board.GROUP_START[group] + board.GROUP_SIZE[group] - 1
+    counted = 1 << last if params[AT.legacy] else own
     count, cash = size(counted), int(game.cash[seat])
     value = count * _next_lap(game, seat, group, _REST_CASH)
     for lot in each(counted):
@@ -255,13 +241,11 @@ def utility_gain(game: Game, seat: int, received: int, given: int, params: Row) 
     dollars = 0.0
     for group in range(board.NUM_GROUPS):
         if (came | went) & board.GROUP_LOTS[group]:
-            dollars += _value(
-                game, seat, group, (mine & ~went) | came, (others & ~came) | went, params
-            )
+            after = (mine & ~went) | came, (others & ~came) | went
+            dollars += _value(game, seat, group, after[0], after[1], params)
             dollars -= _value(game, seat, group, mine, others, params)
-    dollars += int(game.rules.jail_fine) * (
-        size(received & ~board.ALL_LOTS) - size(given & ~board.ALL_LOTS)
-    )
+    cards = size(received & ~board.ALL_LOTS) - size(given & ~board.ALL_LOTS)
+    dollars += int(game.rules.jail_fine) * cards
     dollars += reading.lifting_costs(game, went) - reading.lifting_costs(game, came)
     return params[AT.w1] * dollars + (1 - params[AT.w1]) * _risk(game, seat, came)
 
@@ -271,9 +255,8 @@ def _risk(game: Game, seat: int, lots: int) -> float:
     """STL + MTL: the rents without buildings on lots that a seat does not own, in dollars."""
     total, square = 0.0, int(game.position[seat])
     for lot in each(lots):
-        total += _hit_rent(game, square, lot, 0) + _HIT[board.GROUP_OF[lot]] * _rent(
-            game, lot, 0, reading.AVERAGE_THROW
-        )
+        lap = _HIT[board.GROUP_OF[lot]] * _rent(game, lot, 0, reading.AVERAGE_THROW)
+        total += _hit_rent(game, square, lot, 0) + lap
     return total
 
 
@@ -329,13 +312,10 @@ def offer(game: Game, seat: int, params: Row, memory: Row) -> int:
             continue
         wanted = trade.tradable(game, other) & _in_groups_of(int(game.lots[seat])) & board.ALL_LOTS
         offered = mine & _in_groups_of(int(game.lots[other]))
-        while wanted:
-            x = wanted & -wanted
-            wanted &= wanted - 1
-            left = offered if memory[SLOT.next_offer + lowest(x)] <= game.turns else 0
-            while left:
-                y = left & -left
-                left &= left - 1
+        for lot in each(wanted):
+            x, left = 1 << lot, offered if memory[SLOT.next_offer + lot] <= game.turns else 0
+            for given in each(left):
+                y = 1 << given
                 if _agrees(game, seat, other, x, y) and _agrees(game, other, seat, y, x):
                     gain = utility_gain(game, seat, x, y, params)
                     theirs = utility_gain(game, other, y, x, params)
@@ -373,15 +353,10 @@ def _settles(
     game: Game, seat: int, other: int, gain: float, theirs: float, cash: int, params: Row
 ) -> bool:
     """Whether a swap with this payment leaves both players enough gain and cash."""
-    enough = (
-        gain - params[AT.w1] * cash >= params[AT.threshold]
-        and theirs + params[AT.w1] * cash >= params[AT.threshold]
-    )
-    if (
-        not enough
-        or int(game.cash[seat]) <= 2 * cash
-        or int(game.cash[seat]) - cash < minimum_cash(game, seat, params)
-    ):
+    paid, mine = params[AT.w1] * cash, int(game.cash[seat])
+    if gain - paid < params[AT.threshold] or theirs + paid < params[AT.threshold]:
+        return False
+    if mine <= 2 * cash or mine - cash < minimum_cash(game, seat, params):
         return False
     return int(game.cash[other]) + cash >= minimum_cash(game, other, params)
 
@@ -391,9 +366,9 @@ def accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
     """Accept what gains T and meets the rules of agreement."""
     proposer, cash = int(game.offer_from), int(game.offer_cash)
     received, given = int(game.offer_give), int(game.offer_ask)
-    if int(game.cash[seat]) + cash < minimum_cash(game, seat, params) or not _agrees(
-        game, seat, proposer, received, given
-    ):
+    if int(game.cash[seat]) + cash < minimum_cash(game, seat, params):
+        return False
+    if not _agrees(game, seat, proposer, received, given):
         return False
     gain = utility_gain(game, seat, received, given, params)
     return gain + params[AT.w1] * cash >= params[AT.threshold]
@@ -405,18 +380,15 @@ def accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
 @kernel
 def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     lot = asked_lot(game)
-    cost, cash = price(game, lot), int(game.cash[seat])
+    cost, needed = price(game, lot), groups.completes(game, seat, lot)
     if reading.may_buy(game):
-        wanted = (
-            groups.completes(game, seat, lot)
-            or groups.blocks(game, seat, lot)
-            or cash - cost >= minimum_cash(game, seat, params)
-        )
+        left = int(game.cash[seat]) - cost
+        wanted = needed or groups.blocks(game, seat, lot)
+        wanted = wanted or left >= minimum_cash(game, seat, params)
         return A_BUY + 1 if wanted else A_BUY
-    if groups.completes(game, seat, lot):  # worth mortgaging other lots for
+    if needed:  # worth mortgaging other lots for
         spare = habits.spare_lots(game, seat) & ~board.GROUP_LOTS[board.GROUP_OF[lot]]
-        if spare and cash + players.mortgage_values(game, spare) >= cost:
-            return A_MORTGAGE + cheapest(game, spare)
+        return habits.pawn_cheapest(game, seat, spare, cost)
     return A_BUY
 
 
@@ -435,17 +407,11 @@ def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
     lot = int(game.auction_lot)
     if lot >= building.HOUSE_LOT:
         return habits.bid(game, piece_limit(game, seat, params))
-    least = minimum_cash(game, seat, params)
-    times = 1.0
-    if groups.completes(game, seat, lot):
-        times = params[AT.completes]
-    elif groups.blocks(game, seat, lot):
-        times = params[AT.blocks]
-    elif groups.started(game, seat, lot):
-        times = params[AT.starts]
-    return habits.bid(
-        game, min(times * price(game, lot), int(game.cash[seat]) - params[AT.kept] * least)
+    funds = int(game.cash[seat]) - params[AT.kept] * minimum_cash(game, seat, params)
+    times = groups.weight(
+        game, seat, lot, params[AT.completes], params[AT.blocks], params[AT.starts]
     )
+    return habits.bid(game, min(times * price(game, lot), funds))
 
 
 @kernel
@@ -459,14 +425,11 @@ def manage(game: Game, seat: int, params: Row, memory: Row) -> int:
     streets, mortgaged = reading.buildable(game), reading.liftable(game)
     if streets or mortgaged:
         least, cash = minimum_cash(game, seat, params), int(game.cash[seat])
-        street = habits.best_building(game, streets, cash - params[AT.built] * least)
-        if street != NO_LOT:
-            return A_BUILD + street
-        if mortgaged:
-            lot = habits.lift_first(game, seat, mortgaged)
-            kept = least * (1.0 if groups.completes(game, seat, lot) else params[AT.rich])
-            if cash - mortgage.lifting_cost(game, lot) >= kept:
-                return A_UNMORTGAGE + lot
+        action = habits.build_best(game, streets, cash - params[AT.built] * least)
+        if action == A_TURN:
+            action = habits.lift(game, seat, mortgaged, least, least * params[AT.rich])
+        if action != A_TURN:
+            return action
     if reading.may_trade(game) and memory[SLOT.nothing_found] != game.turns:
         return offer(game, seat, params, memory)
     return A_TURN
@@ -484,4 +447,4 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     return decide(game, params, memory, manage, _buy, _bid, _leaves, accepts, lifts=lifts)
 
 
-POLICIES: Final = {"yasumura": family("yasumura", _play, Yasumura)}
+POLICIES: Final = named(_play, Yasumura, {"yasumura": {}})

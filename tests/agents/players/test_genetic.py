@@ -473,7 +473,7 @@ def test_every_kind_explains_itself(name: str) -> None:
     import matplotlib.pyplot
 
     told = explain(agents.make(f"genetic/{name}"))
-    assert len(told.to_pandas()) == len(told.lots) == told.table().row_count
+    assert len(told.to_pandas()) == len(told.lots)
     assert [rule.name for rule in told.rules] == list(genetic.explanation.RULES)
     figure = told.plot()
     panels = figure.get_axes()
@@ -522,12 +522,6 @@ def test_the_best_of_each_kind_come_with_the_library() -> None:
         assert isinstance(policy, GeneticPolicy)
         assert policy.name == name == f"genetic/{policy.genome_kind.name}/best"
         assert policy.genome_kind.fault(policy.params) == ""
-    genomes = {
-        name: genetic.KINDS[name].random(1, np.random.default_rng(0))[0] for name in ("sga", "tga")
-    }
-    found = shipped.unpack(shipped.pack(genomes))
-    assert found["sga"].tolist() == genomes["sga"].tolist()
-    assert np.abs(found["tga"] - genomes["tga"]).max() < 2**-11
     assert shipped.FILE.stat().st_size < 12_000
 
 

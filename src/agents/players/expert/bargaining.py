@@ -1,4 +1,4 @@
-"""Bargaining: the price that a partner just agrees to, where a model of the partner is known.
+"""Bargaining: the price at which a partner just agrees, where a model of the partner is known.
 
 The parent finds out which goods should change hands and guesses a price. A partner of a kind that
 was met in training can be modelled: asking the model finds the partner's limit. An offer is made
@@ -15,7 +15,7 @@ import numpy as np
 
 from agents.players.expert import trading
 from agents.players.expert.parameters import AT
-from agents.players.expert.trading import SLOT
+from agents.players.expert.trading import SLOT, Trade
 from agents.players.expert.values import fill_strengths, turns_left
 from agents.players.vocabulary import offers
 from agents.players.vocabulary.memory import memory_slots
@@ -48,25 +48,18 @@ def bargain(game: Game, base: int, params: Row, model: Row, memory: Row) -> int:
         base: The parent's answer.
         params: The parent's parameters.
         model: The partners'.
-        memory: The parent's, after its answer; the price of an offer that it has planned is
-            replaced.
-
-    Returns:
-        The parent's answer, or a counter-offer.
+        memory: The parent's, after its answer; the price of a planned offer is replaced.
     """
     seat = int(game.player)
     _note_outcome(game, seat, memory)
     if game.rules.trade == _BARTER:
         return base
+    failed, maker = int(memory[SLOT.failed]), int(game.offer_from)
     if A_TRADE <= base < A_ASK:
         partner = (seat + base - A_TRADE + 1) % int(game.num_players)
-        if not has(int(memory[SLOT.failed]), partner):
+        if not has(failed, partner):
             _press(game, seat, partner, params, model, memory)
-    elif (
-        game.decision == agenda.REPLY
-        and trading.may_counter(game)
-        and not has(int(memory[SLOT.failed]), int(game.offer_from))
-    ):
+    elif game.decision == agenda.REPLY and trading.may_counter(game) and not has(failed, maker):
         return _counter(game, seat, base, params, model, memory)
     return base
 
@@ -76,20 +69,16 @@ def _note_outcome(game: Game, seat: int, memory: Row) -> None:
     """Note a partner that refused what the model accepts."""
     partner = int(memory[_SLOT.partner]) - 1
     if partner >= 0 and not agenda.ASK <= game.decision <= agenda.CASH:  # it has been answered
-        if not trading.was_taken(
-            game, seat, partner, int(memory[_SLOT.ask]), int(memory[_SLOT.give])
-        ):
+        ask, give = int(memory[_SLOT.ask]), int(memory[_SLOT.give])
+        if not trading.was_taken(game, seat, partner, ask, give):
             memory[SLOT.failed] = int(memory[SLOT.failed]) | 1 << partner
         memory[_SLOT.partner] = 0
 
 
 class _Terms(NamedTuple):
-    """What is to change hands between two players, and what the partner wants for it."""
+    """A trade that may be offered, and the prices that the partner wants for it."""
 
-    seat: int  # the player that offers
-    partner: int  # the player that is asked
-    ask: int  # goods asked for, a bit each
-    give: int  # goods given, a bit each
+    deal: Trade  # from the side of the player that offers
     limit: float  # the fewest dollars that the partner accepts by the model, or infinite
     simple: float  # the fewest dollars that it accepts if it goes by list prices
     unsure: float  # the uncertainty of `simple`, in dollars
@@ -98,40 +87,30 @@ class _Terms(NamedTuple):
 
 
 @kernel
-def _terms(
-    game: Game, seat: int, partner: int, ask: int, give: int, params: Row, model: Row, memory: Row
-) -> _Terms:
+def _terms(game: Game, deal: Trade, params: Row, model: Row, memory: Row) -> _Terms:
     """The terms of a trade; the present strengths are written to memory."""
     turns = turns_left(game, params)
     total = fill_strengths(game, turns, params, memory[SLOT.strengths :])
-    lots, theirs = ask & ALL_LOTS, give & ALL_LOTS
-    low, high = trading.price_range(
-        game,
-        seat,
-        partner,
-        ask,
-        give,
-        float(transfer_fees(game, lots)),
-        float(transfer_fees(game, theirs)),
-        params,
-    )
-    wanted = trading.list_value(game, partner, seat, lots, params)[1]
-    paid = trading.list_value(game, seat, partner, theirs, params)[0]
-    simple, unsure = trading.simple_limit(wanted, paid, partner, params, memory)
-    limit = least_price(game, seat, partner, ask, give, np.ceil(low), np.floor(high), model)
-    return _Terms(seat, partner, ask, give, limit, simple, unsure, turns, total)
+    get, give = deal.get & ALL_LOTS, deal.give & ALL_LOTS
+    fees, their_fees = float(transfer_fees(game, get)), float(transfer_fees(game, give))
+    low, high = trading.price_range(game, deal, fees, their_fees, params)
+    wanted = trading.list_value(game, deal.partner, deal.seat, get, params)[1]
+    paid = trading.list_value(game, deal.seat, deal.partner, give, params)[0]
+    simple, unsure = trading.simple_limit(wanted, paid, deal.partner, params, memory)
+    limit = least_price(game, deal, np.ceil(low), np.floor(high), model)
+    return _Terms(deal, limit, simple, unsure, turns, total)
 
 
 @kernel
 def _press(game: Game, seat: int, partner: int, params: Row, model: Row, memory: Row) -> None:
     """Replace the price of a planned offer by the partner's limit where that promises more."""
     ask, give, cash = planned(memory)
-    terms, price = _terms(game, seat, partner, ask, give, params, model, memory), float(cash)
-    more = _promise(game, terms, terms.limit, params, memory) > _promise(
-        game, terms, price, params, memory
-    )
-    if more and not offers.was_refused(game, seat, partner, ask, give, terms.limit, np.inf):
-        price = terms.limit
+    terms = _terms(game, Trade(seat, partner, ask, give), params, model, memory)
+    limit, price = terms.limit, float(cash)
+    at_limit = _promise(game, terms, limit, params, memory)
+    more = at_limit > _promise(game, terms, price, params, memory)
+    if more and not offers.was_refused(game, seat, partner, ask, give, limit, np.inf):
+        price = limit
         plan(ask, give, int(price), memory)
     _try(terms, price, memory)
 
@@ -139,27 +118,16 @@ def _press(game: Game, seat: int, partner: int, params: Row, model: Row, memory:
 @kernel
 def _counter(game: Game, seat: int, base: int, params: Row, model: Row, memory: Row) -> int:
     """The parent's answer to an offer, or a counter-offer at the proposer's limit."""
-    maker, get, give = int(game.offer_from), int(game.offer_give), int(game.offer_ask)
-    terms = _terms(game, seat, maker, get, give, params, model, memory)
-    promised = 0.0
+    deal = Trade(seat, int(game.offer_from), int(game.offer_give), int(game.offer_ask))
+    terms, promised = _terms(game, deal, params, model, memory), 0.0
     if base == A_REPLY + 1:
-        promised = trading.judge(
-            game,
-            seat,
-            maker,
-            get,
-            give,
-            -float(game.offer_cash),
-            terms.total,
-            terms.turns,
-            params,
-            memory,
-        )
+        paid = -float(game.offer_cash)
+        promised = trading.judge(game, deal, paid, terms.total, terms.turns, params, memory)
     elif base == A_REPLY + COUNTER:
         promised = _promise(game, terms, float(planned(memory)[2]), params, memory)
     if _promise(game, terms, terms.limit, params, memory) <= promised:
         return base
-    plan(get, give, int(terms.limit), memory)
+    plan(deal.get, deal.give, int(terms.limit), memory)
     trading.learn(game, seat, params, memory)  # from the offer before
     _try(terms, terms.limit, memory)
     return A_REPLY + COUNTER
@@ -167,36 +135,28 @@ def _counter(game: Game, seat: int, base: int, params: Row, model: Row, memory: 
 
 @kernel
 def _try(terms: _Terms, price: float, memory: Row) -> None:
-    """Note an offer, and what its outcome would say of the partner."""
-    memory[SLOT.pending], memory[SLOT.pending_ask] = terms.partner + 1, terms.ask
-    memory[SLOT.pending_give] = terms.give
+    """Note an offer, and the evidence that its outcome would be."""
+    partner, ask, give = terms.deal.partner + 1, terms.deal.get, terms.deal.give
+    memory[SLOT.pending], memory[SLOT.pending_ask], memory[SLOT.pending_give] = partner, ask, give
     memory[SLOT.if_taken], memory[SLOT.if_refused] = trading.evidence(
         _judged(price, terms.limit), trading.acceptance(price, terms.simple, terms.unsure)
     )
     if price >= terms.limit:
-        memory[_SLOT.partner], memory[_SLOT.ask] = terms.partner + 1, terms.ask
-        memory[_SLOT.give] = terms.give
+        memory[_SLOT.partner], memory[_SLOT.ask], memory[_SLOT.give] = partner, ask, give
         memory[SLOT.if_refused] = 0.0  # a refusal shows neither kind
 
 
 @kernel
-def least_price(
-    game: Game, seat: int, partner: int, ask: int, give: int, low: float, high: float, model: Row
-) -> float:
+def least_price(game: Game, deal: Trade, low: float, high: float, model: Row) -> float:
     """The least dollars from low to high at which the model agrees; infinite: none."""
     table = np.empty(SLOT.strengths + len(game.place))
-    turns = turns_left(game, model)
+    turns, theirs, margin = turns_left(game, model), trading.from_partner(deal), model[AT.margin]
     total = fill_strengths(game, turns, model, table[SLOT.strengths :])
-    if (
-        high < low
-        or trading.judge(game, partner, seat, give, ask, -high, total, turns, model, table)
-        < model[AT.margin]
-    ):
+    if high < low or trading.judge(game, theirs, -high, total, turns, model, table) < margin:
         return np.inf
     while low < high:
         middle = np.floor((low + high) / 2)
-        gain = trading.judge(game, partner, seat, give, ask, -middle, total, turns, model, table)
-        if gain >= model[AT.margin]:
+        if trading.judge(game, theirs, -middle, total, turns, model, table) >= margin:
             high = middle
         else:
             low = middle + 1
@@ -214,20 +174,8 @@ def _promise(game: Game, terms: _Terms, price: float, params: Row, memory: Row) 
     """The expected gain of an offer; zero if it can't be made or gains too little."""
     if not np.isfinite(price):
         return 0.0
-    gain = trading.judge(
-        game,
-        terms.seat,
-        terms.partner,
-        terms.ask,
-        terms.give,
-        price,
-        terms.total,
-        terms.turns,
-        params,
-        memory,
-    )
-    naive = trading.naivety(terms.partner, params, memory)
-    odds = (1 - naive) * _judged(price, terms.limit) + naive * trading.acceptance(
-        price, terms.simple, terms.unsure
-    )
+    gain = trading.judge(game, terms.deal, price, terms.total, terms.turns, params, memory)
+    naive = trading.naivety(terms.deal.partner, params, memory)
+    counted = trading.acceptance(price, terms.simple, terms.unsure)
+    odds = (1 - naive) * _judged(price, terms.limit) + naive * counted
     return gain * odds if gain >= params[AT.margin] / 2 else 0.0

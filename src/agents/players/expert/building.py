@@ -29,9 +29,8 @@ def group_gain(game: Game, seat: int, group: int, level: int) -> tuple[float, fl
     for street in range(start, start + board.GROUP_SIZE[group]):
         now = int(game.level[street])
         if now < level:
-            gain += money.visits(game, seat, street) * (
-                _rent_at(edition, street, level) - _rent_at(edition, street, now)
-            )
+            more = _rent_at(edition, street, level) - _rent_at(edition, street, now)
+            gain += money.visits(game, seat, street) * more
             cost += (level - now) * board.HOUSE_PRICE[edition, street]
     return gain, cost
 
@@ -59,16 +58,16 @@ def build(game: Game, seat: int, params: Row) -> int:
     if streets == 0:
         return A_TURN
     cash, spare = float(game.cash[seat]), money.spare_lots(game, seat)
-    pawned = (
-        float(players.mortgage_values(game, spare)) if reading.mortgageable(game) & spare else 0.0
-    )
+    pawned = 0.0
+    if reading.mortgageable(game) & spare:
+        pawned = float(players.mortgage_values(game, spare))
     funds = cash + pawned
     if funds < board.HOUSE_PRICE[game.rules.board, lowest(streets)]:
         return A_TURN
     worth = present_strength(game, seat, turns_left(game, params), params)
     rest, row = float(money.estate(game, seat)), money.row_of(game, seat)
     ahead = cash + params[AT.counted] * money.rents_coming(game, seat)
-    before = money.risk(game, seat, row, ahead, pawned, rest, worth, params)
+    before = money.risk(game, seat, money.Means(row, ahead, pawned, rest, worth), params)
     keeps_scarce = game.houses < params[AT.scarce] and rival_lacks_houses(game, seat)
     top = board.HOTEL - 1 if keeps_scarce else board.HOTEL
     best, most = -1, 0.0
@@ -82,7 +81,8 @@ def build(game: Game, seat: int, params: Row) -> int:
                 cost = funds
             borrowed = max(0.0, cost - cash)
             left, later = ahead - cost + borrowed, rest + cost * int(game.rules.sell_ratio) / 100
-            after = money.risk(game, seat, row, left, pawned - borrowed, later, worth, params)
+            then = money.Means(row, left, pawned - borrowed, later, worth)
+            after = money.risk(game, seat, then, params)
             net = params[AT.patience] * gain - (after - before) - params[AT.cheap] * borrowed
             if net > most:
                 best, most = group, net
@@ -110,10 +110,8 @@ def _best_street(game: Game, seat: int, streets: int) -> int:
     edition, best, most = int(game.rules.board), NO_LOT, -1.0
     for street in each(streets):
         level = int(game.level[street])
-        gain = money.visits(game, seat, street) * (
-            _rent_at(edition, street, building.next_level(game, street))
-            - _rent_at(edition, street, level)
-        )
+        following = _rent_at(edition, street, building.next_level(game, street))
+        gain = money.visits(game, seat, street) * (following - _rent_at(edition, street, level))
         if gain > most:
             best, most = street, gain
     return best

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from agents.players.expert import odds
 from agents.players.expert.parameters import AT
@@ -34,57 +34,53 @@ def spare_lots(game: Game, seat: int) -> int:
     return lots & ~int(game.mortgaged) & ~groups.complete(lots & groups.STREETS)
 
 
+class Means(NamedTuple):
+    """What a player at risk has."""
+
+    row: int  # where its token starts, a row of the tables of odds
+    cash: float  # dollars in hand
+    spare: float  # what mortgages of single lots would bring (dollars)
+    rest: float  # what everything else would bring (dollars)
+    worth: float  # the player's strength, which it loses if it is ruined
+
+
+@kernel
+def means(game: Game, seat: int, worth: float) -> Means:
+    """The present means of a player of some strength."""
+    spare = float(players.mortgage_values(game, spare_lots(game, seat)))
+    rest, row = float(estate(game, seat)), row_of(game, seat)
+    return Means(row, float(game.cash[seat]), spare, rest, worth)
+
+
 @kernel
 def estate(game: Game, seat: int) -> int:
     """The proceeds of buildings and complete colours, beside the spare lots (dollars)."""
     grouped = int(game.lots[seat]) & ~int(game.mortgaged) & ~spare_lots(game, seat)
-    return building.liquidation_of_buildings(
-        game, seat, int(game.rules.sell_ratio)
-    ) + players.mortgage_values(game, grouped)
+    ratio = int(game.rules.sell_ratio)
+    buildings = building.liquidation_of_buildings(game, seat, ratio)
+    return buildings + players.mortgage_values(game, grouped)
 
 
 @kernel
-def _shortfall(
-    due: float, cash: float, spare: float, rest: float, ruin: float, params: Row
-) -> float:
-    """The loss from owing a sum (dollars)."""
-    short = due - cash
+def _shortfall(due: float, ahead: float, own: Means, params: Row) -> float:
+    """The loss from owing a sum with so much cash at that time (dollars)."""
+    short = due - ahead
     if short <= 0:
         return 0.0
-    loss = params[AT.cheap] * min(short, spare)
-    short -= spare
+    loss = params[AT.cheap] * min(short, own.spare)
+    short -= own.spare
     if short > 0:
-        loss += params[AT.dear] * min(short, rest)
-        if short > rest:
-            loss += ruin
+        loss += params[AT.dear] * min(short, own.rest)
+        if short > own.rest:
+            loss += params[AT.ruin] * own.worth
     return loss
 
 
 @kernel
-def risk(
-    game: Game,
-    seat: int,
-    row: int,
-    cash: float,
-    spare: float,
-    rest: float,
-    worth: float,
-    params: Row,
-) -> float:
-    """The expected loss of the next turn from holding only this much cash (dollars).
-
-    Args:
-        game: The game, for the others' lots.
-        seat: The player at risk.
-        row: Where its token starts, a row of the tables of odds.
-        cash: Dollars in hand.
-        spare: What mortgages of single lots would bring (dollars).
-        rest: What everything else would bring (dollars).
-        worth: The player's strength, which it loses if it is ruined.
-        params: The policy's parameters.
-    """
+def risk(game: Game, seat: int, own: Means, params: Row) -> float:
+    """The expected loss of the next turn from having only these means (dollars)."""
     edition, owned = int(game.rules.board), int(game.lots[seat])
-    ruin, loss, salary = params[AT.ruin] * worth, 0.0, int(game.rules.go_salary)
+    row, cash, loss, salary = own.row, own.cash, 0.0, int(game.rules.go_salary)
     here = board.JAIL_SQUARE if row == odds.IN_JAIL else row
     for other in range(game.num_players):
         if other == seat:
@@ -100,16 +96,13 @@ def risk(
                 due = float(rent.ordinary_rent(game, other, lot, AVERAGE_THROW))
                 ahead = cash + salary if board.LOT_SQUARE[edition, lot] < here else cash
                 if due > ahead:
-                    loss += chance * _shortfall(due, ahead, spare, rest, ruin, params)
+                    loss += chance * _shortfall(due, ahead, own, params)
     if cash < tax.FLAT_TAX:
         ahead = cash + salary if here > _INCOME_TAX_SQUARE else cash
-        loss += odds.NEXT[edition, row, _INCOME_TAX_SQUARE] * _shortfall(
-            float(tax.FLAT_TAX), ahead, spare, rest, ruin, params
-        )
-        luxury_tax = float(game.rules.luxury_tax)
-        loss += odds.NEXT[edition, row, _LUXURY_TAX_SQUARE] * _shortfall(
-            luxury_tax, cash, spare, rest, ruin, params
-        )
+        owed = _shortfall(float(tax.FLAT_TAX), ahead, own, params)
+        loss += odds.NEXT[edition, row, _INCOME_TAX_SQUARE] * owed
+        owed = _shortfall(float(game.rules.luxury_tax), cash, own, params)
+        loss += odds.NEXT[edition, row, _LUXURY_TAX_SQUARE] * owed
     free = board.ALL_LOTS & ~owned
     if free and params[AT.missed] > 0:
         for lot in each(free):
@@ -122,13 +115,11 @@ def risk(
 @kernel
 def added_risk(game: Game, seat: int, spent: float, worth: float, params: Row) -> float:
     """The risk added by spending from cash, then from mortgages of single lots (dollars)."""
-    cash = float(game.cash[seat])
-    spare = float(players.mortgage_values(game, spare_lots(game, seat)))
-    rest, row = float(estate(game, seat)), row_of(game, seat)
-    borrowed = max(0.0, spent - cash)
-    before = risk(game, seat, row, cash, spare, rest, worth, params)
-    after = risk(game, seat, row, cash - spent + borrowed, spare - borrowed, rest, worth, params)
-    return after - before + params[AT.cheap] * borrowed
+    now = means(game, seat, worth)
+    borrowed = max(0.0, spent - now.cash)
+    cash, spare = now.cash - spent + borrowed, now.spare - borrowed
+    after = risk(game, seat, Means(now.row, cash, spare, now.rest, worth), params)
+    return after - risk(game, seat, now, params) + params[AT.cheap] * borrowed
 
 
 @kernel
@@ -139,9 +130,8 @@ def rents_due(game: Game, seat: int, row: int) -> float:
         if other != seat and (game.rules.rent_in_jail or game.jail[other] == 0):
             lots = int(game.lots[other]) & ~int(game.mortgaged)
             for lot in each(lots):
-                total += odds.NEXT_LOT[edition, row, lot] * rent.ordinary_rent(
-                    game, other, lot, AVERAGE_THROW
-                )
+                due = rent.ordinary_rent(game, other, lot, AVERAGE_THROW)
+                total += odds.NEXT_LOT[edition, row, lot] * due
     return total
 
 
@@ -171,8 +161,8 @@ def visits(game: Game, seat: int, lot: int) -> float:
 @kernel
 def rent_lost(game: Game, seat: int, lot: int, turns: float) -> float:
     """What mortgaging a lot loses over the turns left (dollars)."""
-    edition = int(game.rules.board)
-    return turns * odds.LATER_LOT[edition, lot] * rent.ordinary_rent(game, seat, lot, AVERAGE_THROW)
+    later = turns * odds.LATER_LOT[int(game.rules.board), lot]
+    return later * rent.ordinary_rent(game, seat, lot, AVERAGE_THROW)
 
 
 @kernel
@@ -189,8 +179,7 @@ def least_loss(game: Game, seat: int, lots: int, turns: float) -> int:
 @kernel
 def raise_cash(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Give up what loses the least for each dollar; houses and complete colours last."""
-    turns = turns_left(game, params)
-    edition = int(game.rules.board)
+    turns, edition = turns_left(game, params), int(game.rules.board)
     lots = reading.mortgageable(game)
     spare = lots & spare_lots(game, seat)
     if spare:
@@ -204,9 +193,8 @@ def raise_cash(game: Game, seat: int, params: Row, memory: Row) -> int:
     for street in each(streets):
         level = int(game.level[street])
         before = board.RENT[edition, street, level - 1] * (2 if level == 1 else 1)
-        lost = (
-            turns * odds.LATER_LOT[edition, street] * (board.RENT[edition, street, level] - before)
-        )
+        lost = board.RENT[edition, street, level] - before
+        lost = turns * odds.LATER_LOT[edition, street] * lost
         loss = _SALE_LOSS + lost / (board.HOUSE_PRICE[edition, street] / 2)
         if action == A_TURN or loss < least:
             action, least = A_SELL + street, loss
@@ -229,13 +217,10 @@ def _earned(game: Game, seat: int, lot: int, params: Row) -> float:
 @kernel
 def _lifting_risk(game: Game, seat: int, lot: int, cost: int, params: Row) -> float:
     """The risk added by lifting a mortgage (dollars); the lot could be mortgaged again."""
-    worth = present_strength(game, seat, turns_left(game, params), params)
-    cash = float(game.cash[seat])
-    spare = float(players.mortgage_values(game, spare_lots(game, seat)))
-    rest, row = float(estate(game, seat)), row_of(game, seat)
-    before = risk(game, seat, row, cash, spare, rest, worth, params)
-    spare += board.MORTGAGE[game.rules.board, lot]
-    return risk(game, seat, row, cash - cost, spare, rest, worth, params) - before
+    now = means(game, seat, present_strength(game, seat, turns_left(game, params), params))
+    spare = now.spare + board.MORTGAGE[game.rules.board, lot]
+    then = Means(now.row, now.cash - cost, spare, now.rest, now.worth)
+    return risk(game, seat, then, params) - risk(game, seat, now, params)
 
 
 @kernel
@@ -250,9 +235,8 @@ def lift(game: Game, seat: int, params: Row) -> int:
     if best == NO_LOT:
         return A_TURN
     cost = mortgage.lifting_cost(game, best)
-    pays = most * cost > mortgage.interest(game, best) + _lifting_risk(
-        game, seat, best, cost, params
-    )
+    price = mortgage.interest(game, best) + _lifting_risk(game, seat, best, cost, params)
+    pays = most * cost > price
     return A_UNMORTGAGE + best if pays else A_TURN
 
 

@@ -105,7 +105,8 @@ def _best_offer(game: Game, seat: int, partners: int, params: Row, model: Row, m
         return A_TURN
     ask, give = int(memory[SLOT.best_ask]), int(memory[SLOT.best_give])
     dollars = int(memory[SLOT.best_cash])
-    gain = trading.judge(game, seat, best, ask, give, float(dollars), total, turns, params, memory)
+    deal = trading.Trade(seat, best, ask, give)
+    gain = trading.judge(game, deal, float(dollars), total, turns, params, memory)
     if gain < params[AT.margin] / 2:
         return A_TURN
     memory[SLOT.pending], memory[SLOT.pending_ask], memory[SLOT.pending_give] = best + 1, ask, give

@@ -6,10 +6,11 @@ from typing import Final
 
 from agents.players.expert import money, odds, packages, trading, values
 from agents.players.expert.building import build
+from agents.players.expert.money import lifts_at_once, raise_cash
 from agents.players.expert.parameters import AT, Expert
 from agents.players.expert.trading import SLOT
 from agents.players.vocabulary import groups, habits, reading
-from agents.players.vocabulary.parameters import family
+from agents.players.vocabulary.parameters import named
 from agents.players.vocabulary.reading import asked_lot, owned_lots, price, window_kind
 from agents.players.vocabulary.skeleton import decide
 from monopoly_env.actions import A_BUY, A_MORTGAGE, A_TURN
@@ -46,10 +47,8 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     lot = asked_lot(game)
     cost = price(game, lot)
     worth = worth_of(game, seat, lot, -1, params, memory)
-    wanted = worth - cost > money.added_risk(
-        game, seat, float(cost), memory[SLOT.strengths + seat], params
-    )
-    if not wanted:
+    risk = money.added_risk(game, seat, float(cost), memory[SLOT.strengths + seat], params)
+    if worth - cost <= risk:
         return A_BUY
     if game.rules.auction != _NO_AUCTION and _cheaper_by_auction(game, seat, cost, params):
         return A_BUY
@@ -83,9 +82,8 @@ def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
     if memory[SLOT.auction] != key:
         memory[SLOT.auction] = key
         memory[SLOT.bid_limit] = _limit(game, seat, lot, params, memory)
-    return habits.bid_up_to(
-        game, memory[SLOT.bid_limit], params[AT.step] if game.decision == agenda.BID else 1.0
-    )
+    step = params[AT.step] if game.decision == agenda.BID else 1.0
+    return habits.bid_up_to(game, memory[SLOT.bid_limit], step)
 
 
 @kernel
@@ -133,27 +131,14 @@ def _window(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
 def answer(game: Game, params: Row, model: Row, memory: Row) -> int:
     """The action of the seat that decides; policies that build on this one call it too.
 
-    Args:
-        game: The game, which waits for a decision.
-        params: The policy's parameters.
-        model: The parameters by which it believes its partners judge trades if they do not go by
-            list prices.
-        memory: The policy's memory.
+    `model` has the parameters by which partners are believed to judge trades, if not by list
+    prices.
     """
     if game.decision == agenda.WINDOW:
         return _window(game, int(game.player), params, model, memory)
     if game.decision == agenda.REPLY:
         return trading.reply(game, int(game.player), params, model, memory)
-    return decide(
-        game,
-        params,
-        memory,
-        buy=_buy,
-        bid=_bid,
-        leaves=_leaves,
-        debt=money.raise_cash,
-        lifts=money.lifts_at_once,
-    )
+    return decide(game, params, memory, None, _buy, _bid, _leaves, None, raise_cash, lifts_at_once)
 
 
 @policy_kernel
@@ -161,4 +146,4 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     return answer(game, params, params, memory)  # it assumes that partners judge as it does itself
 
 
-POLICIES: Final = {"expert": family("expert", _play, Expert)}
+POLICIES: Final = named(_play, Expert, {"expert": {}})

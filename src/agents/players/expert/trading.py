@@ -1,4 +1,4 @@
-"""What a trade is worth, what a partner may agree to, and the answers to offers.
+"""The worth of a trade, the price at which a partner may agree, and the answers to offers.
 
 A trade is judged by strengths: by how much the player's share of all strength rises, where a
 partner's gain counts by the partner's share of what the others have. For two players that is the
@@ -16,14 +16,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from agents.players.expert.money import estate, risk, row_of, spare_lots
+from agents.players.expert.money import Means, means, risk
 from agents.players.expert.parameters import AT
 from agents.players.expert.values import fill_strengths, strength, turns_left
 from agents.players.vocabulary import groups, offers
 from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.reading import legal, of_opponents, price
 from monopoly_env.actions import A_REPLY
-from monopoly_env.engine import mortgage, players, trade
+from monopoly_env.engine import mortgage, trade
 from monopoly_env.engine.sets import each, has, size
 from monopoly_env.facts.board import ALL_LOTS
 from monopoly_env.game import MAX_PLAYERS, Game
@@ -64,49 +64,51 @@ def weight(seat: int, total: float, params: Row, memory: Row) -> float:
     return memory[SLOT.strengths + seat] ** params[AT.contrast] / total
 
 
+class Trade(NamedTuple):
+    """The goods of a trade from one side, a bit each."""
+
+    seat: int
+    partner: int
+    get: int
+    give: int
+
+
 @kernel
-def _after(
-    game: Game, seat: int, partner: int, get: int, give: int, paid: float, turns: float, params: Row
-) -> float:
-    """A seat's strength after a trade with a partner."""
-    cards = size(get & ~ALL_LOTS) - size(give & ~ALL_LOTS)
-    get &= ALL_LOTS
-    give &= ALL_LOTS
-    lots = (int(game.lots[seat]) & ~give) | get
-    elsewhere = (of_opponents(game, seat) & ~get) | give
-    cash = float(game.cash[seat]) - paid - mortgage.transfer_fees(game, get)
+def from_partner(deal: Trade) -> Trade:
+    """The same trade from the partner's side."""
+    return Trade(deal.partner, deal.seat, deal.give, deal.get)
+
+
+@kernel
+def _after(game: Game, deal: Trade, paid: float, turns: float, params: Row) -> float:
+    """A seat's strength after a trade."""
+    cards = size(deal.get & ~ALL_LOTS) - size(deal.give & ~ALL_LOTS)
+    get, give = deal.get & ALL_LOTS, deal.give & ALL_LOTS
+    lots = (int(game.lots[deal.seat]) & ~give) | get
+    elsewhere = (of_opponents(game, deal.seat) & ~get) | give
+    cash = float(game.cash[deal.seat]) - paid - mortgage.transfer_fees(game, get)
     cash += cards * int(game.rules.jail_fine)
     return strength(game, lots, cash, elsewhere, turns, params)
 
 
 @kernel
 def judge(
-    game: Game,
-    seat: int,
-    partner: int,
-    get: int,
-    give: int,
-    paid: float,
-    total: float,
-    turns: float,
-    params: Row,
-    memory: Row,
+    game: Game, deal: Trade, paid: float, total: float, turns: float, params: Row, memory: Row
 ) -> float:
     """The relative rise of a seat's share of all strength; present strengths are in memory."""
-    after = _after(game, seat, partner, get, give, paid, turns, params)
-    theirs = _after(game, partner, seat, give, get, -paid, turns, params)
+    seat, partner = deal.seat, deal.partner
+    after = _after(game, deal, paid, turns, params)
+    theirs = _after(game, from_partner(deal), -paid, turns, params)
     before = memory[SLOT.strengths + seat]
     cash = float(game.cash[seat])
-    left = cash - paid - mortgage.transfer_fees(game, get & ALL_LOTS)
-    if left < cash:  # what is paid will be missing for the next rent
-        spare = float(players.mortgage_values(game, spare_lots(game, seat)))
-        rest, row = float(estate(game, seat)), row_of(game, seat)
-        after -= risk(game, seat, row, left, spare, rest, before, params)
-        after += risk(game, seat, row, cash, spare, rest, before, params)
+    left = cash - paid - mortgage.transfer_fees(game, deal.get & ALL_LOTS)
+    if left < cash:  # the price will be missing for the next rent
+        now = means(game, seat, before)
+        after -= risk(game, seat, Means(now.row, left, now.spare, now.rest, before), params)
+        after += risk(game, seat, now, params)
     own = (1 - weight(seat, total, params, memory)) * np.log(max(1.0, after) / before)
-    return own - weight(partner, total, params, memory) * np.log(
-        theirs / memory[SLOT.strengths + partner]
-    )
+    change = np.log(theirs / memory[SLOT.strengths + partner])
+    return own - weight(partner, total, params, memory) * change
 
 
 # --- partners -------------------------------------------------------------------------------------
@@ -119,14 +121,12 @@ def learn(game: Game, seat: int, params: Row, memory: Row) -> None:
     if partner < 0:
         return
     memory[SLOT.pending] = 0
-    taken = was_taken(
-        game, seat, partner, int(memory[SLOT.pending_ask]), int(memory[SLOT.pending_give])
-    )
+    ask, give = int(memory[SLOT.pending_ask]), int(memory[SLOT.pending_give])
+    taken = was_taken(game, seat, partner, ask, give)
     lists = naivety(partner, params, memory)
     step = params[AT.bolder] if taken else -params[AT.milder]
-    memory[SLOT.boldness + partner] = _within(
-        memory[SLOT.boldness + partner] + lists * step, _MOST_BOLD
-    )
+    bold = memory[SLOT.boldness + partner] + lists * step
+    memory[SLOT.boldness + partner] = _within(bold, _MOST_BOLD)
     memory[SLOT.refusals + partner] = 0 if taken else memory[SLOT.refusals + partner] + 1
     if taken:
         memory[SLOT.next_search + partner] = 0  # a partner that sells may sell more
@@ -260,9 +260,8 @@ def simple_limit(
 ) -> tuple[float, float]:
     """The least dollars at which a partner that goes by list prices agrees, and the uncertainty."""
     listed = wanted + paid
-    return wanted - paid - (
-        params[AT.greed] + memory[SLOT.boldness + partner]
-    ) * listed / 2, params[AT.unsure] * listed + 1
+    pressed = (params[AT.greed] + memory[SLOT.boldness + partner]) * listed / 2
+    return wanted - paid - pressed, params[AT.unsure] * listed + 1
 
 
 @kernel
@@ -277,21 +276,15 @@ def could_be_best(
 
 @kernel
 def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> None:
-    """Price a package and keep it if its expected gain is the highest so far.
+    """Price a package and keep it in memory if its expected gain is the highest so far.
 
-    Args:
-        game: The game, in which it is the player's turn.
-        two: The two players.
-        package: The goods.
-        params: The policy's parameters.
-        memory: The policy's memory, with the strengths and the best offer so far.
+    It is the player's turn, and the present strengths are in memory.
     """
     seat, partner, ask, give = two.seat, two.partner, package.ask, package.give
     a, b = weights(two, package.gain, package.theirs, memory)
     value = a * package.gain - b * package.theirs  # at no price; a dollar costs a + b
-    low, high = price_range(
-        game, seat, partner, ask, give, package.fees, package.their_fees, params
-    )
+    deal = Trade(seat, partner, ask, give)
+    low, high = price_range(game, deal, package.fees, package.their_fees, params)
     if value - (a + b) * low <= memory[SLOT.best]:
         return
     high = min((value - params[AT.margin]) / (a + b), high)
@@ -304,20 +297,17 @@ def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> 
     if value - (a + b) * lowest_price <= memory[SLOT.best]:
         return
     for attempt in range(2):
-        aimed = (
-            modest + params[AT.haste] * sure if attempt == 0 else simple + params[AT.haste] * unsure
-        )
+        limit, margin = (modest, sure) if attempt == 0 else (simple, unsure)
+        aimed = limit + params[AT.haste] * margin
         offered = _rounded(max(low, min(aimed, high)), low, high)
         if value - (a + b) * offered <= memory[SLOT.best]:
             continue
         judged, counted = acceptance(offered, modest, sure), acceptance(offered, simple, unsure)
         odds = (1 - two.naive) * judged + two.naive * counted
         score = (value - (a + b) * offered) * odds
-        if (
-            odds >= params[AT.least]
-            and score > memory[SLOT.best]
-            and not offers.was_refused(game, seat, partner, ask, give, offered, np.inf)
-        ):
+        if odds < params[AT.least] or score <= memory[SLOT.best]:
+            continue
+        if not offers.was_refused(game, seat, partner, ask, give, offered, np.inf):
             memory[SLOT.best], memory[SLOT.best_ask], memory[SLOT.best_give] = score, ask, give
             memory[SLOT.best_cash] = offered
             memory[SLOT.best_if_taken], memory[SLOT.best_if_refused] = evidence(judged, counted)
@@ -338,18 +328,11 @@ def most_paid(game: Game, seat: int, ask: int, fees: float, params: Row) -> floa
 
 @kernel
 def price_range(
-    game: Game,
-    seat: int,
-    partner: int,
-    ask: int,
-    give: int,
-    fees: float,
-    their_fees: float,
-    params: Row,
+    game: Game, deal: Trade, fees: float, their_fees: float, params: Row
 ) -> tuple[float, float]:
     """The least and the most dollars of an offer; none is possible if the most is below."""
-    low = least_paid(float(game.cash[partner]), give, their_fees)
-    high = most_paid(game, seat, ask, fees, params)
+    low = least_paid(float(game.cash[deal.partner]), deal.give, their_fees)
+    high = most_paid(game, deal.seat, deal.get, fees, params)
     if game.rules.trade == offers.ONE_FOR_ONE:
         high, low = min(0.0, high), max(0.0, low)
     return low, high
@@ -377,27 +360,23 @@ def _rounded(dollars: float, low: float, high: float) -> float:
 def reply(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
     """Accept what raises the share enough, else ask for a better price, else refuse."""
     proposer, cash = int(game.offer_from), float(game.offer_cash)
-    get, give = int(game.offer_give), int(game.offer_ask)
+    deal = Trade(seat, proposer, int(game.offer_give), int(game.offer_ask))
     turns = turns_left(game, params)
     total = fill_strengths(game, turns, params, memory[SLOT.strengths :])
-    gain = judge(game, seat, proposer, get, give, -cash, total, turns, params, memory)
-    if gain >= params[AT.margin]:
+    if judge(game, deal, -cash, total, turns, params, memory) >= params[AT.margin]:
         return A_REPLY + 1
     if not may_counter(game):
         return A_REPLY
     memory[SLOT.best] = 0.0
     theirs = believed(proposer, params, model, memory)
     two = sides(game, seat, proposer, total, params, theirs, memory)
-    package = _offered_package(game, two, turns, params, theirs, memory)
-    rate(game, two, package, params, memory)
+    rate(game, two, _package(game, two, deal, turns, params, theirs, memory), params, memory)
     dollars = memory[SLOT.best_cash]
-    if (
-        memory[SLOT.best] <= 0
-        or judge(game, seat, proposer, get, give, dollars, total, turns, params, memory)
-        < params[AT.margin]
-    ):
+    if memory[SLOT.best] <= 0:
         return A_REPLY
-    offers.plan(get, give, int(dollars), memory)
+    if judge(game, deal, dollars, total, turns, params, memory) < params[AT.margin]:
+        return A_REPLY
+    offers.plan(deal.get, deal.give, int(dollars), memory)
     return A_REPLY + trade.COUNTER
 
 
@@ -408,27 +387,22 @@ def may_counter(game: Game) -> bool:
 
 
 @kernel
-def _offered_package(
-    game: Game, two: Sides, turns: float, params: Row, model: Row, memory: Row
+def _package(
+    game: Game, two: Sides, deal: Trade, turns: float, params: Row, model: Row, memory: Row
 ) -> Package:
     """The goods of the offer that a seat has received, from its own point of view."""
-    seat, proposer, get, give = two.seat, two.partner, int(game.offer_give), int(game.offer_ask)
-    gain = (
-        _after(game, seat, proposer, get, give, 0.0, turns, params) - memory[SLOT.strengths + seat]
-    )
-    theirs = (
-        _after(game, proposer, seat, give, get, 0.0, turns, params)
-        - memory[SLOT.strengths + proposer]
-    )
+    theirs_of, get, give = from_partner(deal), deal.get & ALL_LOTS, deal.give & ALL_LOTS
+    gain = _after(game, deal, 0.0, turns, params) - memory[SLOT.strengths + two.seat]
+    theirs = _after(game, theirs_of, 0.0, turns, params) - memory[SLOT.strengths + two.partner]
     judged, their_judged = gain, theirs
     if not is_same(params, model):
         later = turns_left(game, model)
-        judged = _after(game, seat, proposer, get, give, 0.0, later, model) - two.judged
-        their_judged = _after(game, proposer, seat, give, get, 0.0, later, model) - two.their_judged
+        judged = _after(game, deal, 0.0, later, model) - two.judged
+        their_judged = _after(game, theirs_of, 0.0, later, model) - two.their_judged
+    fees, their_fees = mortgage.transfer_fees(game, get), mortgage.transfer_fees(game, give)
+    wanted = list_value(game, two.partner, two.seat, get, params)[1]
+    paid = list_value(game, two.seat, two.partner, give, params)[0]
     return Package(
-        get, give, float(mortgage.transfer_fees(game, get & ALL_LOTS)),
-        float(mortgage.transfer_fees(game, give & ALL_LOTS)),
-        gain, theirs, judged, their_judged,
-        list_value(game, proposer, seat, get & ALL_LOTS, params)[1],
-        list_value(game, seat, proposer, give & ALL_LOTS, params)[0],
+        deal.get, deal.give, float(fees), float(their_fees), gain, theirs, judged, their_judged,
+        wanted, paid,
     )  # fmt: skip

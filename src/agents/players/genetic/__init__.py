@@ -51,10 +51,8 @@ their defaults.
 
 `genetic/<kind>/best` is the best genome of a kind that evolution has found here. For `rga`, `tga`
 and `sga`, a genome of ones, which says yes to everything, is even better
-(docs/results/evolution.md).
-
-There is no `genetic/frayn`: the evolution, cash reserve and results of Frayn's player (2005) are
-known, but not what its genes mean.
+(docs/results/evolution.md). There is no `genetic/frayn`: what the genes of Frayn's player (2005)
+mean is not known.
 """
 
 from collections.abc import Callable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +17,14 @@ from monopoly_env.policy.protocol import Policy
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from monopoly_env.cli.terminal import TextTable
-
 _START_CASH: Final = 1500  # dollars
-_ORANGE: Final = board.GROUPS.index("orange")
+_ORANGE: Final = board.lots_of(board.GROUP_LOTS[board.GROUPS.index("orange")])
 _COLOURS: Final = (
     "saddlebrown", "skyblue", "orchid", "darkorange", "crimson", "gold", "seagreen", "navy",
     "dimgrey", "silver",
 )  # fmt: skip
-_HAS_NONE: Final = "its genes say nothing about this"
-
 # The rules of thumb with which Mukhar and Kalita compare evolved genomes.
 RULES: Final = (
     "buy if nobody owns in the group",
@@ -39,22 +34,24 @@ RULES: Final = (
     "leave jail early",
     "stay in jail late",
 )
+_MEAN: Final = "mean chance to buy of the 28 lots where "
+# By rule, how its share is computed: for chances to buy and to leave jail, and for preferences.
+_HOW: Final = (
+    *(_MEAN + situation for situation in mukhar.SITUATIONS[:3]),
+    "the same of the orange lots",
+    "chance to leave while no opponent owns there",
+    "1 - mean chance to leave where opponents own a whole group there",
+)
+_BOUGHT: Final = f"share of the lots that are bought with ${_START_CASH:,}, whoever owns there"
+_HOW_PREFERRED: Final = (_BOUGHT, _BOUGHT, _BOUGHT, _HOW[3], "", "")
 
 
-@dataclass(frozen=True)
-class Rule:
-    """How far a genome keeps to a rule of thumb.
+class Rule(NamedTuple):
+    """How far a genome keeps to a rule of thumb."""
 
-    Attributes:
-        name: The rule, one of `RULES`.
-        share: 0 to 1, how often the player acts as the rule says; None if its genes say nothing
-            about it.
-        how: How the share is computed.
-    """
-
-    name: str
-    share: float | None
-    how: str
+    name: str  # one of `RULES`
+    share: float | None  # 0 to 1, how often the player acts so; None: its genes say nothing of it
+    how: str  # how the share is computed
 
 
 @dataclass(frozen=True)
@@ -62,31 +59,22 @@ class Explanation:
     """What a genome means.
 
     Attributes:
-        name: The player's name.
-        kind: The kind of its genome.
+        title: Name of the player, and its kind.
         lots: One row per lot in board order: `lot`, `group`, `square`, `price`, and a chance or a
             preference by situation. For kinds whose genes are parameters of a family, one row per
-            parameter: `parameter`, `value`, `gene`, `low`, `high`.
+            parameter: `parameter`, `value`, `low`, `high`, `gene`.
+        columns: The columns of `lots` that hold genes.
         jail: One row for each number of streets, or of complete groups, that opponents own on the
             two sides: `opponents own`, `states` (how many genes are about this number), `leaves`
             (their mean chance to leave jail). Empty for kinds without jail genes.
         rules: The six rules of thumb.
     """
 
-    name: str
-    kind: str
+    title: str
     lots: list[dict[str, Any]]
+    columns: tuple[str, ...]
     jail: list[dict[str, Any]]
     rules: tuple[Rule, ...]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of `lots` that hold genes."""
-        return tuple(
-            name
-            for name in self.lots[0]
-            if name not in ("lot", "group", "square", "price", "parameter", "value", "low", "high")
-        )
 
     def to_pandas(self) -> pd.DataFrame:
         """The rows of `lots` as a frame."""
@@ -95,27 +83,8 @@ class Explanation:
 
         return pd.DataFrame(self.lots)
 
-    def table(self) -> TextTable:
-        """The rows of `lots` for the terminal, the rules of thumb below."""
-        from monopoly_env.cli.terminal import TextTable
-
-        kept = "; ".join(
-            f"{rule.name} {rule.share:.0%}" for rule in self.rules if rule.share is not None
-        )
-        table = TextTable(title=self.name, caption=kept or None)
-        for column, value in self.lots[0].items():
-            table.add_column(column, justify="left" if isinstance(value, str) else "right")
-        for row in self.lots:
-            cells = (f"{x:.3g}" if isinstance(x, float) else str(x) for x in row.values())
-            table.add_row(*cells)
-        return table
-
     def plot(self, figure: Figure | None = None) -> Figure:
-        """Draw the genes as bars: a panel per situation, lots in board order and group colours.
-
-        Args:
-            figure: Where to draw; a new one by default.
-        """
+        """Draw the genes as bars: a panel per situation, lots in board order and group colours."""
         if figure is None:
             with extra("results"):
                 import matplotlib.pyplot
@@ -124,28 +93,20 @@ class Explanation:
                 figsize=(10, 2.0 * len(self.columns) + 1.4), layout="constrained"
             )
         panels = figure.subplots(len(self.columns), 1, sharex=True, squeeze=False)[:, 0]
+        groups = [board.GROUPS.index(row["group"]) for row in self.lots if "group" in row]
+        colours = [_COLOURS[group] for group in groups] or "steelblue"
         for column, axes in zip(self.columns, panels, strict=True):
-            self._panel(column, axes)
+            axes.bar(range(len(self.lots)), [row[column] for row in self.lots], color=colours)
+            axes.axhline(0.5, color="grey", linewidth=0.8, linestyle="--")
+            axes.set(ylim=(0, 1), title=column)
         labels = [row.get("lot", row.get("parameter")) for row in self.lots]
         panels[-1].set_xticks(range(len(labels)), labels, rotation=90, fontsize="small")
-        figure.suptitle(f"{self.name} ({self.kind})")
+        figure.suptitle(self.title)
         return figure
-
-    def _panel(self, column: str, axes: Axes) -> None:
-        colours = [
-            _COLOURS[board.GROUPS.index(row["group"])] if "group" in row else "steelblue"
-            for row in self.lots
-        ]
-        axes.bar(range(len(self.lots)), [row[column] for row in self.lots], color=colours)
-        axes.axhline(0.5, color="grey", linewidth=0.8, linestyle="--")
-        axes.set(ylim=(0, 1), title=column)
 
 
 def explain(policy: Policy) -> Explanation:
-    """Explain the genome of a player.
-
-    Args:
-        policy: A player of one of `KINDS`, made, loaded or evolved.
+    """Explain the genome of a player of one of `KINDS`, made, loaded or evolved.
 
     Raises:
         ConfigurationError: It is not such a player.
@@ -154,98 +115,57 @@ def explain(policy: Policy) -> Explanation:
         raise ConfigurationError(
             f"Only players with a genome explain themselves (genetic/...), not {policy!r}."
         )
-    kind = policy.genome_kind
+    kind, row = policy.genome_kind, policy.params
+    title, jail = f"{policy.name} ({kind.name})", list[dict[str, Any]]()
+    columns: tuple[str, ...] = ("gene",)
+    shares, how = [None] * len(RULES), ("",) * len(RULES)
     if kind.kernel is mukhar.play:
-        parts = _of_chances(policy.params)
+        buy = row[mukhar.GENE_OF]  # (4, 28)
+        states = mukhar.WIDE if len(row) > mukhar.WIDE_GENES else mukhar.NARROW
+        leaves = row[mukhar.BUY_GENES : mukhar.BUY_GENES + states**2].reshape(states, states)
+        columns, lots, jail = mukhar.SITUATIONS, _lots(mukhar.SITUATIONS, buy), _jail_rows(leaves)
+        late = leaves[_late(states)].mean()
+        shares = [*buy[:3].mean(axis=1), buy[2, _ORANGE].mean(), leaves[0, 0], 1 - late]
+        how = _HOW
     elif kind.name == "pring":
-        parts = _of_preferences(policy.params)
+        columns, lots = ("K",), _lots(("K",), row[None])
+        bought = _START_CASH * row > board.PRICE[0]
+        shares = [*[bought.mean()] * 3, bought[_ORANGE].mean(), None, None]
+        how = _HOW_PREFERRED
     else:
-        parts = _of_parameters(policy), [], _no_rules()
-    return Explanation(policy.name, kind.name, *parts)
+        numbers = zip(row.tolist(), kind.least.tolist(), kind.most.tolist(), strict=True)
+        known = dict(zip(kind.number_names, numbers, strict=True))
+        lots = [
+            dict(zip(("parameter", "value", "low", "high", "gene"), (n, *known[n], g), strict=True))
+            for n, g in zip(kind.names, policy.genome.tolist(), strict=True)
+        ]
+    rules = (
+        Rule(name, None, "its genes say nothing about this")
+        if share is None
+        else Rule(name, float(share), text)
+        for name, share, text in zip(RULES, shares, how, strict=True)
+    )
+    return Explanation(title, lots, columns, jail, tuple(rules))
 
 
-def _lots() -> list[dict[str, Any]]:
+def _lots(columns: tuple[str, ...], genes: NDArray[np.float64]) -> list[dict[str, Any]]:
+    """A row for each lot, in board order; `genes` (C, 28) go into the last columns."""
     return [
         {
             "lot": board.LOT_NAME[0][lot],
             "group": board.GROUPS[board.GROUP_OF[lot]],
             "square": int(board.LOT_SQUARE[0, lot]),
             "price": int(board.PRICE[0, lot]),
+            **dict(zip(columns, genes[:, lot].tolist(), strict=True)),
         }
         for lot in board.BOARD_ORDER[0]
     ]
 
 
-def _no_rules() -> tuple[Rule, ...]:
-    return tuple(Rule(name, None, _HAS_NONE) for name in RULES)
-
-
-def _of_parameters(policy: GeneticPolicy) -> list[dict[str, Any]]:
-    """A row for each parameter of the family that evolves."""
-    kind = policy.genome_kind
-    rows = []
-    for name, gene in zip(kind.names, policy.genome.tolist(), strict=True):
-        n = kind.number_names.index(name)
-        value, low, high = (float(array[n]) for array in (policy.params, kind.least, kind.most))
-        rows.append({"parameter": name, "gene": gene, "value": value, "low": low, "high": high})
-    return rows
-
-
-def _of_preferences(
-    params: NDArray[np.float64],
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], tuple[Rule, ...]]:
-    rows = [
-        row | {"K": float(params[lot])}
-        for row, lot in zip(_lots(), board.BOARD_ORDER[0], strict=True)
-    ]
-    bought = _START_CASH * params > board.PRICE[0]
-    how = f"share of the lots that are bought with ${_START_CASH:,}, whoever owns in the group"
-    orange = float(np.mean(bought[board.lots_of(board.GROUP_LOTS[_ORANGE])]))
-    every = tuple(Rule(name, float(np.mean(bought)), how) for name in RULES[:3])
-    return (
-        rows,
-        [],
-        (*every, Rule(RULES[3], orange, "the same of the orange lots"), *_no_rules()[4:]),
-    )
-
-
-def _of_chances(
-    params: NDArray[np.float64],
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], tuple[Rule, ...]]:
-    buy = params[mukhar.GENE_OF]  # (4, 28)
-    rows = [
-        row | {situation: float(buy[r, lot]) for r, situation in enumerate(mukhar.SITUATIONS)}
-        for row, lot in zip(_lots(), board.BOARD_ORDER[0], strict=True)
-    ]
-    states = mukhar.WIDE if len(params) > mukhar.WIDE_GENES else mukhar.NARROW
-    leaves = params[mukhar.BUY_GENES : mukhar.BUY_GENES + states * states].reshape(states, states)
-    mean = "mean chance to buy of the 28 lots where "
-    late = _late(states)
-    rules = (
-        Rule(RULES[0], float(buy[0].mean()), mean + mukhar.SITUATIONS[0]),
-        Rule(RULES[1], float(buy[1].mean()), mean + mukhar.SITUATIONS[1]),
-        Rule(RULES[2], float(buy[2].mean()), mean + mukhar.SITUATIONS[2]),
-        Rule(
-            RULES[3],
-            float(buy[2, board.lots_of(board.GROUP_LOTS[_ORANGE])].mean()),
-            "the same of the orange lots",
-        ),
-        Rule(RULES[4], float(leaves[0, 0]), "chance to leave while no opponent owns there"),
-        Rule(
-            RULES[5],
-            float(1 - leaves[late].mean()),
-            "1 - mean chance to leave where opponents own a whole group there",
-        ),
-    )
-    return rows, _jail_rows(leaves), rules
-
-
 def _late(states: int) -> NDArray[np.bool_]:
     """(states, states) bool: whether opponents own one of the four groups whole."""
     side = np.arange(states)
-    whole = (
-        ((side & 0b111) == 0b111) | ((side >> 3) == 0b111) if states == mukhar.WIDE else side > 0
-    )
+    whole = (side & 7 == 7) | (side >> 3 == 7) if states == mukhar.WIDE else side > 0
     return np.asarray(whole[:, None] | whole[None, :])
 
 
@@ -253,10 +173,6 @@ def _jail_rows(leaves: NDArray[np.float64]) -> list[dict[str, Any]]:
     side = np.array([number.bit_count() for number in range(len(leaves))])
     owned = side[:, None] + side[None, :]
     return [
-        {
-            "opponents own": count,
-            "states": int((owned == count).sum()),
-            "leaves": float(leaves[owned == count].mean()),
-        }
-        for count in range(int(owned.max()) + 1)
+        {"opponents own": n, "states": int((owned == n).sum()), "leaves": leaves[owned == n].mean()}
+        for n in range(int(owned.max()) + 1)
     ]

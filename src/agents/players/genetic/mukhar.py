@@ -24,7 +24,7 @@ from agents.players.vocabulary.reading import NO_LOT, asked_lot, of_opponents, p
 from agents.players.vocabulary.skeleton import decide
 from monopoly_env.actions import A_BUY, A_MORTGAGE, A_SELL, A_TURN
 from monopoly_env.engine import agenda, building, liquidation, players, randomness
-from monopoly_env.engine.sets import each, has, lowest
+from monopoly_env.engine.sets import each, lowest
 from monopoly_env.facts import board
 from monopoly_env.game import Game
 from monopoly_env.kernels import inlined, kernel
@@ -62,15 +62,12 @@ class Scripted(yasumura.Yasumura):
 
 
 AT: Final = Scripted.columns()
-# Draws that are made once but asked for several times, each with what it was made for.
+# Draws that are made once but asked for several times, each with the question that it answers.
 SLOT: Final = memory_slots(
-    "sale",  # the lot for sale, and the turn
-    "wanted",  # whether it is wanted
-    "auction",  # the lot of the auction, and the turn
-    "bid_limit",  # the highest bid in it (dollars)
-    "jail_turn",  # the turn in which leaving jail was drawn, plus 1
-    start=yasumura.SLOT.end,
-)
+    # The lot and turn of a sale, and whether it is wanted; of an auction, and the highest bid
+    # (dollars); the turn in which leaving jail was drawn, plus 1.
+    "sale", "wanted", "auction", "bid_limit", "jail_turn", start=yasumura.SLOT.end
+)  # fmt: skip
 
 _FINE: Final = 1 << 30  # steps of a chance, a multiple of 64: genes of k / 64 are exact
 _QUANTILES: Final = 1024
@@ -100,15 +97,14 @@ def _half_normal(game: Game, seat: int) -> float:
 
 
 @kernel
-def situation(game: Game, seat: int, lot: int) -> int:
-    """The row of genes that speaks for a lot: an index of `SITUATIONS`."""
+def buy_gene(game: Game, seat: int, lot: int) -> int:
+    """The gene of a lot in the current situation, one of `SITUATIONS`."""
     members, opponents = board.GROUP_LOTS[board.GROUP_OF[lot]], 0
     for other in range(game.num_players):
         if other != seat and int(game.lots[other]) & members:
             opponents += 1
-    if opponents > 0:
-        return 2 if opponents == 1 else 3
-    return 1 if int(game.lots[seat]) & members else 0
+    situation = min(opponents, 2) + 1 if opponents else int(game.lots[seat]) & members != 0
+    return situation * board.NUM_SQUARES + board.LOT_SQUARE[game.rules.board, lot]
 
 
 @kernel
@@ -124,18 +120,14 @@ def _scripted(params: Row) -> Row:
 
 
 @kernel
-def buy_gene(game: Game, seat: int, lot: int) -> int:
-    """The gene of a lot in the current situation."""
-    return situation(game, seat, lot) * board.NUM_SQUARES + board.LOT_SQUARE[game.rules.board, lot]
-
-
-@kernel
-def _is_an_opponents(game: Game, seat: int, group: int) -> bool:
-    """Whether one opponent owns a whole group."""
+def _whole(game: Game, seat: int, group: int) -> int:
+    """The groups, of this one and the next, that one opponent owns whole, a bit each."""
+    found = 0
     for other in range(game.num_players):
-        if other != seat and players.owns_group(game, other, group):
-            return True
-    return False
+        if other != seat:
+            found |= int(players.owns_group(game, other, group))
+            found |= int(players.owns_group(game, other, group + 1)) << 1
+    return found
 
 
 @kernel
@@ -145,12 +137,7 @@ def jail_gene(game: Game, seat: int, states: int) -> int:
         lots = of_opponents(game, seat) & ~int(game.mortgaged)
         west, north = (lots >> _WEST) & (WIDE - 1), (lots >> _NORTH) & (WIDE - 1)
     else:
-        west = (1 if _is_an_opponents(game, seat, _GROUPS_WEST) else 0) + (
-            2 if _is_an_opponents(game, seat, _GROUPS_WEST + 1) else 0
-        )
-        north = (1 if _is_an_opponents(game, seat, _GROUPS_NORTH) else 0) + (
-            2 if _is_an_opponents(game, seat, _GROUPS_NORTH + 1) else 0
-        )
+        west, north = _whole(game, seat, _GROUPS_WEST), _whole(game, seat, _GROUPS_NORTH)
     return BUY_GENES + states * west + north
 
 
@@ -176,35 +163,23 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
 @kernel
 def _raise_cash(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Mortgage single streets, utilities, railroads; sell hotels, houses; mortgage the rest."""
-    spare, edition = _first_spare(game, seat), int(game.rules.board)
-    if spare != NO_LOT:
-        return A_MORTGAGE + spare
-    streets = reading.sellable(game)
-    if streets:
-        for street in range(board.NUM_STREETS):
-            if has(streets, street) and game.level[street] == board.HOTEL:
-                return A_SELL + street
-        return A_SELL + lowest(streets)
-    lots = reading.mortgageable(game)
-    if lots == 0:
-        return A_TURN
-    best = lowest(lots)
-    for lot in each(lots):
-        if board.LOT_SQUARE[edition, lot] < board.LOT_SQUARE[edition, best]:
-            best = lot
-    return A_MORTGAGE + best
-
-
-@kernel
-def _first_spare(game: Game, seat: int) -> int:
-    """The lot that is mortgaged before any building is sold, or NO_LOT."""
-    best, best_rank = NO_LOT, 1 << 30
-    lots = reading.mortgageable(game)
+    lots, streets, edition = reading.mortgageable(game), reading.sellable(game), game.rules.board
+    best, least = NO_LOT, 1 << 30
     for lot in each(lots):
         rank = liquidation.spare_rank(game, seat, lot)
-        if rank < best_rank:
-            best, best_rank = lot, rank
-    return best
+        if rank < least:
+            best, least = lot, rank
+    if best != NO_LOT:
+        return A_MORTGAGE + best
+    for street in each(streets):
+        if game.level[street] == board.HOTEL:
+            return A_SELL + street
+    if streets:
+        return A_SELL + lowest(streets)
+    for lot in each(lots):
+        if best == NO_LOT or board.LOT_SQUARE[edition, lot] < board.LOT_SQUARE[edition, best]:
+            best = lot
+    return A_TURN if best == NO_LOT else A_MORTGAGE + best
 
 
 @kernel
@@ -216,40 +191,35 @@ def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
     auction = int(game.turns) * board.NUM_LOTS + lot + 1
     if memory[SLOT.auction] != auction:
         memory[SLOT.auction] = auction
-        gene = params[buy_gene(game, seat, lot)]
-        if scripted[AT.thesis]:
-            memory[SLOT.bid_limit] = _thesis_bid(game, seat, lot, gene, scripted)
-        else:
-            memory[SLOT.bid_limit] = _paper_bid(game, seat, lot, gene)
+        memory[SLOT.bid_limit] = _limit(
+            game, seat, lot, params[buy_gene(game, seat, lot)], scripted
+        )
     return habits.bid_up_to(game, memory[SLOT.bid_limit], 1.0)
 
 
 @kernel
-def _paper_bid(game: Game, seat: int, lot: int, gene: float) -> float:
-    """The bid of 2012, in dollars; never more than the cash in hand."""
+def _limit(game: Game, seat: int, lot: int, gene: float, scripted: Row) -> float:
+    """The bid of 2012, at most the cash in hand, or that of 2013, at most what liquidation brings.
+
+    In 2013, dU is counted in dollars. In auctions of an estate, the bankrupt player is on turn.
+    """
     cost, cash = price(game, lot), int(game.cash[seat])
+    if scripted[AT.thesis]:
+        if _says_yes(game, seat, gene):
+            gain = yasumura.utility_gain(game, seat, 1 << lot, 0, scripted) / scripted[AT.w1]
+            bid = min(cost + abs(gain), cost * (1.1 if gain < 0 else 1.5))
+        else:
+            bid = cost / 2 + _half_normal(game, seat) * cost / 6
+        return min(bid, float(liquidation.raisable(game, seat)))
     if cash < _POOR:
         return 0.0
     if _says_yes(game, seat, gene) and liquidation.raisable(game, seat) >= cost:
         bid = cost + _half_normal(game, seat) * cost / 10
-    elif seat == game.turn:
-        # It declined the lot; in auctions of an estate, the bankrupt player is on turn
+    elif seat == game.turn:  # it declined the lot
         bid = cost / (2 + randomness.policy_draw(game, seat, 3))
     else:
         bid = cost / 2 + _half_normal(game, seat) * cost / 6
     return min(bid, float(cash))
-
-
-@kernel
-def _thesis_bid(game: Game, seat: int, lot: int, gene: float, scripted: Row) -> float:
-    """The bid of 2013, at most what liquidation brings; dU is counted in dollars."""
-    cost = price(game, lot)
-    if _says_yes(game, seat, gene):
-        gain = yasumura.utility_gain(game, seat, 1 << lot, 0, scripted) / scripted[AT.w1]
-        bid = min(cost + abs(gain), cost * (1.1 if gain < 0 else 1.5))
-    else:
-        bid = cost / 2 + _half_normal(game, seat) * cost / 6
-    return min(bid, float(liquidation.raisable(game, seat)))
 
 
 @kernel

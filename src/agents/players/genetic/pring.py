@@ -1,9 +1,4 @@
-"""How Pring's players play: the row of numbers is a preference K for each of the 28 lots.
-
-From the paper: a lot is bought iff cash x K > price. Its value is K x price, twice that if an
-exchange would gain or lose its group. Once a turn, after moving, a player offers one lot for one.
-Debts sell buildings first, then mortgage. A turn lifts mortgages, trades, builds.
-"""
+"""Pring's players: the row of numbers is a preference K for each of the 28 lots (see `genetic`)."""
 
 from __future__ import annotations
 
@@ -14,7 +9,7 @@ from agents.players.vocabulary.reading import NO_LOT, asked_lot, price, window_k
 from agents.players.vocabulary.skeleton import decide
 from monopoly_env.actions import A_BUILD, A_BUY, A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
 from monopoly_env.engine import agenda, building, mortgage, randomness, trade, turn
-from monopoly_env.engine.sets import each, lowest, size
+from monopoly_env.engine.sets import each, size
 from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, GROUP_OF
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
@@ -42,14 +37,10 @@ def _keenest(game: Game, seat: int, lots: int, start: int, params: Row) -> int:
     """The lot of the highest K whose action (build or lift) passes the test, or NO_LOT."""
     best = NO_LOT
     for lot in each(lots):
-        cost = (
-            building.building_cost(game, lot)
-            if start == A_BUILD
-            else mortgage.lifting_cost(game, lot)
-        )
-        if _affords(game, seat, lot, cost, params) and (
-            best == NO_LOT or params[lot] > params[best]
-        ):
+        builds = start == A_BUILD
+        cost = building.building_cost(game, lot) if builds else mortgage.lifting_cost(game, lot)
+        better = best == NO_LOT or params[lot] > params[best]
+        if better and _affords(game, seat, lot, cost, params):
             best = lot
     return best
 
@@ -87,7 +78,7 @@ def _better(game: Game, seat: int, own: int, theirs: int, params: Row) -> int:
 @kernel
 def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Offer one of the exchanges that it gains by, all equally likely, or go on."""
-    count, chosen, goods = 0, -1, trade.tradable(game, seat) & ALL_LOTS
+    chosen, goods = -1, trade.tradable(game, seat) & ALL_LOTS
     for attempt in range(2):  # count, then find the one that was drawn
         seen = 0
         for other in range(game.num_players):
@@ -101,10 +92,9 @@ def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
                         better &= better - 1
                     return offers.begin(game, other, better & -better, 1 << lot, 0, memory)
                 seen += size(better)
-        count = seen
-        if count == 0:
+        if seen == 0:
             return A_TURN
-        chosen = randomness.policy_draw(game, seat, count)
+        chosen = randomness.policy_draw(game, seat, seen)
     return A_TURN
 
 
@@ -115,11 +105,9 @@ def _accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
     came, went = int(game.offer_give), int(game.offer_ask)
     after = (mine & ~went & ALL_LOTS) | (came & ALL_LOTS)
     gain = float(int(game.offer_cash) + fine * (size(came & ~ALL_LOTS) - size(went & ~ALL_LOTS)))
-    lots = came & ALL_LOTS
-    for lot in each(lots):
+    for lot in each(came & ALL_LOTS):
         gain += _worth(game, lot, after, params)
-    lots = went & ALL_LOTS
-    for lot in each(lots):
+    for lot in each(went & ALL_LOTS):
         gain -= _worth(game, lot, mine, params)
     return gain > 0
 
@@ -131,13 +119,7 @@ def _raise_cash(game: Game, seat: int, params: Row, memory: Row) -> int:
     if streets:
         return A_SELL + habits.least_built(game, streets)
     lots = reading.mortgageable(game)
-    if lots == 0:
-        return A_TURN
-    best = lowest(lots)
-    for lot in each(lots):
-        if params[lot] < params[best]:
-            best = lot
-    return A_MORTGAGE + best
+    return A_MORTGAGE + reading.least(lots, params) if lots else A_TURN
 
 
 @kernel

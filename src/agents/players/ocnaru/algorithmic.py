@@ -5,24 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from agents.players.ocnaru import stages
-from agents.players.ocnaru.stages import SLOT
+from agents.players.ocnaru.stages import NO_ACTION, SLOT
 from agents.players.vocabulary import groups, habits, offers, reading
 from agents.players.vocabulary.memory import memory_slots
-from agents.players.vocabulary.parameters import Parameters, family, parameter, switch
-from agents.players.vocabulary.reading import NO_LOT, amount_due, asked_lot, legal, price
+from agents.players.vocabulary.parameters import Parameters, named, parameter, switch
+from agents.players.vocabulary.reading import amount_due, asked_lot, legal, price
 from agents.players.vocabulary.skeleton import decide
 from monopoly_env.actions import A_BUY, A_JAIL, A_MORTGAGE, A_SELL, A_TURN
 from monopoly_env.engine import agenda, building, mortgage, trade
 from monopoly_env.engine.sets import each, has, size
 from monopoly_env.facts import board
+from monopoly_env.facts.board import NUM_LOTS
 from monopoly_env.game import Game
-from monopoly_env.kernels import kernel
+from monopoly_env.kernels import kernel, on_stack
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
 
 @dataclass(frozen=True)
-class Algorithmic(Parameters):
+class OcnaruAlgorithmic(Parameters):
     """The constants of the published program, and two of ours for decisions that it lacks."""
 
     reserve: float = parameter(200, 0, 2000, "dollars")
@@ -76,7 +79,7 @@ class Algorithmic(Parameters):
     """highest bid for a scarce building, in list prices (ours)"""
 
 
-AT: Final = Algorithmic.columns()
+AT: Final = OcnaruAlgorithmic.columns()
 OWN: Final = memory_slots(value=board.NUM_LOTS, start=SLOT.end)
 
 
@@ -96,9 +99,8 @@ def _value(game: Game, seat: int, lot: int, params: Row, memory: Row) -> float:
             value *= params[AT.utilities] if owned == 1 else 1.0
         else:
             value += board.RENT[game.rules.board, lot, board.HOTEL]
-            value *= _landing(game, lot, params) * (
-                params[AT.completes] if owned == board.GROUP_SIZE[group] - 1 else 1.0
-            )
+            last = owned == board.GROUP_SIZE[group] - 1
+            value *= _landing(game, lot, params) * (params[AT.completes] if last else 1.0)
         memory[OWN.value + lot] = value
     return memory[OWN.value + lot]
 
@@ -136,11 +138,9 @@ def _return(game: Game, street: int, hotel: bool) -> float:
     gain = 0
     for lot in range(street, street + count):
         gain += board.RENT[edition, lot, following] - board.RENT[edition, lot, level]
-    cost = (
-        building.building_cost(game, street)
-        if hotel
-        else board.HOUSE_PRICE[edition, street] * count
-    )
+    cost = board.HOUSE_PRICE[edition, street] * count
+    if hotel:
+        cost = building.building_cost(game, street)
     return gain / cost
 
 
@@ -206,18 +206,14 @@ def _payable(game: Game, funds: float) -> int:
 @kernel
 def _first(game: Game, seat: int, lots: int, lifting: bool, params: Row, memory: Row) -> int:
     """The few lots to lift (highest value per dollar) or to mortgage (lowest)."""
-    chosen = 0
+    chosen, losses = 0, on_stack(NUM_LOTS, np.float64)
+    for lot in each(lots):
+        if lifting:
+            losses[lot] = -_lifting_rank(game, seat, lot, params, memory)
+        else:
+            losses[lot] = _mortgage_rank(game, seat, lot, params, memory)
     while lots and size(chosen) < params[AT.at_once]:
-        best, best_rank = 0, 0.0
-        left = lots
-        for lot in each(left):
-            rank = (
-                _lifting_rank(game, seat, lot, params, memory)
-                if lifting
-                else -_mortgage_rank(game, seat, lot, params, memory)
-            )
-            if best == 0 or rank > best_rank:
-                best, best_rank = 1 << lot, rank
+        best = 1 << reading.least(lots, losses)
         lots &= ~best
         chosen |= best
     return chosen
@@ -260,9 +256,7 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     cost = price(game, lot)
     if not reading.may_buy(game) or int(game.cash[seat]) - cost < params[AT.reserve]:
         return A_BUY
-    return (
-        A_BUY + 1 if _value(game, seat, lot, params, memory) > params[AT.bargain] * cost else A_BUY
-    )
+    return A_BUY + (_value(game, seat, lot, params, memory) > params[AT.bargain] * cost)
 
 
 @kernel
@@ -279,18 +273,17 @@ def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
 def _offer(game: Game, seat: int, partner: int, params: Row, memory: Row) -> int:
     """Offer cash for all of a partner's streets in the groups of which this seat owns some."""
     if not offers.may_offer_to(game, seat, partner) or game.cash[partner] < params[AT.emergency]:
-        return stages.NO_ACTION
+        return NO_ACTION
     wanted, mine = 0, int(game.lots[seat])
     for group in range(building.COLOURS):
         if mine & board.GROUP_LOTS[group]:
             wanted |= board.GROUP_LOTS[group] & int(game.lots[partner])
     wanted &= trade.tradable(game, partner)
-    cash = int(
-        min(_values(game, seat, wanted, params, memory), int(game.cash[seat]) - params[AT.reserve])
-    )
+    spare = int(game.cash[seat]) - params[AT.reserve]
+    cash = int(min(_values(game, seat, wanted, params, memory), spare))
     if wanted and cash > 0:
         return offers.begin(game, partner, wanted, 0, cash, memory)
-    return stages.NO_ACTION
+    return NO_ACTION
 
 
 @kernel
@@ -321,22 +314,17 @@ def _accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
 def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Carry out the plan for this debt; give up if no plan meets it and the rules allow that."""
     debt = stages.debt_at_hand(game)
-    can_give_up = reading.may_go_on(game)
-    if (
-        memory[SLOT.debt] != debt
-        or (int(memory[SLOT.to_sell]) | int(memory[SLOT.to_mortgage])) == 0
-    ):
+    is_planned = int(memory[SLOT.to_sell]) | int(memory[SLOT.to_mortgage]) != 0
+    if memory[SLOT.debt] != debt or not is_planned:
+        may_give_up = reading.may_go_on(game)
         memory[SLOT.debt] = debt
         met = _plan(game, seat, amount_due(game) - int(game.cash[seat]), params, memory)
-        if can_give_up and (not met or params[AT.legacy_debts]):
+        if may_give_up and (not met or params[AT.legacy_debts]):
             return A_TURN
-    for selling in (bool(params[AT.buildings_first]), not params[AT.buildings_first]):
+    first = bool(params[AT.buildings_first])
+    for selling in (first, not first):
         slot = SLOT.to_sell if selling else SLOT.to_mortgage
-        planned = int(memory[slot]) & legal(
-            game,
-            A_SELL if selling else A_MORTGAGE,
-            board.NUM_STREETS if selling else board.NUM_LOTS,
-        )
+        planned = int(memory[slot]) & _at_hand(game, selling)
         if planned:
             member = _next_to_go(game, seat, planned, selling, params, memory)
             memory[slot] = int(memory[slot]) & ~(1 << member)
@@ -346,21 +334,22 @@ def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 
 @kernel
+def _at_hand(game: Game, selling: bool) -> int:
+    return reading.sellable(game) if selling else reading.mortgageable(game)
+
+
+@kernel
 def _plan(game: Game, seat: int, needed: int, params: Row, memory: Row) -> bool:
     """Plan sales and mortgages for a debt, at most one level of a group; False: not enough."""
     memory[SLOT.to_sell], memory[SLOT.to_mortgage] = 0, 0
-    streets, lots = reading.sellable(game), reading.mortgageable(game)
-    for selling in (bool(params[AT.buildings_first]), not params[AT.buildings_first]):
-        slot, left = (SLOT.to_sell, streets) if selling else (SLOT.to_mortgage, lots)
+    first, edition = bool(params[AT.buildings_first]), int(game.rules.board)
+    for selling in (first, not first):
+        slot, left = SLOT.to_sell if selling else SLOT.to_mortgage, _at_hand(game, selling)
         while left and needed > 0:
             member = _next_to_go(game, seat, left, selling, params, memory)
             left &= ~(1 << member)
             memory[slot] = int(memory[slot]) | 1 << member
-            needed -= (
-                stages.proceeds(game, member)
-                if selling
-                else board.MORTGAGE[game.rules.board, member]
-            )
+            needed -= stages.proceeds(game, member) if selling else board.MORTGAGE[edition, member]
     return needed <= 0
 
 
@@ -369,17 +358,15 @@ def _next_to_go(
     game: Game, seat: int, members: int, selling: bool, params: Row, memory: Row
 ) -> int:
     """The street of the least group value per house, or the lot of the least value per dollar."""
-    best, best_rank = NO_LOT, 0.0
+    ranks = on_stack(NUM_LOTS, np.float64)
     for member in each(members):
         if selling:
             level = int(game.level[member])
             value = _values(game, seat, board.GROUP_LOTS[board.GROUP_OF[member]], params, memory)
-            rank = value / (1 if level == board.HOTEL else level)
+            ranks[member] = value / (1 if level == board.HOTEL else level)
         else:
-            rank = _mortgage_rank(game, seat, member, params, memory)
-        if best == NO_LOT or rank < best_rank:
-            best, best_rank = member, rank
-    return best
+            ranks[member] = _mortgage_rank(game, seat, member, params, memory)
+    return reading.least(members, ranks)
 
 
 @kernel
@@ -401,4 +388,4 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     )
 
 
-POLICIES: Final = {"ocnaru/algorithmic": family("ocnaru/algorithmic", _play, Algorithmic)}
+POLICIES: Final = named(_play, OcnaruAlgorithmic, {"ocnaru/algorithmic": {}})

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from agents.players.ocnaru import stages
-from agents.players.ocnaru.stages import SLOT
+from agents.players.ocnaru.stages import NO_ACTION, SLOT
 from agents.players.vocabulary import groups, habits, offers, reading
 from agents.players.vocabulary.memory import memory_slots
-from agents.players.vocabulary.parameters import Parameters, family, switch
+from agents.players.vocabulary.parameters import Parameters, named, switch
 from agents.players.vocabulary.reading import ANSWERS, amount_due, legal, price
 from agents.players.vocabulary.skeleton import decide
 from monopoly_env.actions import A_BUY, A_CHOICE, A_JAIL, A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
@@ -22,7 +22,7 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
 
 @dataclass(frozen=True)
-class Random(Parameters):
+class OcnaruRandom(Parameters):
     """The one parameter of a player that tosses coins."""
 
     legacy_debts: bool = switch(False)
@@ -30,7 +30,7 @@ class Random(Parameters):
     which produced the thesis's figures, never raises cash for a debt"""
 
 
-AT: Final = Random.columns()
+AT: Final = OcnaruRandom.columns()
 OWN: Final = memory_slots("ruined", start=SLOT.end)  # by a mortgage that it could not pay to lift
 
 
@@ -66,9 +66,8 @@ def _chosen(game: Game, seat: int, stage: int, params: Row, memory: Row) -> int:
     if stage == stages.LOWER:
         streets, picked = reading.sellable(game), 0
         for group in range(building.COLOURS):
-            members = board.GROUP_LOTS[group]
-            if streets & members and _coin(game, seat):
-                picked |= streets & members
+            if streets & board.GROUP_LOTS[group] and _coin(game, seat):
+                picked |= streets & board.GROUP_LOTS[group]
         return picked
     if stage == stages.MORTGAGES:
         return _some(game, seat, legal(game, A_MORTGAGE, board.NUM_STREETS))
@@ -91,10 +90,8 @@ def _all_building(game: Game, seat: int) -> int:
     for street in each(streets):
         cost = building.building_cost(game, street)
         if game.rules.even_build == building.WHOLE_GROUP:
-            cost = (
-                board.HOUSE_PRICE[game.rules.board, street]
-                * board.GROUP_SIZE[board.GROUP_OF[street]]
-            )
+            count = board.GROUP_SIZE[board.GROUP_OF[street]]
+            cost = board.HOUSE_PRICE[game.rules.board, street] * count
         if cost <= funds:
             chosen |= 1 << street
             funds -= cost
@@ -105,14 +102,12 @@ def _all_building(game: Game, seat: int) -> int:
 def _offer(game: Game, seat: int, partner: int, params: Row, memory: Row) -> int:
     """Goods by coins, and cash from both sides; no offer if its own side exceeds its cash."""
     if not offers.may_offer_to(game, seat, partner):
-        return stages.NO_ACTION
+        return NO_ACTION
     mine, theirs = trade.tradable(game, seat), trade.tradable(game, partner)
     if game.rules.trade != offers.OFFICIAL:
         give = _one_of(game, seat, mine & board.ALL_LOTS)
         ask = _one_of(game, seat, theirs & board.ALL_LOTS)
-        return (
-            offers.begin(game, partner, ask, give, 0, memory) if give and ask else stages.NO_ACTION
-        )
+        return offers.begin(game, partner, ask, give, 0, memory) if give and ask else NO_ACTION
     most = max(0, int(game.cash[partner]))
     paid, asked = _up_to(game, seat, most), _up_to(game, seat, most)
     cards = _up_to(game, seat, size(mine & ~board.ALL_LOTS))
@@ -122,7 +117,7 @@ def _offer(game: Game, seat: int, partner: int, params: Row, memory: Row) -> int
         give |= _cards(mine, cards)
         ask |= _cards(theirs, their_cards)
     if paid > int(game.cash[seat]) or (give | ask) == 0:
-        return stages.NO_ACTION
+        return NO_ACTION
     return offers.begin(game, partner, ask, give, paid - asked, memory)
 
 
@@ -158,9 +153,8 @@ def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Fold, or raise halfway to the list price."""
     lot = int(game.auction_lot)
     limit = groups.dearest_house(game, seat) if lot >= building.HOUSE_LOT else price(game, lot)
-    return habits.bid_up_to(
-        game, min(limit, int(game.cash[seat])) if _coin(game, seat) else 0.0, 0.5
-    )
+    raises = _coin(game, seat)
+    return habits.bid_up_to(game, min(limit, int(game.cash[seat])) if raises else 0.0, 0.5)
 
 
 @kernel
@@ -172,9 +166,8 @@ def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
     if memory[SLOT.debt] != debt:
         suffices = players.mortgage_values(game, lots & ~groups.STREETS) >= needed
         memory[SLOT.debt], memory[SLOT.to_sell] = debt, 0 if suffices else streets
-        met = (
-            suffices or players.mortgage_values(game, lots) + _all_proceeds(game, streets) >= needed
-        )
+        raised = players.mortgage_values(game, lots) + _all_proceeds(game, streets)
+        met = suffices or raised >= needed
         if reading.may_go_on(game) and (not met or params[AT.legacy_debts] or memory[OWN.ruined]):
             memory[SLOT.debt] = 0
             return A_TURN
@@ -202,19 +195,16 @@ def _all_proceeds(game: Game, streets: int) -> int:
 def _raise_for_lifting(game: Game, seat: int, stage: int, params: Row, memory: Row) -> int:
     """Raise the cash for lifting a mortgage.
 
-    The thesis's program treats a mortgage that the player cannot pay to lift as a debt: it raises
-    the cash, or the player is bankrupt. Our rules bankrupt nobody in a window, see `_leave_table`.
-    The program of May ends the turn instead.
+    In the thesis's program, a mortgage that the player cannot pay to lift is a debt: it raises the
+    cash or is bankrupt. Our rules bankrupt nobody in a window, see `_leave_table`. The program of
+    May ends the turn instead.
     """
     lot = lowest(int(memory[SLOT.left]))
     missing = mortgage.lifting_cost(game, lot) - int(game.cash[seat])
-    if (
-        stage != stages.LIFT
-        or game.rules.liquidation != liquidation.ONE_REQUEST
-        or missing <= 0
-        or not has(game.mortgaged, lot)
-    ):
-        return stages.NO_ACTION
+    if game.rules.liquidation != liquidation.ONE_REQUEST or stage != stages.LIFT:
+        return NO_ACTION
+    if missing <= 0 or not has(game.mortgaged, lot):
+        return NO_ACTION
     streets, lots = reading.sellable(game), reading.mortgageable(game)
     if params[AT.legacy_debts]:
         memory[SLOT.stage] = stages.DONE
@@ -232,12 +222,8 @@ def _raise_for_lifting(game: Game, seat: int, stage: int, params: Row, memory: R
 def _leave_table(game: Game, seat: int, memory: Row) -> int:
     """Leave the game as the rules allow: give away all goods, later give up the first debt."""
     partner, goods = (seat + 1) % int(game.num_players), trade.tradable(game, seat)
-    if (
-        game.rules.trade == offers.OFFICIAL
-        and game.offers[seat] == 0
-        and goods
-        and offers.may_offer_to(game, seat, partner)
-    ):
+    begins = game.rules.trade == offers.OFFICIAL and game.offers[seat] == 0 and goods != 0
+    if begins and offers.may_offer_to(game, seat, partner):
         return offers.begin(game, partner, 0, goods, max(0, int(game.cash[seat])), memory)
     return A_TURN
 
@@ -265,4 +251,4 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     return decide(game, params, memory, _window, _buy, _bid, accepts=_accepts, debt=_debt)
 
 
-POLICIES: Final = {"ocnaru/random": family("ocnaru/random", _play, Random)}
+POLICIES: Final = named(_play, OcnaruRandom, {"ocnaru/random": {}})

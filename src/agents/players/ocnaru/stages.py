@@ -1,4 +1,4 @@
-"""What the two agents share: the stages of a window, the way out of jail, what a sale brings.
+"""The stages of a window, the way out of jail and the proceeds of sales of both agents.
 
 In each window an agent goes once through the same stages, as the published program does: leaving
 jail, trades, selling buildings, mortgaging, lifting mortgages, building. On entering a stage it
@@ -24,13 +24,11 @@ from monopoly_env.kernels import inlined, kernel
 from monopoly_env.policy.protocol import Row
 
 SLOT: Final = memory_slots(
-    "window",  # which window is open
-    "stage",
-    "left",  # what is left to do in the stage, a bit each, or NOT_ENTERED
-    "debt",  # which debt was planned for
-    "to_sell",  # streets, a bit each
-    "to_mortgage",  # lots, a bit each
-)
+    # Which window is open, the stage, what is left to do in it (a bit each) or NOT_ENTERED.
+    "window", "stage", "left",
+    # Which debt was planned for; streets to sell from and lots to mortgage, a bit each.
+    "debt", "to_sell", "to_mortgage",
+)  # fmt: skip
 LEAVE, TRADE, LOWER, MORTGAGES, LIFT, BUILD, DONE = range(7)
 NOT_ENTERED: Final = -1
 NO_ACTION: Final = -1
@@ -48,7 +46,7 @@ def go_through(
     offer: Callable[..., int],
     raise_first: Callable[..., int] | None = None,
 ) -> int:
-    """The next action of a window, by the functions of an agent.
+    """The next action of a window.
 
     Args:
         game: It waits for an action in a window.
@@ -69,11 +67,10 @@ def go_through(
         if memory[SLOT.left] == NOT_ENTERED:
             memory[SLOT.left] = plan(game, seat, stage, params, memory)
         while memory[SLOT.left] > 0:
-            action = (
-                NO_ACTION if raise_first is None else raise_first(game, seat, stage, params, memory)
-            )
-            if action != NO_ACTION:
-                return action
+            if raise_first is not None:
+                action = raise_first(game, seat, stage, params, memory)
+                if action != NO_ACTION:
+                    return action
             left = int(memory[SLOT.left])
             memory[SLOT.left] = left & (left - 1)
             if stage == TRADE:

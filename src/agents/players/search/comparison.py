@@ -47,8 +47,7 @@ def compare_offers(
     Args:
         game: A record in which the player to move may begin an offer in its turn; it is not
             changed.
-        policies: Who plays on, as in `rollout`. Of a mixture, its likeliest policy says which
-            prices are accepted.
+        policies: As in `rollout`; the likeliest policy of a mixture says which prices it accepts.
         n: Playouts of the best offers.
         most: How many packages the value proposes at most; 0: only the offers of policies.
         value: The value that proposes, and that playouts end with if `turns` cuts them off: "best"
@@ -75,7 +74,7 @@ def compare_offers(
 def find_offers(
     game: Game, policies: Any = "expert", most: int = 4, value: str | Value = "best"
 ) -> list[Move]:
-    """What `compare_offers` compares: no offer, then the offers; the arguments are the same."""
+    """The candidates of `compare_offers`: no offer, then the offers; the arguments are the same."""
     moves_of(game)  # refuses games that are over and half-made offers
     if not may_offer(game):
         name = DECISION_NAMES[game.decision]
@@ -89,9 +88,8 @@ def find_offers(
     judge.check_players(len(seats))
     own, *others = resolve_all([seats[int(game.player)], *ADVISERS])
     proposed = propose(core.batch_of(game, write=False).copy(), judge, most, seats) if most else []
-    offers = [_composed(game, _plan(offer)) for offer in proposed] + [
-        _composed(game, _advice(policy)) for policy in (own, *others)
-    ]
+    choosers = [*map(_plan, proposed), *map(_advice, (own, *others))]
+    offers = [_composed(game, choose) for choose in choosers]
     return [_no_offer(game, own), *dict.fromkeys(offer for offer in offers if offer is not None)]
 
 
@@ -103,9 +101,7 @@ def _seats(policies: Any, players: int) -> list[CompiledPolicy]:
             f"{len(mixtures)} policies are given for {players} seats: give one for all, or one a"
             " seat."
         )
-    return [
-        compiled(policy) for policy in resolve_all([likeliest(mixture) for mixture in mixtures])
-    ]
+    return [compiled(policy) for policy in resolve_all([likeliest(m) for m in mixtures])]
 
 
 def _composed(game: Game, choose: Callable[[Games], int]) -> tuple[int, ...] | None:
@@ -128,13 +124,13 @@ def _plan(offer: Offer) -> Callable[[Games], int]:
 
 
 def _advice(policy: Policy) -> Callable[[Games], int]:
-    """What a policy would do, which remembers what it began."""
+    """The answers of a policy that remembers what it began."""
     memory = np.zeros((1, MEMORY))
     return lambda made: int(answers(policy, Decisions(made, memory))[0])
 
 
 def _no_offer(game: Game, policy: Policy) -> int:
-    """What a policy would do if it could make no offer."""
+    """The answer of a policy that can make no offer."""
     without = core.batch_of(game, write=False).copy()
     for action in TRADES:
         without["legal"][0, action >> 5] &= ~(1 << (action & 31))

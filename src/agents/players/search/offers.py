@@ -1,10 +1,10 @@
-"""Offers worth a look: what two players would exchange, and at which price, by a value of states.
+"""Offers worth a look: exchanges and prices that a value of states likes.
 
-The value is asked for the state after the exchange. An offer is kept if both sides gain by it: at a
-table of three or more what they gain the others lose, while at a table of two there is none. Its
-price leaves the partner a part of the surplus. Where it is known who answers, a second price is the
-least at which that policy accepts; without, one that leaves the partner next to nothing. Packages
-are of lots and money: a jail card is worth $50 at most, which the price can make up for.
+The value judges the state after the exchange. An offer is kept if both sides gain by it: at a table
+of three or more, at the others' cost; at a table of two there is none. Its price leaves the partner
+a part of the surplus. Where it is known who answers, a second price is the least at which that
+policy accepts; else one that leaves the partner next to nothing. Packages are of lots and money: a
+jail card is worth $50 at most, for which the price can make up.
 """
 
 from __future__ import annotations
@@ -51,13 +51,31 @@ class Offer(NamedTuple):
 
 
 class _Replies(NamedTuple):
-    """Who answers offers, as the kernels read it."""
+    """The policies that answer offers, as the kernels read it."""
 
     players: Players
     numbers: NDArray[np.int64]  # (P,) the policy of each seat, or _NOBODY
     laid: Games  # (1,) a buffer
     memory: NDArray[np.float64]  # (64,) a buffer
     mask: NDArray[np.bool_]  # (NUM_ACTIONS,) a buffer
+
+
+class _Judge(NamedTuple):
+    """A value of states, as the kernels read it."""
+
+    value: Any  # its kernel
+    params: NDArray[np.float32]
+    games: Games  # (1,) the present state
+    scratch: Games  # (1,) a buffer
+    shares: NDArray[np.float64]  # (2, P) the shares now and after an exchange
+
+
+class _Deal(NamedTuple):
+    """Lots that the player to move may exchange, a bit each."""
+
+    partner: int
+    ask: int
+    give: int
 
 
 def propose(
@@ -77,16 +95,11 @@ def propose(
     table = np.zeros((most * len(_KEPT), _COLUMNS))
     shares = np.zeros((2, int(game["num_players"][0])))
     policies = list(dict.fromkeys(replies or ()))
-    numbers = np.array(
-        [policies.index(policy) for policy in replies] if replies else [_NOBODY] * shares.shape[1]
-    )
+    numbers = [policies.index(policy) for policy in replies or ()] or [_NOBODY] * shares.shape[1]
     answer = _Replies(
-        Players.of(policies),
-        numbers,
-        empty_games(1),
-        np.zeros(MEMORY),
+        Players.of(policies), np.array(numbers), empty_games(1), np.zeros(MEMORY),
         np.zeros(NUM_ACTIONS, np.bool_),
-    )
+    )  # fmt: skip
     found = _propose(game, value.kernel.handle, value.params, empty_games(1), shares, table, answer)
     return [Offer(*(int(number) for number in row[:_GAIN])) for row in table[:found]]
 
@@ -110,15 +123,13 @@ def lay(game: Games, offer: Offer) -> Games | None:
 @entry()
 def _propose(
     games: Games, value: Any, params: NDArray[np.float32], scratch: Games,
-    shares: NDArray[np.float64], table: NDArray[np.float64],
-    replies: _Replies,
+    shares: NDArray[np.float64], table: NDArray[np.float64], replies: _Replies,
 ) -> int:  # fmt: skip
-    params, shares, table = borrowed(params), borrowed(shares), borrowed(table)
-    replies = borrowed(replies)
+    table, replies = borrowed(table), borrowed(replies)
+    judge = _Judge(value, borrowed(params), games, scratch, borrowed(shares))
     game, found = games[0], 0
-    seat = int(game.player)
-    write_shares(value, game, params, shares[0])
-    willing = trade.partners(game, seat)
+    seat, willing = int(game.player), trade.partners(game, int(game.player))
+    write_shares(value, game, judge.params, judge.shares[0])
     parts = len(PART_GROUPS) if game.rules.trade == offers.OFFICIAL else 0
     for offset in range(1, int(game.num_players)):
         partner = (seat + offset) % int(game.num_players)
@@ -130,25 +141,12 @@ def _propose(
                 ask, give = int(asks[i]), int(gives[j])
                 if ask | give == 0 or ask < 0 or give < 0 or PART_GROUPS[i] & PART_GROUPS[j]:
                     continue
-                _value_after(games, scratch, partner, ask, give, 0, value, params, shares[1])
-                surplus = (
-                    shares[1, seat] + shares[1, partner] - shares[0, seat] - shares[0, partner]
-                )
+                deal = _Deal(partner, ask, give)
+                _value_after(judge, deal, 0)
+                now, then = judge.shares[0], judge.shares[1]
+                surplus = then[seat] + then[partner] - now[seat] - now[partner]
                 if surplus > _SURPLUS or replies.numbers[partner] >= 0:
-                    found = _price(
-                        games,
-                        scratch,
-                        partner,
-                        ask,
-                        give,
-                        surplus,
-                        value,
-                        params,
-                        shares,
-                        table,
-                        found,
-                        replies,
-                    )
+                    found = _price(judge, deal, surplus, table, found, replies)
     return found
 
 
@@ -166,42 +164,29 @@ def _parts_of(game: Game, giver: int, taker: int) -> Any:
 
 
 @kernel
-def _value_after(
-    games: Games,
-    scratch: Games,
-    partner: int,
-    ask: int,
-    give: int,
-    dollars: int,
-    value: Any,
-    params: Any,
-    shares: Any,
-) -> None:
+def _value_after(judge: _Judge, deal: _Deal, dollars: int) -> None:
     """Write the shares after an exchange."""
-    scratch[0] = games[0]
-    offers.exchange(scratch[0], partner, ask, give, dollars)
-    write_shares(value, scratch[0], params, shares)
+    judge.scratch[0] = judge.games[0]
+    offers.exchange(judge.scratch[0], deal.partner, deal.ask, deal.give, dollars)
+    write_shares(judge.value, judge.scratch[0], judge.params, judge.shares[1])
 
 
 @kernel
 def _price(
-    games: Games, scratch: Games, partner: int, ask: int, give: int, surplus: float, value: Any,
-    params: Any, shares: Any, table: Any,
-    found: int, replies: Any,
-) -> int:  # fmt: skip
+    judge: _Judge, deal: _Deal, surplus: float, table: Any, found: int, replies: _Replies
+) -> int:
     """Price a package and put its offers into the table, sorted by the gain at the limit."""
-    game, kept = games[0], len(_KEPT)
-    seat = int(game.player)
-    first = -1
+    seat, partner, kept = int(judge.games[0].player), deal.partner, len(_KEPT)
+    shares, first = judge.shares, -1
     for k in range(kept):
         wanted = shares[0, partner] + max(_KEPT[k] * surplus, _LEAST)
         known = k == 0 and replies.numbers[partner] >= 0
-        dollars = _limit(games, scratch, partner, ask, give, wanted, value, params, shares)
+        dollars = _limit(judge, deal, wanted)
         if known:
-            dollars = _accepted(games, partner, ask, give, dollars, replies)
+            dollars = _accepted(judge.games, deal, dollars, replies)
             if dollars == _REFUSED:
                 return found
-        _value_after(games, scratch, partner, ask, give, dollars, value, params, shares[1])
+        _value_after(judge, deal, dollars)
         gain = shares[1, seat] - shares[0, seat]
         if k == 0:
             if gain < _LEAST or not (known or shares[1, partner] >= wanted):
@@ -215,56 +200,44 @@ def _price(
             for row in range(found - 1, first + kept - 1, -1):
                 table[row] = table[row - kept]
         row = table[first + k]
-        row[_PARTNER], row[_ASK], row[_GIVE], row[_DOLLARS] = partner, ask, give, dollars
-        row[_GAIN] = gain
+        row[_PARTNER], row[_ASK], row[_GIVE] = partner, deal.ask, deal.give
+        row[_DOLLARS], row[_GAIN] = dollars, gain
     return found
 
 
 @kernel
-def _limit(
-    games: Games,
-    scratch: Games,
-    partner: int,
-    ask: int,
-    give: int,
-    wanted: float,
-    value: Any,
-    params: Any,
-    shares: Any,
-) -> int:
+def _limit(judge: _Judge, deal: _Deal, wanted: float) -> int:
     """The least dollars given (most asked) that leave the partner the wanted share."""
-    game = games[0]
-    low, high = -int(game.cash[partner]) // _STEP, int(game.cash[int(game.player)]) // _STEP
+    game, cash = judge.games[0], int(judge.games[0].cash[deal.partner])
+    low, high = -cash // _STEP, int(game.cash[int(game.player)]) // _STEP
     for _ in range(_HALVINGS):
         if low >= high:
             break
         middle = (low + high) // 2
-        _value_after(games, scratch, partner, ask, give, middle * _STEP, value, params, shares[1])
-        if shares[1, partner] >= wanted:
+        _value_after(judge, deal, middle * _STEP)
+        if judge.shares[1, deal.partner] >= wanted:
             high = middle
         else:
             low = middle + 1
-    return max(high * _STEP, -int(game.cash[partner]))
+    return max(high * _STEP, -cash)
 
 
 @kernel
-def _accepted(games: Games, partner: int, ask: int, give: int, dollars: int, replies: Any) -> int:
+def _accepted(games: Games, deal: _Deal, dollars: int, replies: _Replies) -> int:
     """The least dollars given at which the partner's policy accepts, or _REFUSED."""
     replies.laid[0] = games[0]
-    game = replies.laid[0]
+    game, number = replies.laid[0], int(replies.numbers[deal.partner])
     replies.memory[:] = 0.0
-    if not _laid(game, partner, ask, give, dollars, replies.memory):
+    if not _laid(game, deal.partner, deal.ask, deal.give, dollars, replies.memory):
         return _REFUSED
-    low = -(int(games[0].cash[partner]) // _STEP)
-    high = int(games[0].cash[int(games[0].player)]) // _STEP
-    best = _REFUSED
+    low = -(int(games[0].cash[deal.partner]) // _STEP)
+    high, best = int(games[0].cash[int(games[0].player)]) // _STEP, _REFUSED
     for _ in range(_HALVINGS):
         if low > high:
             break
         middle = (low + high) // 2
         game.offer_cash = middle * _STEP
         replies.memory[:] = 0.0
-        number = int(replies.numbers[partner])
         if ask_policy(game, replies.players, number, replies.memory, replies.mask) == _ACCEPT:
             best, high = middle * _STEP, middle - 1
         else:

@@ -1,4 +1,4 @@
-"""A player that looks one action ahead: it takes the action after which a value of states is best.
+"""A player that looks one action ahead, by a value of states.
 
 It is the plain reference for players that search: no playouts, and nothing scripted but the offers.
 """
@@ -33,7 +33,7 @@ _RAISING: Final = tuple(
 
 
 class OnePlyPolicy(BatchedPolicy):
-    """Takes the action with the highest mean value of the next state."""
+    """A player that takes the action with the highest mean value of the next state."""
 
     def __init__(
         self, value: str = "best", draws: int = 8, base: str = "expert", name: str | None = None
@@ -79,27 +79,18 @@ class OnePlyPolicy(BatchedPolicy):
             mask[_TRADES] = False
             if game["decision"][0] == _TURN:
                 mask[list(_RAISING)] = False
-            shares = np.zeros(int(game["num_players"][0]))
-            key = int(decisions.key[number])
+            key, shares = int(decisions.key[number]), np.zeros(int(game["num_players"][0]))
             actions[number] = _best(
-                game,
-                mask,
-                self._value.kernel.handle,
-                self._value.params,
-                self._options["draws"],
-                key & _WORD,
-                key >> 32,
-                empty_games(1),
-                shares,
-            )
+                game, mask, self._value.kernel.handle, self._value.params, self._options["draws"],
+                key & _WORD, key >> 32, empty_games(1), shares,
+            )  # fmt: skip
         return actions
 
 
 @entry()
 def _best(
     games: Games, mask: NDArray[np.bool_], value: Any, params: NDArray[np.float32], draws: int,
-    key_low: int, key_high: int, scratch: Games,
-    shares: NDArray[np.float64],
+    key_low: int, key_high: int, scratch: Games, shares: NDArray[np.float64],
 ) -> int:  # fmt: skip
     """The open action with the highest mean value; all actions meet the same luck."""
     mask, params, shares = borrowed(mask), borrowed(params), borrowed(shares)

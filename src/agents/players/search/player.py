@@ -3,9 +3,9 @@
 This is policy switching (Chang, Givan and Chong, "Parallel rollout for online solution of partially
 observable Markov decision processes", 2004), which Long and Kanagal (2015) used for Monopoly, with
 paired playouts. They may be cut off after some rounds and end with a value of the state. Questions
-with two answers, such as an offer received, may be played out even where all policies agree. Beside
-the base policy's offers, it may make its own: those that a value of states likes best, if playouts
-agree.
+with two answers, such as an offer received, may be played out even where all policies agree. The
+player may make offers beside those of the base policy: the ones that a value of states likes best,
+if playouts agree.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ BEST: Final[dict[str, Any]] = {
 _TURN: Final = DECISION_NAMES.index("turn")
 _TRADES = HEADS["trade"].slice
 _MONEY: Final = tuple(HEADS[head].slice for head in ("sell", "mortgage", "unmortgage"))
-# Questions with few answers, and the answers: all but counter-offers and what raises cash.
+# Questions with few answers, and the answers: all but counter-offers and raising cash.
 _SHORT: Final = tuple(
     DECISION_NAMES.index(name)
     for name in ("buy", "reply", "jail", "tax", "fine_or_chance", "takeover")
@@ -62,7 +62,7 @@ _BLOCK: Final = 8  # playouts between two looks at the clock
 
 @runtime_checkable
 class Doubting(Protocol):
-    """A policy that tells how sure it is."""
+    """A policy with probabilities of its actions."""
 
     def probabilities(self, games: Games) -> NDArray[np.float64]:
         """(B, NUM_ACTIONS) the probability of each action; zeros where it goes on with an offer."""
@@ -71,8 +71,8 @@ class Doubting(Protocol):
 class SearchPolicy(BatchedPolicy):
     """A base policy, its doubts and the advice of others, judged by playouts.
 
-    Who the others are it reads from what they did so far. The result depends on the game and the
-    options, not on the threads or the batch, and on the clock only if `time` is given.
+    The policies of the others are inferred from their actions so far. The result depends on the
+    game and the options, not on the threads or the batch, and on the clock only if `time` is given.
     """
 
     def __init__(
@@ -97,31 +97,27 @@ class SearchPolicy(BatchedPolicy):
 
         Args:
             base: The policy whose answer stands unless another one proves better.
-            playouts: Playouts of each answer. With 0 the player is its base policy; one that draws
-                at random draws other numbers.
-            advisers: The policies that are asked too. Their memory is empty at every decision.
-            margin: Another answer is taken if its mean lead is more than so many standard errors.
-            turns: Cut playouts off after so many rounds; None: play them to the end.
-            value: The name of the value with which a playout that is cut off ends: `worth`, or
-                `best` for a network (tables of 2 to 4).
-            others: The policies that the other seats may have. Each playout draws one for each
-                seat, the more often the more of what that player did so far the policy would have
-                done too. By default the one of `rollout_policy`.
+            playouts: Playouts of each answer; with 0 the player is its base policy.
+            advisers: The policies that are asked too, with an empty memory at every decision.
+            margin: Standard errors by which the mean of another answer must lead.
+            turns: Rounds after which a playout is cut off; None: it goes to the end.
+            value: The value with which such a playout ends: `worth`, or `best` for a network
+                (tables of 2 to 4).
+            others: The policies that other seats may have; by default the one of `rollout_policy`.
+                Each playout samples them by how much of what the seat did so far they explain.
             thorough: Whether to play out every answer to a lot for sale, an offer, a tax or a
                 chance to leave jail, even if all agree.
-            offers: How many packages to play out when looking for an offer of its own, every third
-                round; 0: only the base policy offers. The value of states, which should be `best`,
-                and whoever of `others` a partner most likely is propose them and their prices.
-            time: Stop playing out a decision after so many seconds, even if `playouts` are not
-                reached; the result then depends on the clock.
+            offers: Packages to play out every third round, proposed by the value of states, which
+                should be `best`, with prices for the likeliest policy of the partner; 0: only the
+                base policy offers.
+            time: Seconds after which a decision is not played out further.
             threads: Number of threads; by default one per core.
-            name: What tables call it.
-            rollout_policy: Who plays on in the playouts. By default the base policy; of a learned
-                one, whose networks take ten times as long as a script, a script is the better one
-                for the same time.
+            name: Shown in tables.
+            rollout_policy: The policy that plays on in the playouts; by default the base policy.
+                For a learned base, a script is better: it plays ten games in the same time.
             doubt: Also play out each choice to which the networks of a learned base give this
                 probability or more.
-            decisions: Names of the decisions that may be played out. By default all.
+            decisions: Names of the decisions that may be played out; by default all.
 
         Raises:
             ConfigurationError: A policy is unknown, not compiled or not learned where it must be, a
@@ -173,20 +169,14 @@ class SearchPolicy(BatchedPolicy):
             [actions, *(_advice(adviser, decisions, actions) for adviser in self.advisers)]
         )
         doubts = self._doubts(decisions, actions)
-        contested = ((advice != actions).any(axis=0) | doubts.any(axis=1)) & ~np.isin(
-            decisions.decision, OFFERING
-        )
+        contested = (advice != actions).any(axis=0) | doubts.any(axis=1)
         asked = np.isin(decisions.decision, _SHORT) & self._options["thorough"]
-        for number in np.flatnonzero(
-            (contested | asked) & np.isin(decisions.decision, self._may_search)
-        ).tolist():
-            candidates = dict.fromkeys(advice[:, number].tolist()) | dict.fromkeys(
-                np.flatnonzero(doubts[number]).tolist()
-            )
+        searched = asked | (contested & ~np.isin(decisions.decision, OFFERING))
+        searched &= np.isin(decisions.decision, self._may_search)
+        for number in np.flatnonzero(searched).tolist():
+            candidates = [*advice[:, number].tolist(), *np.flatnonzero(doubts[number]).tolist()]
             if asked[number]:
-                candidates |= dict.fromkeys(
-                    action for action in _SHORT_ANSWERS if decisions.mask[number, action]
-                )
+                candidates += [a for a in _SHORT_ANSWERS if decisions.mask[number, a]]
             actions[number] = self._best(decisions, number, candidates)
         if self._options["offers"]:
             self._offer(decisions, actions)
@@ -199,24 +189,19 @@ class SearchPolicy(BatchedPolicy):
             return np.zeros((len(actions), NUM_ACTIONS), np.bool_)
         doubts = self.base.probabilities(decisions.games) >= least
         doubts[np.arange(len(actions)), actions] = False
-        return doubts & _useful(
-            decisions.decision[:, None], np.arange(NUM_ACTIONS), actions[:, None]
-        )
+        every = np.arange(NUM_ACTIONS)
+        return doubts & _useful(decisions.decision[:, None], every, actions[:, None])
 
     def _offer(self, decisions: Decisions, actions: NDArray[np.int64]) -> None:
         """Go on with the offers that were begun, and begin new ones in place of other actions."""
         composing = np.isin(decisions.decision, OFFERING) & (decisions.memory[:, COMPOSING] == 1)
         decisions.memory[~composing, COMPOSING] = 0
         for number in np.flatnonzero(composing).tolist():
-            actions[number] = compose(
-                decisions.games[number : number + 1], decisions.memory[number]
-            )
+            game = decisions.games[number : number + 1]
+            actions[number] = compose(game, decisions.memory[number])
         games, rows = decisions.games, np.arange(len(actions))
-        looks = (
-            (decisions.decision == _TURN)
-            & (games["offers"][rows, games["player"]] == 0)
-            & (games["rounds"] % _PAUSE == 0)
-        )
+        looks = (decisions.decision == _TURN) & (games["offers"][rows, games["player"]] == 0)
+        looks &= games["rounds"] % _PAUSE == 0
         looks &= decisions.mask[:, _TRADES].any(axis=1) & ~_within(actions, _TRADES)
         for number in np.flatnonzero(looks).tolist():
             game = games[number : number + 1]
@@ -229,17 +214,15 @@ class SearchPolicy(BatchedPolicy):
     def _best_offer(self, decisions: Decisions, number: int, action: int) -> Offer | None:
         """The best offer, if it beats an action by more than the margin and one standard error."""
         game, seats = decisions.games[number : number + 1], self._seats(decisions, number)
-        proposed = propose(
-            game, self._value, self._options["offers"], [likeliest(policies) for policies in seats]
-        )
-        laid = [
-            (offer, position) for offer in proposed if (position := lay(game, offer)) is not None
-        ]
+        partners = [likeliest(policies) for policies in seats]
+        proposed = propose(game, self._value, self._options["offers"], partners)
+        positions = [(offer, lay(game, offer)) for offer in proposed]
+        laid = [(offer, position) for offer, position in positions if position is not None]
         if not laid:
             return None
         self.searched += 1
-        positions = np.concatenate([position for _, position in laid])
-        leads = self._leads(positions, game, action, seats, int(decisions.key[number] & _SEED))
+        after, seed = np.concatenate([p for _, p in laid]), int(decisions.key[number] & _SEED)
+        leads = self._leads(after, game, action, seats, seed)
         best = int(leads.mean(axis=1).argmax())
         wanted = (self._options["margin"] + 1) * leads[best].std(ddof=1) / np.sqrt(leads.shape[1])
         return laid[best][0] if leads[best].mean() > wanted else None
@@ -249,26 +232,24 @@ class SearchPolicy(BatchedPolicy):
     ) -> NDArray[np.float32]:
         """(B, N) the lead of each position over an action for the player to move, by playout."""
         seat, count = int(game["player"][0]), self._options["playouts"]
-        limit = self._options["time"]
-        options = {name: self._options[name] for name in ("turns", "value", "threads")} | {
-            "seed": seed
-        }
+        limit, options = self._options["time"], self._playing() | {"seed": seed}
         blocks, began = list[NDArray[np.float32]](), monotonic()
         block = count if limit is None else _BLOCK
         for first in range(0, count, block):
             size = min(block, count - first)
-            without = rollout(game, seats, size, actions=[action], first=first, **options).shares[
-                0, :, seat
-            ]
-            blocks.append(
-                rollout(positions, seats, size, first=first, **options).shares[:, :, seat] - without
-            )
+            now = rollout(game, seats, size, actions=[action], first=first, **options).shares
+            then = rollout(positions, seats, size, first=first, **options).shares
+            blocks.append(then[:, :, seat] - now[0, :, seat])
             if limit is not None and monotonic() - began > limit:
                 break
         return np.hstack(blocks)
 
+    def _playing(self) -> dict[str, Any]:
+        """The options of playouts."""
+        return {name: self._options[name] for name in ("turns", "value", "threads")}
+
     def _seats(self, decisions: Decisions, number: int) -> list[Any]:
-        """Who plays on in playouts, by seat."""
+        """The policies that play on in playouts, by seat."""
         game, others = decisions.games[number], self._others
         seats: list[Any] = [others or self.rollout_policy] * int(game["num_players"])
         if others and self.reads_history and decisions.history is not None:
@@ -278,7 +259,7 @@ class SearchPolicy(BatchedPolicy):
         return seats
 
     def _follower(self, game: Game, others: list[CompiledPolicy]) -> Follower:
-        """Who has followed this game so far; of the last games only."""
+        """The follower of this game; those of the last games are kept."""
         key = game.seed.tobytes(), game.rules.tobytes(), int(game.num_players)
         follower = self._followers.pop(key, None) or Follower(game, others)
         self._followers[key] = follower
@@ -286,50 +267,32 @@ class SearchPolicy(BatchedPolicy):
             del self._followers[next(iter(self._followers))]
         return follower
 
-    def _best(self, decisions: Decisions, number: int, candidates: dict[int, None]) -> int:
+    def _best(self, decisions: Decisions, number: int, candidates: list[int]) -> int:
         """The best answer; the base policy's unless another one is better by the margin."""
-        first, *others = candidates
+        first, *others = dict.fromkeys(candidates)
         if not others:
             return first
         self.searched += 1
-        options = {name: self._options[name] for name in ("turns", "value", "threads")} | {
-            "seconds": self._options["time"]
-        }
         seats, seed = self._seats(decisions, number), int(decisions.key[number] & _SEED)
-        compared = compare_actions(
-            decisions.games[number],
-            [first, *others],
-            seats,
-            self._options["playouts"],
-            seed=seed,
-            **options,
-        )
+        options = self._playing() | {"seed": seed, "seconds": self._options["time"]}
+        game, count = decisions.games[number], self._options["playouts"]
+        compared = compare_actions(game, [first, *others], seats, count, **options)
         best = compared.best.action
         if best == first:
             return first
         lead = compared.lead(best, first)
-        if lead.mean() > self._options["margin"] * lead.std(ddof=1) / np.sqrt(len(lead)):
-            return best
-        return first
+        wanted = self._options["margin"] * lead.std(ddof=1) / np.sqrt(len(lead))
+        return best if lead.mean() > wanted else first
 
 
 def _check_numbers(
-    playouts: int,
-    offers: int,
-    turns: int | None,
-    threads: int | None,
-    margin: float,
-    time: float | None,
-    doubt: float | None,
+    playouts: Any, offers: Any, turns: Any, threads: Any, margin: Any, time: Any, doubt: Any
 ) -> None:
-    for option, number, least in (
-        ("playouts", playouts, 0),
-        ("offers", offers, 0),
-        ("turns", turns, 1),
-        ("threads", threads, 1),
-    ):
-        if number is not None or not least:
-            whole_number(option, number, least)
+    for option, number in (("playouts", playouts), ("offers", offers)):
+        whole_number(option, number, 0)
+    for option, number in (("turns", turns), ("threads", threads)):
+        if number is not None:
+            whole_number(option, number, 1)
     if not margin >= 0:
         raise ConfigurationError(f"margin={margin!r} must not be negative.")
     if time is not None and not (isinstance(time, (int, float)) and time > 0):
@@ -367,7 +330,7 @@ def _numbers(names: Sequence[str]) -> list[int]:
 def _advice(
     adviser: CompiledPolicy, decisions: Decisions, base: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """What an adviser would do, or the base policy's answer where its own is of no use."""
+    """An adviser's answer, or the base policy's where that is of no use."""
     advice = _answer(adviser, decisions, None)
     return np.where(_useful(decisions.decision, advice, base), advice, base)
 
@@ -377,9 +340,8 @@ def _useful(
 ) -> NDArray[np.bool_]:
     """Whether an answer is worth playing out beside the base policy's; the arrays broadcast.
 
-    Offers are the base policy's. To raise cash in one's turn, whoever would do so had a purpose
-    that is lost with its memory. To lift a mortgage is worth little, and is asked for in every
-    turn.
+    Offers are the base policy's. Raising cash in one's turn has a purpose that is lost with the
+    adviser's memory. Lifting a mortgage is worth little, and is advised in every turn.
     """
     in_turn = decision == _TURN
     useless = _within(answers, _TRADES) | _within(base, _TRADES)
@@ -395,5 +357,5 @@ def _within(actions: NDArray[np.int64], head: slice) -> NDArray[np.bool_]:
 def _answer(
     policy: CompiledPolicy, decisions: Decisions, memory: NDArray[np.float64] | None
 ) -> NDArray[np.int64]:
-    """What a policy would do; it draws from copies, so that asking it does not change the games."""
+    """A policy's answers; it draws from copies, so that asking it does not change the games."""
     return policy.act(Decisions(decisions.games.copy(), memory, decisions.key))

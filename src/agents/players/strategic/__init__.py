@@ -7,18 +7,16 @@ offers it accepts, `proposals` those it makes, `money` what it builds, sells and
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from agents.players.strategic.parameters import PRESETS, Strategic
 from agents.players.strategic.play import play
-from agents.players.vocabulary.parameters import family
-from monopoly_env.policy.protocol import CompiledPolicy
+from agents.players.vocabulary.parameters import named
 
 __all__ = ["POLICIES", "PRESETS", "Strategic"]
 
-_NAMES: Final = {"strategic": "default"} | {f"strategic/{preset}": preset for preset in PRESETS}
-
-POLICIES: Final[dict[str, Callable[..., CompiledPolicy]]] = {
-    name: family(name, play, Strategic, **PRESETS[preset]) for name, preset in _NAMES.items()
-}
+POLICIES: Final = named(
+    play,
+    Strategic,
+    {"strategic": {}} | {f"strategic/{name}": preset for name, preset in PRESETS.items()},
+)

@@ -1,4 +1,4 @@
-"""What the strategic agent sells, mortgages, lifts and builds, and how it avoids bankruptcy.
+"""The strategic agent's sales, mortgages and buildings, and how it avoids bankruptcy.
 
 Each function makes a plan: a set of lots to act on, one after another. A group is built up or sold
 by one level at a time. The plan names the streets with the fewest (or most) buildings of their
@@ -60,17 +60,16 @@ def _return_of(game: Game, group: int) -> float:
     level = building.lowest_level(game, group)
     if level == board.HOTEL:
         return 0.0
-    return group_return(
-        game, group, level, building.next_level(game, _lowest_street(game, group, level))
-    )
+    return group_return(game, group, level, _next_level(game, group, level))
 
 
 @kernel
-def _lowest_street(game: Game, group: int, level: int) -> int:
+def _next_level(game: Game, group: int, lowest: int) -> int:
+    """The next level of the streets of a group that are at its lowest one."""
     street = board.GROUP_START[group]
-    while game.level[street] != level:
+    while game.level[street] != lowest:
         street += 1
-    return street
+    return building.next_level(game, street)
 
 
 @kernel
@@ -89,16 +88,12 @@ def to_build(game: Game, seat: int, params: Row) -> int:
         if losses[group] >= 0:
             break
         left &= ~(1 << group)
-        start = board.GROUP_START[group]
         level = building.lowest_level(game, group)
-        streets = streets_at(game, group, level)
-        hotel = building.next_level(game, _lowest_street(game, group, level)) == board.HOTEL
-        count = (
-            board.GROUP_SIZE[group]
-            if game.rules.even_build == building.WHOLE_GROUP
-            else size(streets)
-        )
-        cost = board.HOUSE_PRICE[edition, start] * count  # also of a hotel
+        streets, count = streets_at(game, group, level), board.GROUP_SIZE[group]
+        hotel = _next_level(game, group, level) == board.HOTEL
+        if game.rules.even_build != building.WHOLE_GROUP:
+            count = size(streets)
+        cost = board.HOUSE_PRICE[edition, board.GROUP_START[group]] * count  # also of a hotel
         pays = not hotel or -losses[group] >= params[AT.hotel_roi_threshold]
         if pays and cost <= budget and _complete_builds(game, seat, group, cost, hotel, params):
             plan |= streets & buildable
@@ -115,14 +110,9 @@ def _complete_builds(
         return True
     if cost > params[AT.house_build_threshold] * players.total_worth(game, seat):
         return False
-    least = params[AT.min_houses_before_hotel]
     for other in range(building.COLOURS):
-        if (
-            hotel
-            and other != group
-            and players.owns_group(game, seat, other)
-            and building.lowest_level(game, other) < least
-        ):
+        lacks = building.lowest_level(game, other) < params[AT.min_houses_before_hotel]
+        if hotel and lacks and other != group and players.owns_group(game, seat, other):
             return False
     return True
 
@@ -257,14 +247,12 @@ def plan_rescue(game: Game, seat: int, due: int, params: Row, memory: Row) -> No
     need = due - int(game.cash[seat])
     memory[SLOT.mortgage_left] = 0
     memory[SLOT.sale_left] = 0
-    if params[AT.bankruptcy_mortgage_first] != 0:
-        raised = _rescue_by_mortgages(game, need, params, memory)
-        if raised < need:
-            raised += _rescue_by_sales(game, need, params, memory)
-    else:
-        raised = _rescue_by_sales(game, need, params, memory)
-        if raised < need:
+    mortgages, raised = params[AT.bankruptcy_mortgage_first] != 0, 0
+    for by_mortgages in (mortgages, not mortgages):
+        if raised < need and by_mortgages:
             raised += _rescue_by_mortgages(game, need, params, memory)
+        elif raised < need:
+            raised += _rescue_by_sales(game, need, params, memory)
     if raised < need:
         memory[SLOT.mortgage_left] = 0
         memory[SLOT.sale_left] = 0
@@ -276,9 +264,8 @@ def _rescue_by_mortgages(game: Game, need: int, params: Row, memory: Row) -> int
     lots, plan, raised = reading.mortgageable(game), 0, 0
     scores = on_stack(NUM_LOTS, np.float64)
     for lot in each(lots):
-        scores[lot] = (
-            _rescue_value(game, lot, params, memory) / board.MORTGAGE[game.rules.board, lot]
-        )
+        worth = _rescue_value(game, lot, params, memory)
+        scores[lot] = worth / board.MORTGAGE[game.rules.board, lot]
     while lots and raised < need:
         lot = reading.least(lots, scores)
         lots &= ~(1 << lot)

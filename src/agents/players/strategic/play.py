@@ -17,11 +17,12 @@ from monopoly_env.engine import agenda, building, liquidation, mortgage, players
 from monopoly_env.engine.sets import each, lowest
 from monopoly_env.facts.board import NUM_LOTS, NUM_STREETS
 from monopoly_env.game import Game
-from monopoly_env.kernels import kernel
+from monopoly_env.kernels import inlined, kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
 # The phases of a window, in order.
 _IDLE, _TRADING, _SELLING, _MORTGAGING, _LIFTING, _BUILDING = range(6)
+_START: Final = (0, 0, A_SELL, A_MORTGAGE, A_UNMORTGAGE, A_BUILD)  # their first actions
 # List prices that a late lot must be worth with at most three reserves in cash
 _EVEN_LATER: Final = 1.3
 
@@ -58,10 +59,8 @@ def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
         look(game, seat, params, memory)
     if not _has_business(game, seat, when, params, memory):
         return A_TURN
-    memory[SLOT.stamp] = _stamp(game, when)
-    memory[SLOT.phase] = _TRADING
-    memory[SLOT.todo] = 0
-    memory[SLOT.offers] = 0
+    memory[SLOT.stamp], memory[SLOT.phase] = _stamp(game, when), _TRADING
+    memory[SLOT.todo] = memory[SLOT.offers] = 0
     if _may_trade(game, seat, when):
         plan_offers(game, seat, params, memory)
     return _go_through(game, seat, params, memory)
@@ -76,11 +75,8 @@ def _stamp(game: Game, when: int) -> int:
 @kernel
 def _may_trade(game: Game, seat: int, when: int) -> bool:
     """Whether to trade: in its own turn, and not after a throw that has left it in jail."""
-    return (
-        when != agenda.OUT_OF_TURN
-        and (game.jail[seat] == 0 or when == agenda.BEFORE_THROW)
-        and reading.may_trade(game)
-    )
+    free = game.jail[seat] == 0 or when == agenda.BEFORE_THROW
+    return free and when != agenda.OUT_OF_TURN and reading.may_trade(game)
 
 
 @kernel
@@ -109,10 +105,9 @@ def _go_through(game: Game, seat: int, params: Row, memory: Row) -> int:
             return action
     while True:
         if phase != _TRADING:
-            start = _first_action(phase)
-            lots = int(memory[SLOT.todo]) & legal(
-                game, start, NUM_LOTS if start >= A_MORTGAGE else NUM_STREETS
-            )
+            start = _START[phase]
+            count = NUM_LOTS if start >= A_MORTGAGE else NUM_STREETS
+            lots = int(memory[SLOT.todo]) & legal(game, start, count)
             if lots:
                 memory[SLOT.todo] = lots & (lots - 1)
                 memory[SLOT.phase] = phase
@@ -129,15 +124,6 @@ def _go_through(game: Game, seat: int, params: Row, memory: Row) -> int:
         else:
             memory[SLOT.phase] = _IDLE
             return A_TURN
-
-
-@kernel
-def _first_action(phase: int) -> int:
-    if phase == _SELLING:
-        return A_SELL
-    if phase == _MORTGAGING:
-        return A_MORTGAGE
-    return A_UNMORTGAGE if phase == _LIFTING else A_BUILD
 
 
 # --- jail -----------------------------------------------------------------------------------------
@@ -203,9 +189,8 @@ def _wants(game: Game, seat: int, lot: int, left: int, params: Row, memory: Row)
         return True
     worth, cost = seen_value(game, lot, params, memory), price(game, lot)
     rich = game.cash[seat] > 3 * params[AT.min_cash_reserve]
-    return worth >= params[AT.property_value_multiplier] * cost and (
-        rich or worth > _EVEN_LATER * cost
-    )
+    pays = worth >= params[AT.property_value_multiplier] * cost
+    return pays and (rich or worth > _EVEN_LATER * cost)
 
 
 @kernel
@@ -220,9 +205,8 @@ def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
     if lot >= building.HOUSE_LOT:
         worth = params[AT.property_value_multiplier] * groups.dearest_house(game, seat)
         return habits.bid(game, min(worth, funds))
-    raised = factor(
-        game, lot, int(memory[SLOT.own_seen]), int(memory[SLOT.others_seen]), params, memory
-    )
+    own, others = int(memory[SLOT.own_seen]), int(memory[SLOT.others_seen])
+    raised = factor(game, lot, own, others, params, memory)
     return habits.bid(game, min(raised * price(game, lot), funds))
 
 
@@ -231,9 +215,9 @@ def _lifts(game: Game, seat: int, params: Row, memory: Row) -> bool:
     """Whether to lift the mortgage of a received lot at once, by the same rules as later."""
     lot, cash = asked_lot(game), int(game.cash[seat])
     look(game, seat, params, memory)
-    if cash < params[AT.unmortgage_threshold] or cash - mortgage.principal(game, lot) < money.kept(
-        game, seat, params
-    ):
+    if cash < params[AT.unmortgage_threshold]:
+        return False
+    if cash - mortgage.principal(game, lot) < money.kept(game, seat, params):
         return False
     return money.lifting_score(game, lot, params, memory) >= params[AT.unmortgage_roi_threshold]
 
@@ -284,35 +268,35 @@ def _rest_of_rescue(game: Game, memory: Row) -> int:
 def _decide(game: Game, params: Row, memory: Row) -> int:
     if game.decision == agenda.JAIL:
         return _jail(game, int(game.player), params)
-    return decide(
-        game, params, memory, _window, _buy, _bid, accepts=accepts, debt=_debt, lifts=_lifts
-    )
+    return decide(game, params, memory, _window, _buy, _bid, None, accepts, _debt, _lifts)
 
 
-@kernel
-def _is_quiet(
-    game: Game,
-    seen: float,
-    others: float,
-    reserve: float,
-    emergency: float,
-    house_cash: float,
-    lift_cash: float,
-) -> bool:
+@inlined
+def _is_quiet(game: Game, params: Row, memory: Row) -> bool:
     """Whether a window has nothing for the agent: enough cash, no new lot, nothing to build.
 
-    This is a shortcut: going all the way through `_window` ends the same. It takes numbers because
-    passing rows on is slow.
+    This is a shortcut: going all the way through `_window` ends the same.
     """
-    seat = int(game.player)
-    cash = int(game.cash[seat])
-    if cash < emergency or cash <= reserve or game.jail[seat] != 0:
+    cash = int(game.cash[game.player])
+    if game.decision != agenda.WINDOW or memory[SLOT.phase] != _IDLE or memory[SLOT.round] == 0:
         return False
-    theirs = reading.of_opponents(game, seat)
-    if theirs | int(game.lots[seat]) != seen or theirs & ~int(others):
+    if params[AT.complete] != 0 or params[AT.adaptation] == DYNAMIC:
         return False
-    may_build = cash >= house_cash and reading.buildable(game) != 0
-    return not may_build and not (cash >= lift_cash and reading.liftable(game) != 0)
+    if memory[SLOT.mortgage_left] + memory[SLOT.sale_left] != 0 or game.jail[game.player] != 0:
+        return False
+    if cash < params[AT.mortgage_emergency_threshold] or cash <= params[AT.min_cash_reserve]:
+        return False
+    theirs = reading.of_opponents(game, int(game.player))
+    if theirs | int(game.lots[game.player]) != memory[SLOT.all_seen]:
+        return False
+    if theirs & ~int(memory[SLOT.others_seen]):
+        return False
+    house_cash = params[AT.min_cash_for_houses]
+    if params[AT.adaptation] != 0:  # of these limits, late_game changes one
+        house_cash = memory[SLOT.parameters + AT.min_cash_for_houses]
+    if cash >= house_cash and reading.buildable(game) != 0:
+        return False
+    return cash < params[AT.unmortgage_threshold] or reading.liftable(game) == 0
 
 
 @policy_kernel
@@ -322,26 +306,6 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if adapts and memory[SLOT.copied] == 0:
         memory[SLOT.copied] = 1
         memory[SLOT.parameters : SLOT.parameters + NUM_PARAMETERS] = params
-    if (
-        game.decision == agenda.WINDOW
-        and memory[SLOT.phase] == _IDLE
-        and memory[SLOT.round] != 0
-        and params[AT.complete] == 0
-        and params[AT.adaptation] != DYNAMIC
-        and memory[SLOT.mortgage_left] + memory[SLOT.sale_left] == 0
-    ):
-        reserve, emergency = params[AT.min_cash_reserve], params[AT.mortgage_emergency_threshold]
-        house_cash, lift_cash = params[AT.min_cash_for_houses], params[AT.unmortgage_threshold]
-        if adapts:  # of these four, late_game changes one
-            house_cash = memory[SLOT.parameters + AT.min_cash_for_houses]
-        if _is_quiet(
-            game,
-            memory[SLOT.all_seen],
-            memory[SLOT.others_seen],
-            reserve,
-            emergency,
-            house_cash,
-            lift_cash,
-        ):
-            return A_TURN
+    if _is_quiet(game, params, memory):
+        return A_TURN
     return _decide(game, memory[SLOT.parameters :] if adapts else params, memory)

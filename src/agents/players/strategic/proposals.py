@@ -1,4 +1,4 @@
-"""Which offers the strategic agent makes, by the three sets of rules of `trading`.
+"""The offers that the strategic agent makes, by the three sets of rules of `trading`.
 
 By both published sets, the agent asks for lots of groups in which no opponent owned a lot when it
 last looked, so it makes an offer only for a lot that an opponent has acquired since. The later set
@@ -33,17 +33,15 @@ def plan_offers(game: Game, seat: int, params: Row, memory: Row) -> None:
     """Plan the best offers for this window, as things stand now."""
     memory[SLOT.offers] = 0
     if params[AT.complete] != 0:
-        if game.cash[seat] >= 1.5 * params[AT.min_cash_reserve] and _search_is_due(
-            game, seat, memory
-        ):
+        rich = game.cash[seat] >= 1.5 * params[AT.min_cash_reserve]
+        if rich and _search_is_due(game, seat, memory):
             _plan_complete(game, seat, params, memory)
         return
     lots = _taken_since(game, seat, memory)
     legacy = params[AT.legacy_trades] != 0
     if lots == 0 or game.cash[seat] < (1.0 if legacy else 1.5) * params[AT.min_cash_reserve]:
         return
-    ranks = np.full(MOST_PLANS, _NO_OFFER)
-    most = _MOST_PLANS_IN_MAY if legacy else MOST_PLANS
+    ranks = np.full(_MOST_PLANS_IN_MAY if legacy else MOST_PLANS, _NO_OFFER)
     for ask in each(lots):
         partner = players.owner_of(game, ask)
         if not offers.may_offer_to(game, seat, partner) or game.cash[partner] < _POOR_PARTNER:
@@ -51,9 +49,9 @@ def plan_offers(game: Game, seat: int, params: Row, memory: Row) -> None:
         if not has(trade.tradable(game, partner), ask):
             continue
         if legacy:
-            _plan_in_may(game, seat, partner, ask, params, memory, ranks, most)
+            _plan_in_may(game, seat, partner, ask, params, memory, ranks)
         else:
-            _plan_later(game, seat, partner, ask, params, memory, ranks, most)
+            _plan_later(game, seat, partner, ask, params, memory, ranks)
 
 
 @kernel
@@ -70,10 +68,10 @@ def _taken_since(game: Game, seat: int, memory: Row) -> int:
 
 @kernel
 def _keep(
-    partner: int, ask: int, give: int, cash: float, rank: float, memory: Row, ranks: Row, most: int
+    partner: int, ask: int, give: int, cash: float, rank: float, memory: Row, ranks: Row
 ) -> None:
     """Put an offer among the best ones, by falling rank; of equals, the earlier one stays ahead."""
-    place = most
+    place = most = len(ranks)
     while place > 0 and rank > ranks[place - 1]:
         place -= 1
     if place == most:
@@ -82,14 +80,10 @@ def _keep(
         ranks[i] = ranks[i - 1]
         memory[SLOT.plans + i] = memory[SLOT.plans + i - 1]
     ranks[place] = rank
-    memory[SLOT.plans + place] = _packed(partner, ask, give, int(cash))
+    # As one number: partner, lot asked for, lot given or -1, dollars given
+    goods = (partner * 32 + ask) * 32 + give + 1
+    memory[SLOT.plans + place] = float((goods << 24) + int(cash) + (1 << 23))
     memory[SLOT.offers] = min(float(most), memory[SLOT.offers] + 1)
-
-
-@kernel
-def _packed(partner: int, ask: int, give: int, cash: int) -> float:
-    """An offer as one number: partner, lot asked for, lot given or -1, dollars given."""
-    return float((((partner * 32 + ask) * 32 + give + 1) << 24) + cash + (1 << 23))
 
 
 @kernel
@@ -104,9 +98,8 @@ def next_offer(game: Game, seat: int, memory: Row) -> int:
         partner, ask, give = goods >> 10, 1 << ((goods >> 5) & 31), (1 << (goods & 31)) >> 1
         if ask & ~trade.tradable(game, partner) or give & ~trade.tradable(game, seat):
             continue
-        if offers.may_offer_to(game, seat, partner) and _allowed(
-            game, seat, partner, ask, give, cash
-        ):
+        may_begin = offers.may_offer_to(game, seat, partner)
+        if may_begin and _allowed(game, seat, partner, ask, give, cash):
             return offers.begin(game, partner, ask, give, cash, memory)
     return NO_LOT
 
@@ -114,9 +107,9 @@ def next_offer(game: Game, seat: int, memory: Row) -> int:
 @kernel
 def _allowed(game: Game, seat: int, partner: int, ask: int, give: int, cash: int) -> bool:
     """Whether the rules and both purses allow an exchange that was not refused in this turn."""
-    if (game.rules.trade != offers.OFFICIAL and give == 0) or (
-        game.rules.trade == offers.ONE_FOR_ONE and cash != 0
-    ):
+    if game.rules.trade != offers.OFFICIAL and give == 0:
+        return False
+    if game.rules.trade == offers.ONE_FOR_ONE and cash != 0:
         return False
     if cash > game.cash[seat] or -cash > game.cash[partner]:
         return False
@@ -125,7 +118,7 @@ def _allowed(game: Game, seat: int, partner: int, ask: int, give: int, cash: int
 
 @kernel
 def _plan_later(
-    game: Game, seat: int, partner: int, ask: int, params: Row, memory: Row, ranks: Row, most: int
+    game: Game, seat: int, partner: int, ask: int, params: Row, memory: Row, ranks: Row
 ) -> None:
     """Plan an exchange for the only street that was missing in a group.
 
@@ -145,13 +138,13 @@ def _plan_later(
     if give == NO_LOT:
         return
     difference = max(0, cost - price(game, give))
-    given_group = GROUP_OF[give]
-    owned = size(int(memory[SLOT.own_seen]) & GROUP_LOTS[given_group])
+    group = GROUP_OF[give]
+    owned, count = size(int(memory[SLOT.own_seen]) & GROUP_LOTS[group]), GROUP_SIZE[group]
     # The lot that it gives is ranked as if it received it.
-    rank = 150.0 if owned == GROUP_SIZE[given_group] - 1 else 20.0 * owned / GROUP_SIZE[given_group]
+    rank = 150.0 if owned == count - 1 else 20.0 * owned / count
     rank -= difference / 50.0
     if rank > 0:
-        _keep(partner, ask, give, -difference, rank, memory, ranks, most)
+        _keep(partner, ask, give, -difference, rank, memory, ranks)
 
 
 @kernel
@@ -169,7 +162,7 @@ def _cheapest_spare(game: Game, seat: int, limit: float, memory: Row) -> int:
 
 @kernel
 def _plan_in_may(
-    game: Game, seat: int, partner: int, ask: int, params: Row, memory: Row, ranks: Row, most: int
+    game: Game, seat: int, partner: int, ask: int, params: Row, memory: Row, ranks: Row
 ) -> None:
     """Plan an exchange for the lot nearest in value; if that is too far off, a purchase."""
     wanted = wanted_in_may(game, ask, params, memory)
@@ -184,7 +177,7 @@ def _plan_in_may(
         match, cash = NO_LOT, min(wanted, float(theirs))
     else:
         return
-    _keep(partner, ask, match, cash, wanted - given - cash, memory, ranks, most)
+    _keep(partner, ask, match, cash, wanted - given - cash, memory, ranks)
 
 
 @kernel
@@ -196,11 +189,8 @@ def _nearest_lot(
     own, others = int(memory[SLOT.own_seen]), int(memory[SLOT.others_seen])
     for lot in each(lots):
         group = GROUP_OF[lot]
-        if (
-            group < building.COLOURS
-            and others & GROUP_LOTS[group] == 0
-            and missing(group, own) <= 1
-        ):
+        open_group = group < building.COLOURS and others & GROUP_LOTS[group] == 0
+        if open_group and missing(group, own) <= 1:
             continue
         distance = abs(seen_value(game, lot, params, memory) - wanted)
         if best == NO_LOT or distance < least:
@@ -215,11 +205,8 @@ def _nearest_lot(
 def _search_is_due(game: Game, seat: int, memory: Row) -> bool:
     """Whether a lot has changed hands since the last search, or a pause is over."""
     own, others = int(game.lots[seat]), of_opponents(game, seat)
-    if (
-        own == memory[SLOT.scanned_own]
-        and others == memory[SLOT.scanned_others]
-        and game.turns < memory[SLOT.next_offer]
-    ):
+    same = own == memory[SLOT.scanned_own] and others == memory[SLOT.scanned_others]
+    if same and game.turns < memory[SLOT.next_offer]:
         return False
     memory[SLOT.scanned_own] = own
     memory[SLOT.scanned_others] = others
@@ -268,10 +255,9 @@ def _plan_best(
         cash = np.ceil(1.11 * their_price - worth)
         if cash < 0:  # ask for what the partner can spare, and never for so much that it refuses
             cash = -min(-cash / 1.11, 0.5 * int(game.cash[partner]), 1.0 * price(game, ask))
-        profit = (
-            gain + max(0.0, -cash) - params[AT.trade_profit_threshold] * (loss + max(0.0, cash))
-        )
+        cost = params[AT.trade_profit_threshold] * (loss + max(0.0, cash))
+        profit = gain + max(0.0, -cash) - cost
         if cash <= funds and profit > best:
             best, best_give, best_cash = profit, give, int(cash)
     if best > 0:
-        _keep(partner, ask, best_give, best_cash, best, memory, ranks, MOST_PLANS)
+        _keep(partner, ask, best_give, best_cash, best, memory, ranks)

@@ -1,4 +1,4 @@
-"""What the strategic agent thinks of goods in a trade, and which offers it accepts.
+"""The worth of goods in a trade to the strategic agent, and the offers that it accepts.
 
 There are three sets of rules. The later published ones ("HEAD") are the default, `legacy_trades`
 selects those of May 2025, and `complete` the later ones as they seem to be meant.
@@ -50,11 +50,8 @@ def pack_value(game: Game, lots: int, own: int, others: int, params: Row, memory
             members = GROUP_LOTS[group]
             completes = missing(group, own) == 1 and not has(own, lot)
             if params[AT.complete] != 0:
-                bonus = (
-                    params[AT.trade_monopoly_bonus]
-                    if completes or own & members == members
-                    else 0.0
-                )
+                counts = completes or own & members == members
+                bonus = params[AT.trade_monopoly_bonus] if counts else 0.0
             elif missing(group, own) == 1 and others & members == 0:
                 weight = 2.5
             elif own & members == 0 and whole_of_one(game, group):
@@ -68,9 +65,8 @@ def wanted_in_may(game: Game, lot: int, params: Row, memory: Row) -> float:
     """The value of a lot to be received, by the rules of May, with a bonus for a last lot."""
     group = GROUP_OF[lot]
     completes = group < building.COLOURS and missing(group, int(memory[SLOT.own_seen])) == 1
-    return seen_value(game, lot, params, memory) + (
-        params[AT.trade_monopoly_bonus] if completes else 0.0
-    )
+    bonus = params[AT.trade_monopoly_bonus] if completes else 0.0
+    return seen_value(game, lot, params, memory) + bonus
 
 
 # --- answers --------------------------------------------------------------------------------------
@@ -108,16 +104,11 @@ def _refuses(game: Game, seat: int, params: Row, memory: Row) -> bool:
     """
     cash, net = int(game.cash[seat]), int(game.offer_cash)
     received, given = int(game.offer_give) & ALL_LOTS, int(game.offer_ask) & ALL_LOTS
+    poor = cash + net < params[AT.min_cash_reserve]
     if params[AT.complete] != 0:
-        if net < 0 and (
-            cash + net < params[AT.min_cash_reserve] or -net > 2 * total_price(game, received)
-        ):
+        if net < 0 and (poor or -net > 2 * total_price(game, received)):
             return True
-    elif (
-        cash + net < params[AT.min_cash_reserve]
-        or net > 1.5 * total_price(game, received)
-        or -net > 2 * total_price(game, given)
-    ):
+    elif poor or net > 1.5 * total_price(game, received) or -net > 2 * total_price(game, given):
         return True
     if -net > 0.7 * cash:
         return True
@@ -144,9 +135,8 @@ def _score(game: Game, seat: int, params: Row, memory: Row) -> float:
     ratio = received / max(1.0, given)
     score = 0.3 if ratio > 1.3 else 0.15 if ratio > 1.1 else -0.2 if ratio <= 0.9 else 0.0
     # A complete agent counts every street that completes a group.
-    score += _progress(
-        give & ALL_LOTS, ask & ALL_LOTS, own, 0 if params[AT.complete] != 0 else others
-    )
+    barred = 0 if params[AT.complete] != 0 else others
+    score += _progress(give & ALL_LOTS, ask & ALL_LOTS, own, barred)
     after = int(game.cash[seat]) + net
     score += -0.15 if after < 200 else 0.1 if after >= 400 else 0.0
     score += 0.1 if after > 800 else -0.1 if after <= 300 else 0.0
@@ -168,11 +158,8 @@ def _progress(received: int, given: int, own: int, others: int) -> float:
         if group < building.COLOURS:
             count = GROUP_SIZE[group]
             owned = count - missing(group, own)
-            score += (
-                0.4
-                if owned == count - 1 and others & GROUP_LOTS[group] == 0
-                else 0.2 * (owned + 1) / count
-            )
+            completes = owned == count - 1 and others & GROUP_LOTS[group] == 0
+            score += 0.4 if completes else 0.2 * (owned + 1) / count
     broken = given & groups.complete(own)
     for lot in each(broken):
         if GROUP_OF[lot] < building.COLOURS:
@@ -186,18 +173,14 @@ def _accepts_in_may(game: Game, seat: int, params: Row, memory: Row) -> bool:
     give, ask = int(game.offer_give), int(game.offer_ask)
     own = int(memory[SLOT.own_seen])
     gain = float(game.offer_cash) + _CARD_IN_MAY * (size(give & ~ALL_LOTS) - size(ask & ~ALL_LOTS))
-    lots = give & ALL_LOTS
-    for lot in each(lots):
+    for lot in each(give & ALL_LOTS):
         gain += wanted_in_may(game, lot, params, memory)
-    lots = ask & ALL_LOTS
-    for lot in each(lots):
+    for lot in each(ask & ALL_LOTS):
         group = GROUP_OF[lot]
         whole = group < building.COLOURS and missing(group, own) == 0
-        gain -= seen_value(game, lot, params, memory) + (
-            params[AT.trade_monopoly_bonus] if whole else 0.0
-        )
-    return gain > 0 or (
-        gain >= -50
-        and randomness.policy_draw(game, seat, _FRACTION)
-        < 0.9 * params[AT.trade_eagerness] * _FRACTION
-    )
+        bonus = params[AT.trade_monopoly_bonus] if whole else 0.0
+        gain -= seen_value(game, lot, params, memory) + bonus
+    if gain > 0 or gain < -50:
+        return gain > 0
+    chance = 0.9 * params[AT.trade_eagerness]
+    return randomness.policy_draw(game, seat, _FRACTION) < chance * _FRACTION

@@ -83,12 +83,7 @@ _THROWS: Final = np.array([0, 0, 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]) / 36  # of tw
 def look(game: Game, seat: int, params: Row, memory: Row) -> None:
     """Count the rounds, and look at the groups again if the count has risen.
 
-    Args:
-        game: The game.
-        seat: The agent's seat.
-        params: The agent's parameters; those of an agent that adapts are its own copy and change
-            here.
-        memory: The agent's memory.
+    The parameters of an agent that adapts are its own copy and change here.
     """
     owned = owned_lots(game)
     rises = False
@@ -100,21 +95,13 @@ def look(game: Game, seat: int, params: Row, memory: Row) -> None:
             memory[SLOT.round] = rounds
             memory[SLOT.own_seen] = int(game.lots[seat])
             memory[SLOT.others_seen] = owned & ~int(game.lots[seat])
-    if params[AT.adaptation] == parameters.DYNAMIC or (
-        rises and params[AT.adaptation] == parameters.LATE
-    ):  # late_game changes only with the count
-        _adapt(game, seat, params, memory)
-
-
-@kernel
-def _adapt(game: Game, seat: int, params: Row, memory: Row) -> None:
-    for i in range(len(parameters.ADJUSTMENTS)):
-        if (
-            parameters.ADJUSTMENTS[i, 0] == params[AT.adaptation]
-            and parameters.ADJUSTMENTS[i, 1] <= memory[SLOT.round] <= parameters.ADJUSTMENTS[i, 2]
-            and _holds(game, seat, int(parameters.ADJUSTMENTS[i, 3]))
-        ):
-            params[int(parameters.ADJUSTMENTS[i, 4])] = parameters.ADJUSTMENTS[i, 5]
+    late = rises and params[AT.adaptation] == parameters.LATE  # it changes only with the count
+    if late or params[AT.adaptation] == parameters.DYNAMIC:
+        for i in range(len(parameters.ADJUSTMENTS)):
+            rule = parameters.ADJUSTMENTS[i]
+            due = rule[0] == params[AT.adaptation] and rule[1] <= memory[SLOT.round] <= rule[2]
+            if due and _holds(game, seat, int(rule[3])):
+                params[int(rule[4])] = rule[5]
 
 
 @kernel
@@ -151,9 +138,8 @@ def value(game: Game, lot: int, own: int, others: int, params: Row, memory: Row)
 @kernel
 def seen_value(game: Game, lot: int, params: Row, memory: Row) -> float:
     """What a lot is worth to the agent by its last look at the groups (dollars)."""
-    return value(
-        game, lot, int(memory[SLOT.own_seen]), int(memory[SLOT.others_seen]), params, memory
-    )
+    own, others = int(memory[SLOT.own_seen]), int(memory[SLOT.others_seen])
+    return value(game, lot, own, others, params, memory)
 
 
 @kernel
@@ -193,9 +179,8 @@ def in_zone(square: int) -> bool:
 def group_return(game: Game, group: int, level: int, following: int) -> float:
     """Rent per dollar of raising all streets of a group from one level to another."""
     edition = int(game.rules.board)
-    return (
-        GROUP_RENT[edition, group, following] - GROUP_RENT[edition, group, level]
-    ) / GROUP_PRICE[edition, group]
+    added = GROUP_RENT[edition, group, following] - GROUP_RENT[edition, group, level]
+    return added / GROUP_PRICE[edition, group]
 
 
 @kernel
@@ -210,9 +195,8 @@ def danger(game: Game, seat: int, params: Row) -> float:
         lot = board.SQUARE_LOT[edition, square]
         if lot >= 0 and has(theirs, lot):
             share = min(1.0, _feared_rent(game, lot) / (cash + 1))
-            expected += (
-                _THROWS[steps] * share * (params[AT.danger_zone_weight] if in_zone(square) else 1.0)
-            )
+            weight = params[AT.danger_zone_weight] if in_zone(square) else 1.0
+            expected += _THROWS[steps] * share * weight
     return expected
 
 

@@ -12,7 +12,7 @@ STREETS = (1 << NUM_STREETS) - 1  # the lots that can be built on, a bit each
 
 @kernel
 def complete(lots: int) -> int:
-    """Those of a set of lots whose whole group is in the set."""
+    """The members of a set of lots whose whole group is in the set."""
     found = 0
     for group in range(len(GROUP_LOTS)):
         members = GROUP_LOTS[group]
@@ -47,9 +47,16 @@ def blocks(game: Game, seat: int, lot: int) -> bool:
 
 
 @kernel
-def started(game: Game, seat: int, lot: int) -> bool:
-    """Whether a seat owns another lot of a lot's group."""
-    return int(game.lots[seat]) & int(GROUP_LOTS[GROUP_OF[lot]]) & ~(1 << lot) != 0
+def weight(
+    game: Game, seat: int, lot: int, completing: float, blocking: float, started: float
+) -> float:
+    """The weight of a lot that completes a group, blocks one, or is of a started one; else 1."""
+    if completes(game, seat, lot):
+        return completing
+    if blocks(game, seat, lot):
+        return blocking
+    others = int(GROUP_LOTS[GROUP_OF[lot]]) & ~(1 << lot)
+    return started if int(game.lots[seat]) & others else 1.0
 
 
 @kernel

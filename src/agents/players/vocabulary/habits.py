@@ -1,4 +1,4 @@
-"""Small decisions that policies share: bids, where to build, what to sell, which tax to pay."""
+"""Small decisions that policies share: bids, houses, mortgages, raising cash, taxes."""
 
 from __future__ import annotations
 
@@ -21,19 +21,14 @@ def bid(game: Game, limit: float) -> int:
 
 @kernel
 def bid_up_to(game: Game, limit: float, share: float) -> int:
-    """Raise by at most a share of the room below a limit, or by the smallest raise that fits.
+    """Raise by at most a share of the room below a limit (dollars), or by the smallest raise.
 
-    Args:
-        game: Asks for an English or a sealed bid. For a sealed bid, the room is what is still
-            missing to the limit.
-        limit: Highest bid in dollars. In an open auction, raises count from a dollar below the
-            seat's lowest bid.
-        share: 1.0 reaches the limit in the fewest steps.
+    The room of a sealed bid is what is missing to the limit. In an open auction, raises count from
+    a dollar below the seat's lowest bid.
     """
     seat = int(game.player)
-    room = limit - (
-        auction.raise_base(game, seat) if game.decision == agenda.BID else int(game.sealed[seat])
-    )
+    is_open = game.decision == agenda.BID
+    room = limit - (auction.raise_base(game, seat) if is_open else int(game.sealed[seat]))
     return raise_by(game, room * share, room)
 
 
@@ -70,14 +65,33 @@ def spare_lots(game: Game, seat: int) -> int:
 
 
 @kernel
-def lift_first(game: Game, seat: int, lots: int) -> int:
-    """The mortgage to lift first: the dearest, of complete groups if any, to build there."""
+def lift(game: Game, seat: int, lots: int, reserve: float, rich: float) -> int:
+    """Lift a mortgage: the dearest, of complete groups if any, to build there; or end the window.
+
+    Args:
+        game: It waits for an action in a window.
+        seat: The seat to move.
+        lots: The mortgages that may be lifted, a bit each.
+        reserve: Dollars left after lifting the mortgage of a lot that completes a group.
+        rich: Dollars left after lifting another one.
+    """
+    if lots == 0:
+        return actions.A_TURN
     lots = lots & groups.complete(int(game.lots[seat])) or lots
     best = lowest(lots)
     for lot in each(lots):
         if price(game, lot) > price(game, best):
             best = lot
-    return best
+    kept = reserve if groups.completes(game, seat, best) else rich
+    pays = int(game.cash[seat]) - mortgage.lifting_cost(game, best) >= kept
+    return actions.A_UNMORTGAGE + best if pays else actions.A_TURN
+
+
+@kernel
+def pawn_cheapest(game: Game, seat: int, lots: int, cost: int) -> int:
+    """Mortgage the cheapest of some lots for a purchase that all can pay for, else decline."""
+    pays = int(game.cash[seat]) + players.mortgage_values(game, lots) >= cost
+    return actions.A_MORTGAGE + cheapest(game, lots) if lots and pays else actions.A_BUY
 
 
 @kernel
@@ -86,9 +100,8 @@ def rent_gain(game: Game, street: int) -> float:
     edition, level = int(game.rules.board), int(game.level[street])
     # A complete group doubles the base rent
     now = RENT[edition, street, level] * (2 if level == 0 else 1)
-    return (RENT[edition, street, building.next_level(game, street)] - now) / HOUSE_PRICE[
-        edition, street
-    ]
+    following = RENT[edition, street, building.next_level(game, street)]
+    return (following - now) / HOUSE_PRICE[edition, street]
 
 
 @kernel
@@ -103,14 +116,10 @@ def best_building(game: Game, streets: int, funds: float) -> int:
 
 
 @kernel
-def place_piece(game: Game) -> int:
-    """Put a scarce building on the street that gains the most, whatever was paid for it."""
-    streets = reading.buildable(game)
-    best = lowest(streets)
-    for street in each(streets):
-        if rent_gain(game, street) > rent_gain(game, best):
-            best = street
-    return actions.A_BUILD + best
+def build_best(game: Game, streets: int, funds: float) -> int:
+    """Build where it adds the most rent for each dollar, or end the window."""
+    street = best_building(game, streets, funds)
+    return actions.A_TURN if street == NO_LOT else actions.A_BUILD + street
 
 
 @kernel
@@ -147,30 +156,28 @@ def least_built(game: Game, streets: int) -> int:
     edition = int(game.rules.board)
     for street in each(streets):
         level = int(game.level[street])
-        lost = (RENT[edition, street, level] - RENT[edition, street, level - 1]) / HOUSE_PRICE[
-            edition, street
-        ]
+        lost = RENT[edition, street, level] - RENT[edition, street, level - 1]
+        lost /= HOUSE_PRICE[edition, street]
         if best == NO_LOT or lost < least:
             best, least = street, lost
     return best
 
 
 @kernel
-def lesser_tax(game: Game) -> int:
-    """The lower of the two taxes, where there is a choice."""
-    share = players.total_worth(game, int(game.player)) // 10
-    wanted = actions.A_CHOICE if share >= tax.FLAT_TAX else actions.A_CHOICE + 1
-    return wanted if legal(game, wanted, 1) else 2 * actions.A_CHOICE + 1 - wanted
-
-
-@kernel
 def routine(game: Game) -> int:
-    """Place a scarce building, pay the lower tax, give the first legal answer."""
+    """Place a scarce building for the most rent, pay the lower tax, give the first legal answer."""
     if game.decision == agenda.PLACE:
-        return place_piece(game)
-    if game.decision == agenda.TAX:
-        return lesser_tax(game)
+        streets = reading.buildable(game)
+        best = lowest(streets)
+        for street in each(streets):
+            if rent_gain(game, street) > rent_gain(game, best):
+                best = street
+        return actions.A_BUILD + best
     answers = legal(game, actions.A_CHOICE, reading.ANSWERS)
+    if game.decision == agenda.TAX:
+        flat = players.total_worth(game, int(game.player)) // 10 >= tax.FLAT_TAX
+        wanted = 1 if flat else 2
+        answers = answers & wanted or answers
     return actions.A_CHOICE + lowest(answers) if answers else nth_legal(game, 0)
 
 

@@ -25,7 +25,7 @@ COMPOSING: Final = OFFER - 1  # 1 while a player that searches composes an offer
 
 
 def memory_slots(*names: str, start: int = 0, limit: int = COMPOSING, **runs: int) -> Any:
-    """Lay out slots of a policy's memory, one after another.
+    """The first positions of slots laid out one after another, and `end` after the last of them.
 
     Args:
         *names: Slots of one number each; they come first.
@@ -33,9 +33,6 @@ def memory_slots(*names: str, start: int = 0, limit: int = COMPOSING, **runs: in
             `end`.
         limit: Position that the last slot must not reach.
         **runs: Slots of several numbers, with their lengths.
-
-    Returns:
-        A namedtuple of the slots' first positions, and `end`, the first position after them.
 
     Raises:
         ConfigurationError: The slots do not fit into memory.

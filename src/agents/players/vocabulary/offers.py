@@ -48,15 +48,9 @@ def was_refused(
 
 @kernel
 def begin(game: Game, partner: int, ask: int, give: int, cash: int, memory: Row) -> int:
-    """Plan an offer and return the action that begins it; the caller has checked `may_offer_to`.
+    """Plan an offer to a partner that `may_offer_to` allows; returns the action that begins it.
 
-    Args:
-        game: Asks `game.player` for an action in a window or for a debt.
-        partner: The seat that gets the offer.
-        ask: Goods asked for, a bit each.
-        give: Goods given, a bit each.
-        cash: Dollars given; negative: asked for.
-        memory: Of the proposer.
+    `ask` and `give` are goods, a bit each; `cash` are the dollars given, negative: asked for.
     """
     plan(ask, give, cash, memory)
     return actions.A_TRADE + (partner - int(game.player)) % int(game.num_players) - 1

@@ -54,7 +54,8 @@ class Parameters:
     def __post_init__(self) -> None:
         for option in fields(self):
             value = getattr(self, option.name)
-            if option.metadata["unit"] == "switch":
+            unit = option.metadata["unit"]
+            if unit == "switch":
                 if not isinstance(value, (bool, np.bool_)):
                     raise ConfigurationError(
                         f"Parameter {option.name}={value!r} must be True or False."
@@ -65,7 +66,6 @@ class Parameters:
                 value, bool
             )
             if not number or not math.isfinite(value) or not low <= value <= high:
-                unit = option.metadata["unit"]
                 raise ConfigurationError(
                     f"Parameter {option.name}={value!r} must be a number from {low:g} to {high:g}"
                     f" ({unit})."
@@ -73,7 +73,7 @@ class Parameters:
 
     @classmethod
     def checked(cls, **values: Any) -> Self:
-        """Parameters with these values; a wrong name is reported as an error of this library.
+        """Parameters with these values.
 
         Raises:
             ConfigurationError: A name is unknown (the message gives the nearest one), or a value is
@@ -86,6 +86,17 @@ class Parameters:
                     f"{cls.__name__} has no parameter {name!r}. {nearest(name, known)}"
                 )
         return cls(**values)
+
+    @classmethod
+    def of_numbers(cls, **numbers: float) -> Self:
+        """As `checked`, but the numbers 0 and 1 turn a switch off and on."""
+        switches = {option.name for option in fields(cls) if option.metadata["unit"] == "switch"}
+        return cls.checked(
+            **{
+                name: bool(number) if name in switches and number in (0, 1) else number
+                for name, number in numbers.items()
+            }
+        )
 
     @classmethod
     def columns(cls) -> Any:
@@ -110,22 +121,17 @@ class Parameters:
     def quantities(cls) -> dict[str, int]:
         """The fields that can be tuned, neither switches nor modes, with their positions."""
         return {
-            o.name: place
-            for place, o in enumerate(fields(cls))
-            if "range" in o.metadata and o.name not in cls.MODES
+            option.name: place
+            for place, option in enumerate(fields(cls))
+            if "range" in option.metadata and option.name not in cls.MODES
         }
 
     @classmethod
     def fault_of(cls, row: NDArray[np.float64]) -> str:
         """What is wrong with a row of these parameters, empty if nothing is."""
-        values = {
-            option.name: (
-                bool(number) if option.metadata["unit"] == "switch" and number in (0, 1) else number
-            )
-            for option, number in zip(fields(cls), row.tolist(), strict=True)
-        }
+        names = [option.name for option in fields(cls)]
         try:
-            cls(**values)
+            cls.of_numbers(**dict(zip(names, row.tolist(), strict=True)))
         except ConfigurationError as error:
             return str(error).removesuffix(".")
         return ""
@@ -136,11 +142,7 @@ class Parameters:
 
 
 class ScriptedPolicy(CompiledPolicy):
-    """A policy of a family: its row holds its parameters.
-
-    Attributes:
-        family: The parameters that the family has, with their ranges.
-    """
+    """A policy of a family: its row holds its parameters, whose class is `family`."""
 
     def __init__(self, name: str, kernel: PolicyKernel, parameters: Parameters) -> None:
         """Make the policy of a name that plays by these parameters."""
@@ -150,16 +152,14 @@ class ScriptedPolicy(CompiledPolicy):
     def shown(self) -> Mapping[str, Any]:
         """The parameters that differ from the defaults of the family."""
         known = zip(fields(self.family), self.params.tolist(), strict=True)
-        changed = [(option, value) for option, value in known if value != option.default]
         return {
-            o.name: (
-                value == 1
-                if o.metadata["unit"] == "switch"
-                else int(value)
-                if value.is_integer()
-                else value
-            )
-            for o, value in changed
+            option.name: value == 1
+            if option.metadata["unit"] == "switch"
+            else int(value)
+            if value.is_integer()
+            else value
+            for option, value in known
+            if value != option.default
         }
 
     def fault_of(self, row: NDArray[np.float64]) -> str:
@@ -178,26 +178,25 @@ class ScriptedPolicy(CompiledPolicy):
         return other
 
 
-def family(
-    name: str, kernel: PolicyKernel, kind: type[Parameters], **preset: Any
-) -> partial[ScriptedPolicy]:
-    """The factory of a named policy; it takes the parameters that are to differ from this preset.
+def named(
+    kernel: PolicyKernel, kind: type[Parameters], presets: Mapping[str, Mapping[str, Any]]
+) -> dict[str, partial[ScriptedPolicy]]:
+    """The factories of policies by name; they take parameters that differ from the preset.
 
     Args:
-        name: The registered name.
         kernel: Plays by a row of parameters.
         kind: The parameters of the family.
-        **preset: Values that differ from the defaults of the family.
+        presets: By name, what differs from the defaults of the family.
     """
-    return partial(_make, name, kernel, kind, preset)
+    return {name: partial(_make, name, kernel, kind, preset) for name, preset in presets.items()}
 
 
 def _make(
     name: str,
     kernel: PolicyKernel,
     kind: type[Parameters],
-    preset: dict[str, Any],
+    preset: Mapping[str, Any],
     /,
     **changes: Any,
 ) -> ScriptedPolicy:
-    return ScriptedPolicy(name, kernel, kind.checked(**(preset | changes)))
+    return ScriptedPolicy(name, kernel, kind.checked(**{**preset, **changes}))

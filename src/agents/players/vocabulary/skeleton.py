@@ -36,7 +36,7 @@ def decide(
 
     Args:
         game: It waits for a decision.
-        params: What the functions get as `params`.
+        params: Passed to the functions.
         memory: The seat's memory.
         window: The action in a window of a turn.
         buy: The action for a lot for sale.
