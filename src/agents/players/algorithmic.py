@@ -1,7 +1,7 @@
 """`algorithmic`: a plain player by thresholds on cash and the worth of lots to each player.
 
 It buys and bids as long as it keeps a reserve, which it gives up for a lot that completes or blocks
-a group. It builds where a dollar adds the most rent, raises cash by what is missed least, and
+a group. It builds where a dollar adds the most rent, gives up first what is missed least, and
 leaves jail while there is something left to buy. It makes one kind of offer: for a lot that
 completes one of its groups, it gives a lot that does the same for the partner, or cash, or both. It
 makes at most one offer in a turn and then none for a while. It answers offers by the same values
@@ -66,7 +66,7 @@ SLOT: Final = memory_slots("next_offer")  # the first turn in which it may make 
 
 @kernel
 def worth_of(game: Game, seat: int, lot: int, params: Row) -> float:
-    """What a lot is worth to its owner `seat`, in dollars."""
+    """The worth of a lot to its owner `seat` (dollars)."""
     value = float(price(game, lot)) * groups.weight(
         game, seat, lot, params[AT.completes], params[AT.blocks], params[AT.started]
     )

@@ -5,26 +5,26 @@ railroads, orange and light blue and builds at most three houses. All keep a GO 
 build without a reserve, and trade for complete groups.
 
 Their rule for accepting an offer has a hole: with a salary in cash, a policy accepts anything that
-loses no group, so one dollar buys a lot. It is played as published unless `guarded` is set. If a
-trade brings it no group, a guarded policy demands at least the list price of what it gives, gives
-no lot that completes a group of the partner and none that it wants itself. It keeps half a salary
-in cash in every trade, and makes no plain sales. By the published rule, a lot that two policies
-want goes back and forth between them, often dozens of times in a game with several C; guarded, it
-does not. A refused offer is made again in the next turn, as published.
+loses no group, so one dollar buys a lot, and a lot that two policies want goes back and forth
+between them, often dozens of times in a game with several C. It is played as published unless
+`guarded` is set. In a trade that brings it no group, a guarded policy demands at least the list
+price of its lots, and gives none that it wants itself or that completes a group of the partner. It
+keeps half a salary in cash in every trade, and makes no plain sales. A refused offer is made again
+in the next turn, as published.
 
 Their programs play by other rules; each decision is mapped to the nearest legal one:
 
 - Players act between turns: they build and lift mortgages before another player's throw, and make
-  offers before their own. Where the rules open windows only in the own turn, offers come before the
-  throw and building after the last throw.
+  offers before their own. Where windows open only in the own turn, offers come before the throw and
+  building after the last throw.
 - The bank does not buy lots back: a debtor mortgages where their programs sell, and sells buildings
   where they do.
-- Bids and prices are whole dollars, and bids go up by the raises that exist. A sealed bid is the
-  amount at which their programs would stop. They have no auctions of scarce buildings: here a
-  policy bids the list price of a building that it would build.
-- Offers go to one player after another, not to all at once, and each player gets one per turn.
-  Groups gained and lost are counted as they stand after the whole exchange. A jail card, which
-  their programs do not trade, counts as much as the fine.
+- Bids are whole dollars and go up by the raises that exist; a sealed bid is the amount at which
+  their programs would stop. In auctions of scarce buildings, which they lack, a policy bids the
+  list price of a building that it would build.
+- Offers go to one player after another, and each gets one per turn. Groups gained and lost are
+  counted after the whole exchange. A jail card, which their programs do not trade, counts as much
+  as the fine.
 """
 
 from __future__ import annotations

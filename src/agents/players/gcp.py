@@ -13,11 +13,11 @@ difference is paid in cash.
 
 Where its program plays by other rules:
 
-- It has no auctions; a declined lot stays with the bank. Here it bids up to the list price while it
-  keeps its 200, that is, for what it would have bought on landing. With `bid=0` it never bids.
+- Its declined lots stay with the bank. Here it bids up to the list price while it keeps its 200;
+  with `bid=0` it never bids.
 - Its trades take place as soon as both players want the same. Here they are offered, and accepted
-  by the same test, with the whole difference paid. A player gets no second offer for a while. Where
-  the rules allow no cash in trades, none is asked for.
+  by the same test, with the whole difference paid, where the rules allow cash in trades. A player
+  gets no second offer for a while.
 - It counts 60% of the list price for lifting a mortgage, has 36 houses and another birthday card;
   here the game's rules hold.
 """
@@ -257,7 +257,7 @@ def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
-    """Accept what it would have offered itself, at a fair price."""
+    """Accept an exchange that it would have offered itself, at a fair price."""
     proposer, received, given = int(game.offer_from), int(game.offer_give), int(game.offer_ask)
     lots = received & board.ALL_LOTS
     theirs, mine = _singles(game, proposer, seat), _singles(game, seat, proposer)

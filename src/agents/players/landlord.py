@@ -13,7 +13,7 @@ marked so.
   for them.
 - *Score* of a trade: the gain in worth minus a share of the partner's gain. The policy asks for the
   streets that a group lacks, all from one owner, for cash or for the streets that complete a group
-  of that owner. The price is the middle of what both may agree to. It answers offers by the same
+  of that owner. The price is the middle of the range of agreement. It answers offers by the same
   score and never makes a counter-offer.
 
 It asks only for streets that complete a group. The owner of a complete group lacks nothing of it,
@@ -128,7 +128,7 @@ def _wanted(lot: int, params: Row) -> bool:
 
 @kernel
 def _weight(game: Game, seat: int, lot: int, params: Row) -> float:
-    """How much more this lot is wanted than a plain one."""
+    """The weight of a lot for sale, 1 for a plain one."""
     if groups.completes(game, seat, lot):
         return params[AT.completes]
     group = board.GROUP_OF[lot]
@@ -251,12 +251,12 @@ def _mortgage_for_house(game: Game, seat: int, reserve: float, params: Row) -> i
     return best if 0 < missing <= worth else NO_LOT
 
 
-# --- what trades are worth ------------------------------------------------------------------------
+# --- the worth of trades --------------------------------------------------------------------------
 
 
 @kernel
 def _landings(game: Game, params: Row) -> float:
-    """How often opponents land on one square within the horizon."""
+    """Expected landings of opponents on one square within the horizon."""
     opponents = size(players.solvent_seats(game)) - 1
     return opponents * params[AT.squares] * params[AT.horizon] / board.NUM_SQUARES
 
@@ -313,7 +313,7 @@ def _share(game: Game, params: Row) -> float:
 
 @kernel
 def _fair_cash(game: Game, seat: int, partner: int, mine: float, theirs: float, params: Row) -> int:
-    """The price with these gains: the middle of what both may agree to; or _NO_DEAL."""
+    """The price with these gains: the middle of the range of agreement; or _NO_DEAL."""
     share, margin = _share(game, params), params[AT.margin]
     most = min(
         (mine - share * theirs - margin) / (1 + share),
@@ -371,14 +371,14 @@ def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _lacks(game: Game, seat: int, group: int) -> int:
-    """What a seat lacks of a group that it owns a part of; nothing if it owns none of the group."""
+    """The missing lots of a group that a seat owns a part of, else none."""
     missing = board.GROUP_LOTS[group] & ~int(game.lots[seat])
     return 0 if missing == board.GROUP_LOTS[group] else missing
 
 
 @kernel
 def _accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
-    """Accept what brings the margin and leaves a part of the reserve in cash."""
+    """Whether an offer brings the margin and leaves a part of the reserve in cash."""
     proposer, cash = int(game.offer_from), int(game.offer_cash)
     received, given = int(game.offer_give), int(game.offer_ask)
     if cash < 0 and int(game.cash[seat]) + cash < params[AT.kept] * _reserve(game, seat, params):

@@ -26,34 +26,30 @@ for the other player without completing one for itself. A proposer also gives no
 group and pays less than half its cash. It tests the partner's side as well, because it knows what
 the partner would answer.
 
-The program has eight defects, and it is not known which of them are in the paper's program too.
-Each is decided here by the likely intent:
+The program has eight defects; it is not known which of them are in the paper's program too. Here:
 
-1. Its f(g) is overwritten in the loop over the lots of g: only the last lot counts, whoever owns
-   it. Here f(g) is the sum over the seat's own lots; with `legacy=True` it is the last lot's value.
-   Then A4 - A3 = A1 for a group of three: a swap that completes two such groups gives one seat what
-   it costs the other, and such players hardly trade.
-2. Three railroads fall through to A4. Here (3, 0) is A2 and (3, 1) is A3.
-3. The house prices of red and orange are swapped in n. Here they are those of the board.
-4. The table of single throws goes by steps of 1, 2, 3, ... squares. Here every distance from 2 to
-   12 has its chance.
-5. The rent risk of the lot received is subtracted, although its comment speaks of the risk "if they
-   do not trade for" it. Here it is added: the owner of a lot pays no rent there.
-6. Visitors in jail count as jailed. Here only players in jail are left out of STG and MTG.
-7. dU is in units of utility, of which a dollar has w1, but it is added to cash. Here a payment of c
-   dollars is w1 c units of utility: the side payment is c = (dU of the proposer - dU of the
-   partner) / (2 w1), and T is in units of utility.
-8. The partner counts the payment twice, in its cash and beside dU. Here it counts once.
+1. f(g) is the sum over the seat's own lots. The program overwrites it in the loop over the lots of
+   g: only the last lot counts, whoever owns it (`legacy=True`). Then A4 - A3 = A1 for a group of
+   three: a swap that completes two such groups gives one seat what it costs the other, and such
+   players hardly trade.
+2. Of railroads (3, 0) is A2 and (3, 1) is A3; in the program they fall through to A4.
+3. The house prices in n are those of the board; in the program, red and orange are swapped.
+4. Every distance from 2 to 12 has its chance of a throw, not only steps of 1, 2, 3, ... squares.
+5. The rent risk of the lot received is added, since its owner pays no rent there, not subtracted.
+6. Only players in jail are left out of STG and MTG, not visitors.
+7. A payment of c dollars is w1 c units of utility: c = (dU of the proposer - dU of the partner) /
+   (2 w1), and T is in units of utility. The program adds utility to cash.
+8. The partner counts the payment once, not in its cash and beside dU.
 
-Values are not rounded to whole numbers on the way, as the program's are. T and w1 are the program's
-defaults; its evolved players have w1 = 0.725 and T = 400.
+Values are not rounded to whole numbers on the way. T and w1 are the program's defaults; its evolved
+players have w1 = 0.725 and T = 400.
 
-What the valuation leaves open is ours. Offers that are not swaps of one for one are answered by the
-same rules, lot by lot; a mortgage counts as what lifting it costs, and a jail card as the fine.
-After an offer for a lot, the policy asks for that lot again only after a pause. Everything else is
-played plainly: it buys while it keeps the minimum cash, which it gives up for a lot that completes
-or blocks a group; it bids up to a multiple of the list price; it builds where a dollar adds the
-most rent while it keeps half the minimum; and it leaves jail while there are lots to buy.
+The rest is ours. Offers that are not swaps of one for one are answered by the same rules, lot by
+lot; a mortgage counts as the cost of lifting it, and a jail card as the fine. After an offer for a
+lot, the policy asks for it again only after a pause. It buys while it keeps the minimum cash, which
+it gives up for a lot that completes or blocks a group; it bids up to a multiple of the list price,
+builds where a dollar adds the most rent while it keeps half the minimum, and leaves jail while
+there are lots to buy.
 """
 
 from __future__ import annotations
@@ -262,7 +258,7 @@ def _risk(game: Game, seat: int, lots: int) -> float:
 
 @kernel
 def minimum_cash(game: Game, seat: int, params: Row) -> float:
-    """What a seat keeps in cash, depending on what its opponents own, in dollars."""
+    """The cash that a seat keeps, by the possessions of its opponents (dollars)."""
     worth, buildings, opponents = 0, 0, 0
     for other in range(game.num_players):
         if other != seat and game.place[other] == 0:
@@ -319,7 +315,9 @@ def offer(game: Game, seat: int, params: Row, memory: Row) -> int:
                 if _agrees(game, seat, other, x, y) and _agrees(game, other, seat, y, x):
                     gain = utility_gain(game, seat, x, y, params)
                     theirs = utility_gain(game, other, y, x, params)
-                    dollars = _side_payment(game, gain, theirs, params)
+                    dollars = 0  # c: gives both the same gain
+                    if game.rules.trade != offers.ONE_FOR_ONE:
+                        dollars = int(np.round((gain - theirs) / (2 * params[AT.w1])))
                     net = gain - params[AT.w1] * dollars
                     if net > best and _settles(game, seat, other, gain, theirs, dollars, params):
                         best, partner, ask, give, cash = net, other, x, y, dollars
@@ -341,14 +339,6 @@ def _in_groups_of(lots: int) -> int:
 
 
 @kernel
-def _side_payment(game: Game, mine: float, theirs: float, params: Row) -> int:
-    """c: the dollars from proposer to partner that give both the same gain."""
-    if game.rules.trade == offers.ONE_FOR_ONE:
-        return 0
-    return int(np.round((mine - theirs) / (2 * params[AT.w1])))
-
-
-@kernel
 def _settles(
     game: Game, seat: int, other: int, gain: float, theirs: float, cash: int, params: Row
 ) -> bool:
@@ -363,7 +353,7 @@ def _settles(
 
 @kernel
 def accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
-    """Accept what gains T and meets the rules of agreement."""
+    """Whether an offer gains T and meets the rules of agreement."""
     proposer, cash = int(game.offer_from), int(game.offer_cash)
     received, given = int(game.offer_give), int(game.offer_ask)
     if int(game.cash[seat]) + cash < minimum_cash(game, seat, params):

@@ -1,8 +1,8 @@
 """`expert`: the strongest player written by hand, against which learned players are measured.
 
-`odds` has tables of where tokens land, `values` says what players are worth, `money` what being
-short of cash costs, `building`, `trading` and `packages` choose houses and trades, `play` answers
-every decision, and `parameters` holds all constants.
+`odds` has tables of landings, `values` the worth of players, `money` the price of being short of
+cash, `building`, `trading` and `packages` choose houses and trades, `play` answers every decision,
+and `parameters` holds all constants.
 
 *Strength.* A player is worth its cash, a share of the list prices of its lots, the rents of its
 groups over the turns left with the houses that it has or can pay for, and shares of that for parts
@@ -20,12 +20,12 @@ judging by what the partner has accepted and refused so far.
 
 `expert/bargaining` (`bargainer`) plays with numbers that evolution found, one set for tables of two
 and one for larger ones, and has a model of its partners: it assumes that they judge as `expert`
-does, and asks for the price at which they just agree (`bargaining`). Who refuses such a price is of
-another kind, and from then on gets the offers that it would get without the model, as everybody
-does where two players are left. `expert/bargaining/ocnaru` has numbers for tables of two by the
-rules `ocnaru`, and no model. `bargains=False` and `bargains=True` turn the model off and on;
-`agents.make("bargainer", tables=[{"keep": 100}])` makes one of other numbers. The numbers are in
-`bargaining.json`; docs/results/bargaining.md says how they were found and how strong they are.
+does, and asks for the price at which they just agree (`bargaining`). A partner that refuses such a
+price is of another kind and gets no more of them; nor does anybody where two players are left.
+`expert/bargaining/ocnaru` has numbers for tables of two by the rules `ocnaru`, and no model.
+`bargains=False` and `bargains=True` turn the model off and on; `agents.make("bargainer",
+tables=[{"keep": 100}])` makes one of other numbers. The numbers are in `bargaining.json`;
+docs/results/bargaining.md says how they were found and how strong they are.
 """
 
 from collections.abc import Callable

@@ -40,7 +40,7 @@ def at_this_table(game: Game, params: Row) -> Row:
 def play(game: Game, params: Row, memory: Row) -> int:
     """Answer as `expert`, at prices that the model of partners has set.
 
-    Where two players are left, what one gains the other loses, so that neither agrees: `expert`
+    Where two players are left, a gain of one is a loss of the other and neither agrees: `expert`
     then answers alone.
     """
     own = at_this_table(game, params)
@@ -106,7 +106,7 @@ class Bargainer(CompiledPolicy):
         return other
 
     def fault_of(self, row: NDArray[np.float64]) -> str:
-        """What is wrong with a row from a file: the first number that is out of its range."""
+        """The first number of a row from a file that is out of its range."""
         faults = [
             Expert.fault_of(row[start : start + WIDTH]) for start in range(0, BARGAINS, WIDTH)
         ]

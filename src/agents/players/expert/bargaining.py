@@ -35,7 +35,7 @@ from monopoly_env.rules import number
 # partner plus 1, then the goods).
 _SLOT: Final = memory_slots("partner", "ask", "give", start=SLOT.end)
 
-_SURE: Final = 0.99  # chance that a partner of the modelled kind does what the model says
+_SURE: Final = 0.99  # chance that a partner of the modelled kind acts as the model says
 _BARTER: Final = number("trade", "one_for_one")  # without money
 
 
@@ -66,7 +66,7 @@ def bargain(game: Game, base: int, params: Row, model: Row, memory: Row) -> int:
 
 @kernel
 def _note_outcome(game: Game, seat: int, memory: Row) -> None:
-    """Note a partner that refused what the model accepts."""
+    """Note a partner that refused an offer that the model accepts."""
     partner = int(memory[_SLOT.partner]) - 1
     if partner >= 0 and not agenda.ASK <= game.decision <= agenda.CASH:  # it has been answered
         ask, give = int(memory[_SLOT.ask]), int(memory[_SLOT.give])

@@ -1,4 +1,4 @@
-"""Cash: what the next throw may cost, what being short of cash costs, and how to raise cash."""
+"""Cash: the risk of the next throw, the price of being short, and how to raise cash."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def spare_lots(game: Game, seat: int) -> int:
 
 
 class Means(NamedTuple):
-    """What a player at risk has."""
+    """The means of a player at risk."""
 
     row: int  # where its token starts, a row of the tables of odds
     cash: float  # dollars in hand
-    spare: float  # what mortgages of single lots would bring (dollars)
-    rest: float  # what everything else would bring (dollars)
+    spare: float  # proceeds of mortgages of single lots (dollars)
+    rest: float  # proceeds of everything else (dollars)
     worth: float  # the player's strength, which it loses if it is ruined
 
 
@@ -147,7 +147,7 @@ def rents_coming(game: Game, seat: int) -> float:
 
 @kernel
 def visits(game: Game, seat: int, lot: int) -> float:
-    """How often the other players are expected to land on a lot in their next turns."""
+    """Expected landings of the other players on a lot in their next turns."""
     edition, count = int(game.rules.board), 0.0
     for other in range(game.num_players):
         if other != seat and game.place[other] == 0:
@@ -160,7 +160,7 @@ def visits(game: Game, seat: int, lot: int) -> float:
 
 @kernel
 def rent_lost(game: Game, seat: int, lot: int, turns: float) -> float:
-    """What mortgaging a lot loses over the turns left (dollars)."""
+    """The rent lost by mortgaging a lot over the turns left (dollars)."""
     later = turns * odds.LATER_LOT[int(game.rules.board), lot]
     return later * rent.ordinary_rent(game, seat, lot, AVERAGE_THROW)
 

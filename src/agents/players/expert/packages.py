@@ -77,7 +77,7 @@ def _due(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _closable(mine: int, theirs: int) -> int:
-    """A number for the groups that two players own together and who owns what; 0: none."""
+    """A number for the groups that two players own together, and their shares; 0: none."""
     lots = 0
     for group in range(NUM_GROUPS):
         members = GROUP_LOTS[group]
@@ -136,7 +136,7 @@ def _moved(
     turns: float,
     params: Row,
 ) -> float:
-    """How much more a player's lots of a group are worth when a part of them changes hands."""
+    """The change of the worth of a player's lots of a group when a part changes hands."""
     now = values.group_worth(game, group, before, elsewhere & ~before, funds, turns, params)
     return values.group_worth(game, group, after, elsewhere & ~after, funds, turns, params) - now
 
@@ -145,7 +145,7 @@ def _moved(
 def list_parts(
     game: Game, giver: int, taker: int, single: bool, params: Row, model: Row, table: Row
 ) -> None:
-    """Fill the table of what a giver may give: a row a group, and an empty one."""
+    """Fill the table of parts that a giver may give: a row a group, and an empty one."""
     free = trade.tradable(game, giver) & ALL_LOTS
     table[:] = 0.0
     for group in range(NUM_GROUPS):
@@ -168,7 +168,7 @@ def list_parts(
 
 @kernel
 def add_gains(game: Game, giver: int, taker: int, judge: Row, column: int, table: Row) -> None:
-    """Write into two columns what taker and giver gain by each part, by the parameters `judge`."""
+    """Write the gains of taker and giver by each part, by the parameters `judge`."""
     theirs, mine, owned = int(game.lots[giver]), int(game.lots[taker]), owned_lots(game)
     turns = values.turns_left(game, judge)
     funds = values.to_build(float(game.cash[taker]), values.complete_groups(mine) + 1, judge)
@@ -204,7 +204,7 @@ def _search_partner(game: Game, two: Sides, params: Row, model: Row, memory: Row
 def _against(
     game: Game, two: Sides, asks: Row, first: int, second: int, gives: Row, params: Row, memory: Row
 ) -> None:
-    """Rate what could be given for one package of lots asked for."""
+    """Rate the packages that could be given for one package of lots asked for."""
     official = game.rules.trade == offers.OFFICIAL
     i, j = COLUMNS * first, COLUMNS * second
     ask, fees = int(asks[i]) | int(asks[j]), asks[i + FEES] + asks[j + FEES]

@@ -44,7 +44,7 @@ SLOT: Final = memory_slots(
     "failed",
     # The present strength of each seat, see `fill_strengths`.
     strengths=MAX_PLAYERS,
-    # Of each partner: what its answers have added to the parameter `greed`.
+    # Of each partner: the change of the parameter `greed` by its answers.
     boldness=MAX_PLAYERS,
     # Of each partner: log odds that it goes by list prices, added to those of `naive`.
     leaning=MAX_PLAYERS,
@@ -155,7 +155,7 @@ def naivety(partner: int, params: Row, memory: Row) -> float:
 
 @kernel
 def list_value(game: Game, owner: int, taker: int, lots: int, params: Row) -> tuple[float, float]:
-    """Lots by list prices: what the taker pays and what the owner wants (dollars)."""
+    """The prices of lots for taker and owner, by list prices (dollars)."""
     paid, wanted = 0.0, 0.0
     whole = groups.complete(int(game.lots[owner]))
     closed = groups.complete(int(game.lots[taker]) | lots)
@@ -189,18 +189,18 @@ class Sides(NamedTuple):
 
 
 class Package(NamedTuple):
-    """What changes hands, apart from the price."""
+    """The goods of a trade, and their worth to both sides."""
 
     ask: int  # goods asked for, a bit each
     give: int  # goods given
-    fees: float  # what the mortgages on the goods asked for cost the receiver at once (dollars)
+    fees: float  # fees for the mortgages on the goods asked for (dollars)
     their_fees: float  # the same for the goods given
     gain: float  # the player's gain in strength
     theirs: float  # the partner's gain
     judged: float  # the player's gain by the partner's model
     their_judged: float  # the partner's gain by its model
-    wanted: float  # what the partner wants for its lots by list prices (dollars)
-    paid: float  # what it pays for the player's lots by list prices (dollars)
+    wanted: float  # the partner's price for its lots by list prices (dollars)
+    paid: float  # its price for the player's lots by list prices (dollars)
 
 
 @kernel
@@ -213,7 +213,7 @@ def is_same(params: Row, model: Row) -> bool:
 def sides(
     game: Game, seat: int, partner: int, total: float, params: Row, model: Row, memory: Row
 ) -> Sides:
-    """What all packages of two players have in common; the present strengths are in memory."""
+    """The part that all packages of two players share; present strengths are in memory."""
     table, judged = memory, total
     if not is_same(params, model):
         table = np.empty(len(memory))
@@ -315,7 +315,7 @@ def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> 
 
 @kernel
 def least_paid(their_cash: float, give: float, their_fees: float) -> float:
-    """The least dollars to pay for a package: minus what the partner can pay."""
+    """The least dollars to pay for a package: minus the partner's funds."""
     return 1.0 if give == 0 else -their_cash + their_fees
 
 
@@ -358,7 +358,7 @@ def _rounded(dollars: float, low: float, high: float) -> float:
 
 @kernel
 def reply(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
-    """Accept what raises the share enough, else ask for a better price, else refuse."""
+    """Accept a sufficient rise of the share, else ask for a better price, else refuse."""
     proposer, cash = int(game.offer_from), float(game.offer_cash)
     deal = Trade(seat, proposer, int(game.offer_give), int(game.offer_ask))
     turns = turns_left(game, params)

@@ -27,7 +27,7 @@ def turns_left(game: Game, params: Row) -> float:
 
 @kernel
 def complete_groups(lots: int) -> int:
-    """How many complete colours are in a set of lots."""
+    """The number of complete colours in a set of lots."""
     count = 0
     for group in range(board.RAILROADS):
         members = board.GROUP_LOTS[group]
@@ -116,7 +116,7 @@ def _chance(count: int, members: int, params: Row) -> float:
 def strength(
     game: Game, lots: int, cash: float, elsewhere: int, turns: float, params: Row
 ) -> float:
-    """What a player with these lots and this cash is worth (dollars); at least 1."""
+    """The worth of a player with these lots and this cash (dollars), at least 1."""
     funds = to_build(cash, complete_groups(lots), params)
     worth = cash
     for group in range(board.NUM_GROUPS):
@@ -127,7 +127,7 @@ def strength(
 
 @kernel
 def present_strength(game: Game, seat: int, turns: float, params: Row) -> float:
-    """What a player is worth now."""
+    """The present worth of a player."""
     return strength(
         game, int(game.lots[seat]), float(game.cash[seat]), of_opponents(game, seat), turns, params
     )
@@ -147,7 +147,7 @@ def fill_strengths(game: Game, turns: float, params: Row, into: Row) -> float:
 
 @kernel
 def lot_gain(game: Game, seat: int, lot: int, turns: float, params: Row) -> float:
-    """How much more a player is worth with one more lot from the bank (dollars)."""
+    """The gain in worth of a player by one more lot from the bank (dollars)."""
     lots, elsewhere = int(game.lots[seat]), of_opponents(game, seat) & ~(1 << lot)
     cash = float(game.cash[seat])
     now = strength(game, lots, cash, elsewhere, turns, params)

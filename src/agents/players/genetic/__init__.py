@@ -2,7 +2,7 @@
 
 `agents.make("genetic/rga", seed=3)` makes a random player, `genes=` one with given genes, and
 `agents.load` reads a saved one. `KINDS` has the kinds of genomes: `KINDS["rga"].random(1000,
-generator)` is a population (1000, G), `.rows(population)` is what the kernel reads of it, and
+generator)` is a population (1000, G), `.rows(population)` are the rows for the kernel, and
 `.policy(genome)` is a player. `explain(policy)` says what a genome means. Genes are chances or
 shares from 0 to 1, or bits.
 

@@ -47,7 +47,7 @@ _HOW_PREFERRED: Final = (_BOUGHT, _BOUGHT, _BOUGHT, _HOW[3], "", "")
 
 
 class Rule(NamedTuple):
-    """How far a genome keeps to a rule of thumb."""
+    """How closely a genome follows a rule of thumb."""
 
     name: str  # one of `RULES`
     share: float | None  # 0 to 1, how often the player acts so; None: its genes say nothing of it
@@ -56,7 +56,7 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a genome means.
+    """The meaning of a genome.
 
     Attributes:
         title: Name of the player, and its kind.

@@ -20,7 +20,7 @@ from monopoly_env.facts.board import LOT_NAME, NUM_SQUARES, SQUARE_LOT, SQUARE_N
 from monopoly_env.policy.protocol import CompiledPolicy, PolicyKernel, Row
 
 Genes: TypeAlias = NDArray[Any]  # (N, G), a genome a row: float64, or uint8 zeros and ones
-Rows: TypeAlias = NDArray[np.float64]  # (N, L), what kernels read
+Rows: TypeAlias = NDArray[np.float64]  # (N, L), read by kernels
 
 PREFIX: Final = "genetic/"
 BITS: Final = 6  # of a gene of `sga`, the most significant first
@@ -38,8 +38,8 @@ class GenomeKind:
     Attributes:
         name: Its players are `genetic/` and this name.
         kernel: Plays by a row of L numbers: D decoded genes, then those of `scripted`.
-        names: (G,) what each gene means, in the form in which it evolves.
-        number_names: (D,) what each decoded gene means.
+        names: (G,) meanings of the genes as they evolve.
+        number_names: (D,) meanings of the decoded genes.
         defaults: (D,) float64.
         least: (D,) float64, the lowest value of each decoded gene, in its own unit.
         most: (D,) float64, the highest.
@@ -139,7 +139,7 @@ class GenomeKind:
         return np.asarray(self.encode(row[None, : len(self.number_names)])[0])
 
     def fault(self, row: Row) -> str:
-        """What is wrong with a row for the kernel; empty if nothing is."""
+        """The first fault of a row for the kernel; empty: there is none."""
         numbers = row[: len(self.number_names)]
         wrong, expected = ~((numbers >= self.least) & (numbers <= self.most)), ""
         if not wrong.any() and self.bits:
@@ -198,7 +198,7 @@ class GeneticPolicy(CompiledPolicy):
 
         Args:
             kind: The kind of its genome.
-            row: (L,) float64, what the kernel reads: one of `kind.rows`.
+            row: (L,) float64, one of `kind.rows`.
             name: Shown in tables; by default `genetic/` and the name of its kind.
         """
         of_kind = PREFIX + kind.name
@@ -211,7 +211,7 @@ class GeneticPolicy(CompiledPolicy):
         return self.genome_kind.genome(self.params)
 
     def fault_of(self, row: NDArray[np.float64]) -> str:
-        """What is wrong with a row from a file: the first gene that is out of its range."""
+        """The first gene of a row from a file that is out of its range."""
         return self.genome_kind.fault(row)
 
 

@@ -124,7 +124,7 @@ def _raise_cash(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
-    """Bid what the test of a purchase lets a lot cost, up to its list price."""
+    """Bid up to the list price and the limit of the test of a purchase."""
     lot, limit = int(game.auction_lot), float(game.cash[seat])
     if lot >= building.HOUSE_LOT:
         return habits.bid_up_to(game, min(groups.dearest_house(game, seat), limit), 1.0)

@@ -83,7 +83,7 @@ AT: Final = OcnaruAlgorithmic.columns()
 OWN: Final = memory_slots(value=board.NUM_LOTS, start=SLOT.end)
 
 
-# --- what a lot is worth --------------------------------------------------------------------------
+# --- the value of a lot ---------------------------------------------------------------------------
 
 
 @kernel
@@ -149,7 +149,7 @@ def _return(game: Game, street: int, hotel: bool) -> float:
 
 @kernel
 def _chosen(game: Game, seat: int, stage: int, params: Row, memory: Row) -> int:
-    """What to do in a stage, a bit each."""
+    """The things to do in a stage, a bit each."""
     cash = int(game.cash[seat])
     if stage == stages.LEAVE:
         return _way_out(game, seat, params, memory) if reading.may_leave(game) else 0
@@ -288,7 +288,7 @@ def _offer(game: Game, seat: int, partner: int, params: Row, memory: Row) -> int
 
 @kernel
 def _accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
-    """Accept what brings enough for each dollar given, by the kept values."""
+    """Whether an offer brings enough for each dollar given, by the kept values."""
     cash, mine, proposer = int(game.offer_cash), int(game.lots[seat]), int(game.offer_from)
     come, go = int(game.offer_give), int(game.offer_ask)
     cards, cards_given = size(come & ~board.ALL_LOTS), size(go & ~board.ALL_LOTS)

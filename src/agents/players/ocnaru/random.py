@@ -41,7 +41,7 @@ def _coin(game: Game, seat: int) -> bool:
 
 @kernel
 def _some(game: Game, seat: int, members: int) -> int:
-    """Those of a set that a fair coin picks."""
+    """The members of a set that a fair coin picks."""
     picked = 0
     while members:
         if _coin(game, seat):
@@ -58,7 +58,7 @@ def _up_to(game: Game, seat: int, most: int) -> int:
 
 @kernel
 def _chosen(game: Game, seat: int, stage: int, params: Row, memory: Row) -> int:
-    """What to do in a stage, a bit each."""
+    """The things to do in a stage, a bit each."""
     if stage == stages.LEAVE:
         return _way_out(game, seat) if reading.may_leave(game) else 0
     if stage == stages.TRADE:
@@ -183,7 +183,7 @@ def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _all_proceeds(game: Game, streets: int) -> int:
-    """What selling all houses and one level of each hotel brings (dollars)."""
+    """The proceeds of all houses and one level of each hotel (dollars)."""
     total = 0
     for street in each(streets):
         level = int(game.level[street])

@@ -1,8 +1,8 @@
 """`strategic/*`: the agent of Ocnaru's thesis (Bucharest, 2025) and its ten presets.
 
-`parameters` has the 28 parameters and the presets, `values` what the agent believes, `trading` the
-offers it accepts, `proposals` those it makes, `money` what it builds, sells and mortgages, and
-`play` the order of a turn and the decisions that the thesis does not have.
+`parameters` has the 28 parameters and the presets, `values` the agent's beliefs, `trading` the
+offers it accepts, `proposals` those it makes, `money` buildings, sales and mortgages, and `play`
+the order of a turn and the decisions that the thesis does not have.
 """
 
 from __future__ import annotations

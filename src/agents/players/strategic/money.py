@@ -148,7 +148,7 @@ def _standing_return(game: Game, group: int) -> float:
 
 @kernel
 def _score_limit(cash: int, members: int, scores: Row, params: Row) -> float:
-    """The highest score of what is sold or mortgaged; without a limit in an emergency."""
+    """The highest score at which to sell or mortgage; infinite in an emergency."""
     if cash < params[AT.mortgage_emergency_threshold]:
         return np.inf
     total = 0.0
@@ -307,7 +307,7 @@ def _rescue_by_sales(game: Game, need: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _brought(game: Game, group: int) -> int:
-    """What selling the top level of a group brings (dollars)."""
+    """The proceeds of the top level of a group (dollars)."""
     start, level = board.GROUP_START[group], building.highest_level(game, group)
     one = building.refund(game, start, int(game.rules.sell_ratio))
     if game.rules.even_build != building.WHOLE_GROUP:

@@ -26,7 +26,7 @@ _ACCEPTED, _NOISE = 0.1, 0.025  # least score, and how far chance moves it
 
 @kernel
 def missing(group: int, own: int) -> int:
-    """How many lots of a group are not in the set `own`."""
+    """The number of lots of a group that are not in the set `own`."""
     return GROUP_SIZE[group] - size(own & GROUP_LOTS[group])
 
 
@@ -41,7 +41,7 @@ def whole_of_one(game: Game, group: int) -> bool:
 
 @kernel
 def pack_value(game: Game, lots: int, own: int, others: int, params: Row, memory: Row) -> float:
-    """What the lots of one side of an offer are worth (dollars)."""
+    """The worth of the lots of one side of an offer (dollars)."""
     worth = 0.0
     for lot in each(lots):
         group = GROUP_OF[lot]
@@ -169,7 +169,7 @@ def _progress(received: int, given: int, own: int, others: int) -> float:
 
 @kernel
 def _accepts_in_may(game: Game, seat: int, params: Row, memory: Row) -> bool:
-    """Accept what is a gain by the agent's values, and by chance what loses at most 50 dollars."""
+    """Accept a gain by the agent's values, and by chance a loss of at most 50 dollars."""
     give, ask = int(game.offer_give), int(game.offer_ask)
     own = int(memory[SLOT.own_seen])
     gain = float(game.offer_cash) + _CARD_IN_MAY * (size(give & ~ALL_LOTS) - size(ask & ~ALL_LOTS))

@@ -1,7 +1,7 @@
 """Beliefs of the strategic agent: rounds, groups as last seen, values, returns, danger.
 
 Rounds are counted by the number of lots that all players own. Only when that count rises does the
-agent look at the groups again. In between, it goes by what it saw: the lots that it and its
+agent look at the groups again. In between, it goes by that look: the lots that it and its
 opponents owned at that time. Its values follow from these two sets and the count, so nothing else
 is kept.
 """
@@ -137,7 +137,7 @@ def value(game: Game, lot: int, own: int, others: int, params: Row, memory: Row)
 
 @kernel
 def seen_value(game: Game, lot: int, params: Row, memory: Row) -> float:
-    """What a lot is worth to the agent by its last look at the groups (dollars)."""
+    """The value of a lot by the agent's last look at the groups (dollars)."""
     own, others = int(memory[SLOT.own_seen]), int(memory[SLOT.others_seen])
     return value(game, lot, own, others, params, memory)
 

@@ -1,4 +1,4 @@
-"""Who owns how much of a group: complete groups, and lots that would complete or block one."""
+"""Ownership of groups: complete ones, and lots that would complete or block one."""
 
 from __future__ import annotations
 

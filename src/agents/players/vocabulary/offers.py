@@ -58,7 +58,7 @@ def begin(game: Game, partner: int, ask: int, give: int, cash: int, memory: Row)
 
 @kernel
 def exchange(game: Game, partner: int, ask: int, give: int, dollars: int) -> None:
-    """Carry out an exchange of the player to move on a copy of a game, to see what it brings."""
+    """Carry out an exchange of the player to move on a copy of a game, to judge it."""
     game.offer_from, game.offer_to = game.player, partner
     game.offer_ask, game.offer_give, game.offer_cash = ask, give, dollars
     trade.exchange(game)

@@ -128,7 +128,7 @@ class Parameters:
 
     @classmethod
     def fault_of(cls, row: NDArray[np.float64]) -> str:
-        """What is wrong with a row of these parameters, empty if nothing is."""
+        """The first fault of a row of these parameters; empty: there is none."""
         names = [option.name for option in fields(cls)]
         try:
             cls.of_numbers(**dict(zip(names, row.tolist(), strict=True)))
@@ -163,7 +163,7 @@ class ScriptedPolicy(CompiledPolicy):
         }
 
     def fault_of(self, row: NDArray[np.float64]) -> str:
-        """What is wrong with a row from a file: the first parameter that is out of its range."""
+        """The first parameter of a row from a file that is out of its range."""
         return self.family.fault_of(row)
 
     def varied(self, spread: float, generator: np.random.Generator) -> ScriptedPolicy:

@@ -1,4 +1,4 @@
-"""Reading a game: legal actions, the question at hand, prices, who owns what."""
+"""Reading a game: legal actions, the question at hand, prices, owners."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def amount_due(game: Game) -> int:
 
 @kernel
 def window_kind(game: Game) -> int:
-    """Which window is open: `agenda.BEFORE_THROW`, `agenda.AFTER_THROW` or `agenda.OUT_OF_TURN`."""
+    """The open window: `agenda.BEFORE_THROW`, `agenda.AFTER_THROW` or `agenda.OUT_OF_TURN`."""
     return int(game.agenda[game.depth - 1, 2])
 
 
@@ -118,7 +118,7 @@ def total_price(game: Game, lots: int) -> int:
 
 @kernel
 def lifting_costs(game: Game, lots: int) -> int:
-    """What lifting all mortgages in a set of lots costs (dollars)."""
+    """The cost of lifting all mortgages in a set of lots (dollars)."""
     lots, total = lots & int(game.mortgaged), 0
     for lot in each(lots):
         total += lifting_cost(game, lot)
@@ -156,7 +156,7 @@ def owned_lots(game: Game) -> int:
 
 @kernel
 def unowned(game: Game) -> int:
-    """How many lots the bank still has."""
+    """The number of lots that the bank still has."""
     return NUM_LOTS - size(owned_lots(game))
 
 
