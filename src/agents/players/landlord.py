@@ -292,7 +292,7 @@ def _worth(game: Game, lots: int, group: int, cash: int, landings: float, params
 
 
 @kernel
-def _gain(game: Game, seat: int, received: int, given: int, params: Row) -> float:
+def worth_gained(game: Game, seat: int, received: int, given: int, params: Row) -> float:
     """The rise of a seat's worth by an exchange, in dollars; a jail card counts as a fine."""
     cards = size(received & ~board.ALL_LOTS) - size(given & ~board.ALL_LOTS)
     gain = float(cards * int(game.rules.jail_fine))
@@ -356,8 +356,8 @@ def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
             allowed = game.rules.trade == offers.OFFICIAL or single
             if (other != group and swap == 0) or swap & ~mine or not allowed:
                 continue
-            gain = _gain(game, seat, missing, swap, params)
-            theirs = _gain(game, owner, swap, missing, params)
+            gain = worth_gained(game, seat, missing, swap, params)
+            theirs = worth_gained(game, owner, swap, missing, params)
             dollars = _fair_cash(game, seat, owner, gain, theirs, params)
             score = gain - dollars - _share(game, params) * (theirs + dollars)
             if dollars != _NO_DEAL and (partner < 0 or score > best):
@@ -383,8 +383,8 @@ def _accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
     received, given = int(game.offer_give), int(game.offer_ask)
     if cash < 0 and int(game.cash[seat]) + cash < params[AT.kept] * _reserve(game, seat, params):
         return False
-    mine = _gain(game, seat, received, given, params) + cash
-    theirs = _gain(game, proposer, given, received, params) - cash
+    mine = worth_gained(game, seat, received, given, params) + cash
+    theirs = worth_gained(game, proposer, given, received, params) - cash
     score = mine - _share(game, params) * theirs
     return score >= params[AT.margin] and mine > 0
 

@@ -149,7 +149,7 @@ for _size, _table in _CASES.items():
 
 
 @kernel
-def _planned(game: Game, group: int, cash: int) -> int:
+def houses_paid(game: Game, group: int, cash: int) -> int:
     """n(g, M)."""
     if group >= board.RAILROADS:
         return 0
@@ -186,7 +186,7 @@ def _pays(game: Game, seat: int, other: int) -> bool:
 @kernel
 def _next_throw(game: Game, seat: int, group: int, cash: int) -> float:
     """STG(g, M), in dollars."""
-    total, houses, start = 0.0, _planned(game, group, cash), board.GROUP_START[group]
+    total, houses, start = 0.0, houses_paid(game, group, cash), board.GROUP_START[group]
     for other in range(game.num_players):
         if _pays(game, seat, other):
             for lot in range(start, start + board.GROUP_SIZE[group]):
@@ -197,7 +197,7 @@ def _next_throw(game: Game, seat: int, group: int, cash: int) -> float:
 @kernel
 def _next_lap(game: Game, seat: int, group: int, cash: int) -> float:
     """MTG(g, M), in dollars."""
-    payers, houses = 0, _planned(game, group, cash)
+    payers, houses = 0, houses_paid(game, group, cash)
     for other in range(game.num_players):
         payers += _pays(game, seat, other)
     rent = _rent(game, board.GROUP_START[group], houses, reading.AVERAGE_THROW)
@@ -205,7 +205,7 @@ def _next_lap(game: Game, seat: int, group: int, cash: int) -> float:
 
 
 @kernel
-def _value(game: Game, seat: int, group: int, mine: int, others: int, params: Row) -> float:
+def group_value(game: Game, seat: int, group: int, mine: int, others: int, params: Row) -> float:
     """f(g) of a seat that owns the lots `mine` while others own `others`, in dollars."""
     members = board.GROUP_LOTS[group]
     own = mine & members
@@ -238,8 +238,8 @@ def utility_gain(game: Game, seat: int, received: int, given: int, params: Row) 
     for group in range(board.NUM_GROUPS):
         if (came | went) & board.GROUP_LOTS[group]:
             after = (mine & ~went) | came, (others & ~came) | went
-            dollars += _value(game, seat, group, after[0], after[1], params)
-            dollars -= _value(game, seat, group, mine, others, params)
+            dollars += group_value(game, seat, group, after[0], after[1], params)
+            dollars -= group_value(game, seat, group, mine, others, params)
     cards = size(received & ~board.ALL_LOTS) - size(given & ~board.ALL_LOTS)
     dollars += int(game.rules.jail_fine) * cards
     dollars += reading.lifting_costs(game, went) - reading.lifting_costs(game, came)
@@ -315,9 +315,7 @@ def offer(game: Game, seat: int, params: Row, memory: Row) -> int:
                 if _agrees(game, seat, other, x, y) and _agrees(game, other, seat, y, x):
                     gain = utility_gain(game, seat, x, y, params)
                     theirs = utility_gain(game, other, y, x, params)
-                    dollars = 0  # c: gives both the same gain
-                    if game.rules.trade != offers.ONE_FOR_ONE:
-                        dollars = int(np.round((gain - theirs) / (2 * params[AT.w1])))
+                    dollars = side_payment(game, gain, theirs, params)
                     net = gain - params[AT.w1] * dollars
                     if net > best and _settles(game, seat, other, gain, theirs, dollars, params):
                         best, partner, ask, give, cash = net, other, x, y, dollars
@@ -336,6 +334,14 @@ def _in_groups_of(lots: int) -> int:
         if lots & board.GROUP_LOTS[group]:
             touched |= board.GROUP_LOTS[group]
     return touched
+
+
+@kernel
+def side_payment(game: Game, mine: float, theirs: float, params: Row) -> int:
+    """c: the dollars from proposer to partner that give both the same gain."""
+    if game.rules.trade == offers.ONE_FOR_ONE:
+        return 0
+    return int(np.round((mine - theirs) / (2 * params[AT.w1])))
 
 
 @kernel

@@ -18,7 +18,7 @@ from agents.players.expert.bargainer import BARGAINS, MODEL, NUMBERS, WIDTH
 from agents.players.expert.bargaining import bargain, least_price
 from agents.players.expert.parameters import NAMES, Expert
 from agents.players.expert.play import answer
-from agents.players.expert.trading import SLOT
+from agents.players.expert.trading import SLOT, Trade
 from agents.players.vocabulary.offers import planned
 from monopoly_env.actions import A_REPLY, A_TRADE
 from monopoly_env.errors import ConfigurationError, FormatError
@@ -55,20 +55,19 @@ def position(lots: dict[int, list[str]]) -> Any:
 
 @pytest.mark.parametrize("give", [[YELLOW[2]], ["Baltic Avenue"]])
 def test_the_least_price_is_the_one_at_which_the_partner_begins_to_accept(give: list[str]) -> None:
-    limit = int(
-        least_price(position(MATCHED), 0, 1, goods(ORANGE[2]), goods(*give), -1400.0, 1400.0, ROW)
-    )
+    deal = Trade(0, 1, goods(ORANGE[2]), goods(*give))
+    limit = int(least_price(position(MATCHED), deal, -1400.0, 1400.0, ROW))
     assert -1400 < limit < 1400
     assert accepts(MATCHED, [ORANGE[2]], give, limit)
     assert not accepts(MATCHED, [ORANGE[2]], give, limit - 1)
 
 
 def test_there_is_no_least_price_where_no_sum_is_enough() -> None:
-    game, ask, give = position(MATCHED), goods(ORANGE[2]), goods("Baltic Avenue")
-    limit = least_price(game, 0, 1, ask, give, -1400.0, 1400.0, ROW)
-    assert least_price(game, 0, 1, ask, give, -1400.0, limit - 1, ROW) == np.inf
-    assert least_price(game, 0, 1, ask, give, limit, limit, ROW) == limit
-    assert least_price(game, 0, 1, ask, give, 10.0, 9.0, ROW) == np.inf
+    game, deal = position(MATCHED), Trade(0, 1, goods(ORANGE[2]), goods("Baltic Avenue"))
+    limit = least_price(game, deal, -1400.0, 1400.0, ROW)
+    assert least_price(game, deal, -1400.0, limit - 1, ROW) == np.inf
+    assert least_price(game, deal, limit, limit, ROW) == limit
+    assert least_price(game, deal, 10.0, 9.0, ROW) == np.inf
 
 
 def test_an_offer_goes_to_the_limit_of_a_partner_who_is_known() -> None:
@@ -98,9 +97,9 @@ def test_an_offer_is_answered_by_a_counter_offer_at_the_makers_limit() -> None:
     assert asked(game) == ("reply", 0)
     assert -int(game.offer_cash) > 300  # it asks for more than it was offered
     assert asked_of(EXPERT, game) == "accept"
-    assert least_price(game, 1, 0, goods(YELLOW[2]), goods(ORANGE[2]), -1400.0, 1400.0, ROW) == int(
-        game.offer_cash
-    )
+    assert least_price(
+        game, Trade(1, 0, goods(YELLOW[2]), goods(ORANGE[2])), -1400.0, 1400.0, ROW
+    ) == int(game.offer_cash)
 
 
 def test_whom_it_takes_for_one_who_goes_by_list_prices_it_does_not_press() -> None:

@@ -68,7 +68,7 @@ def test_without_packages_there_remain_the_offers_of_policies() -> None:
         for one in agents.compare_offers(game, "algorithmic", 2, turns=1, most=0).candidates
     }
     for adviser in comparison.ADVISERS:
-        steps = comparison._composed(game, comparison._advice(agents.make(adviser)))
+        steps = comparison.composed(game, comparison.advice(agents.make(adviser)))
         assert steps is None or (steps in moves and steps[-1] == A_CASH)
     assert len(moves) > 1
 
@@ -83,11 +83,11 @@ def test_a_large_table_takes_another_value() -> None:
 def test_who_makes_no_offer_does_something_else() -> None:
     game = two_that_complete_each_other()
     for name in ("algorithmic", "random", "expert"):
-        chosen = comparison._no_offer(game, agents.make(name))
+        chosen = comparison.no_offer(game, agents.make(name))
         assert chosen in me.legal_actions(game)
         assert chosen != A_TRADE
     only = me.position(2, lots={0: [], 1: ["Boardwalk"]}, cash={0: 5, 1: 5})
-    assert comparison._no_offer(only, agents.make("algorithmic")) == A_TURN
+    assert comparison.no_offer(only, agents.make("algorithmic")) == A_TURN
 
 
 def test_where_no_offer_can_be_made_it_is_refused() -> None:

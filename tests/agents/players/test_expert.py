@@ -132,7 +132,7 @@ def test_the_income_of_groups_is_the_known_one(group: str, level: int, income: f
 
 def test_every_turn_ends_somewhere() -> None:
     for edition in range(board.NUM_EDITIONS):
-        _, ends = odds._turn(edition)
+        _, ends = odds.turn_odds(edition)
         assert ends.sum(axis=1) == pytest.approx(1)
     assert odds.NEXT[0, odds.IN_JAIL].sum() < 0.25  # only a double leaves
 

@@ -79,7 +79,7 @@ def test_a_sixth_bit_says_yes_as_a_draw_from_64_below_the_gene_does() -> None:
     for k in (0, 1, 17, 63):
         game.policy_draws[0] = 0
         coarse = [(word * 64) >> 32 < k for word in words]
-        assert coarse == [bool(mukhar._says_yes(game, 0, k / 64)) for _ in words]
+        assert coarse == [bool(mukhar.says_yes(game, 0, k / 64)) for _ in words]
 
 
 def test_a_wanted_lot_is_paid_for_with_mortgages_in_the_order_of_the_program() -> None:

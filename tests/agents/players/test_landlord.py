@@ -172,8 +172,8 @@ def test_gains_agree_with_a_second_counting(players: int, cash: int, group: list
     third = 1 << board.LOT_NAME[0].index(group[2])
     row = landlord.Landlord().row()
     mine = worth(group, cash, players - 1) - worth(group[:2], cash, players - 1)
-    assert landlord._gain(game, 0, third, 0, row) == pytest.approx(mine)
-    assert landlord._gain(game, 1, 0, third, row) == pytest.approx(
+    assert landlord.worth_gained(game, 0, third, 0, row) == pytest.approx(mine)
+    assert landlord.worth_gained(game, 1, 0, third, row) == pytest.approx(
         -worth(group[2:], cash, players - 1)
     )
 
@@ -188,13 +188,13 @@ def test_railroads_utilities_mortgages_and_jail_cards_count() -> None:
     landings = 1.2 / 40 * 25
     short_line, water_works, card = (1 << 25), (1 << 27), (1 << 28)
     assert board.LOT_NAME[0][25] == "Short Line"
-    assert landlord._gain(game, 0, short_line, 0, row) == pytest.approx(
+    assert landlord.worth_gained(game, 0, short_line, 0, row) == pytest.approx(
         200 + (2 * 50 - 25) * landings
     )
-    assert landlord._gain(game, 0, water_works, 0, row) == pytest.approx(
+    assert landlord.worth_gained(game, 0, water_works, 0, row) == pytest.approx(
         150 - 83 + (2 * 70 - 28) * landings
     )
-    assert landlord._gain(game, 0, card, 0, row) == 50
+    assert landlord.worth_gained(game, 0, card, 0, row) == 50
 
 
 def test_it_asks_for_the_missing_street_at_the_middle_of_what_both_may_agree_to() -> None:

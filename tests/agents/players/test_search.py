@@ -155,13 +155,13 @@ def test_it_reads_from_the_history_who_the_others_are() -> None:
         made += 1
     batch = me.core.batch_of(game)
     searching = agents.make("search", base="algorithmic", others=["fp/b/guarded", "random"])
-    told = searching._seats(Decisions(batch.copy(), history=[replay.actions[:made]]), 0)
+    told = searching.seats(Decisions(batch.copy(), history=[replay.actions[:made]]), 0)
     assert told[seat] is searching.rollout_policy
     assert {policy.name: round(weight, 2) for policy, weight in told[1 - seat].items()} == {
         "fp/b/guarded": 1.0,
         "random": 0.0,
     }
-    untold = searching._seats(Decisions(batch.copy()), 0)
+    untold = searching.seats(Decisions(batch.copy()), 0)
     assert [policy.name for policy in untold[1 - seat]] == ["fp/b/guarded", "random"]
     assert searching.reads_history
     # there is nothing to tell apart
@@ -389,9 +389,9 @@ def test_its_time_ends_the_playouts_of_offers(monkeypatch: pytest.MonkeyPatch) -
         agents.make("search", **options),
         agents.make("search", time=2.5, **options),
     )
-    whole = searching._leads(game, game, 10, ["algorithmic"] * 2, 5)
+    whole = searching.leads(game, game, 10, ["algorithmic"] * 2, 5)
     assert whole.shape == (1, 40)
-    cut = hurried._leads(game, game, 10, ["algorithmic"] * 2, 5)
+    cut = hurried.leads(game, game, 10, ["algorithmic"] * 2, 5)
     assert cut.shape == (1, 24)  # after the third block of 8 three seconds are over
     assert (cut == whole[:, :24]).all()
 

@@ -50,9 +50,10 @@ def test_a_kernel_that_reads_a_row_by_name_is_compiled_once_and_kept() -> None:
         pytest.skip("nothing is compiled")
     program = (
         "from agents.players import friedman;"
-        " print(*friedman._play.compiled.stats.cache_hits.values())"
+        " kernel = friedman.POLICIES['friedman']().kernel;"
+        " print(*kernel.compiled.stats.cache_hits.values())"
     )
-    friedman._play.compiled  # noqa: B018 - compiles it
+    friedman.POLICIES["friedman"]().kernel.compiled  # noqa: B018 - compiles it
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )

@@ -133,7 +133,7 @@ def test_the_value_of_every_group_agrees(contents: dict[str, Any], legacy: bool)
         others = sum(int(game.lots[j]) for j in range(3) if j != seat)
         for group in range(10):
             values.append(second.group(seat, group))
-            assert yasumura._value(
+            assert yasumura.group_value(
                 game, seat, group, int(game.lots[seat]), others, row
             ) == pytest.approx(values[-1]), (seat, group)
     assert sum(value > 0 for value in values) >= 15
@@ -157,7 +157,7 @@ def test_gain_and_side_payment_agree(contents: dict[str, Any], legacy: bool, w1:
         assert yasumura.utility_gain(game, 1, 1 << lot(y), 1 << lot(x), row) == pytest.approx(
             theirs
         )
-        paid = yasumura._side_payment(game, mine, theirs, row)
+        paid = yasumura.side_payment(game, mine, theirs, row)
         assert paid == pytest.approx((mine - theirs) / (2 * w1), abs=0.5)
         assert mine - w1 * paid == pytest.approx(theirs + w1 * paid, abs=1)  # both gain the same
 
@@ -173,13 +173,13 @@ def test_an_orange_and_a_light_blue_value_by_hand() -> None:
     row = yasumura.Yasumura().row()
     lap = 0.5 * 550  # St. James Place with three houses
     nearest = 4 / 36 * 550 + 6 / 36 * 550 + 5 / 36 * 600  # distances 5, 7, 8
-    assert yasumura._value(game, 0, 3, int(game.lots[0]), int(game.lots[1]), row) == pytest.approx(
-        3 * (90 + 90 + 100 + 3 * lap) + 3 * (lap + nearest)
-    )
+    assert yasumura.group_value(
+        game, 0, 3, int(game.lots[0]), int(game.lots[1]), row
+    ) == pytest.approx(3 * (90 + 90 + 100 + 3 * lap) + 3 * (lap + nearest))
     # 1,000: a hotel
-    assert yasumura._value(game, 1, 1, int(game.lots[1]), int(game.lots[0]), row) == pytest.approx(
-        50 + 0.39 * 550
-    )
+    assert yasumura.group_value(
+        game, 1, 1, int(game.lots[1]), int(game.lots[0]), row
+    ) == pytest.approx(50 + 0.39 * 550)
 
 
 def test_the_minimum_cash_by_hand() -> None:
@@ -334,7 +334,7 @@ def test_it_builds_leaves_jail_and_lifts_mortgages() -> None:
 
 
 def test_below_zero_nothing_is_planned() -> None:
-    assert [yasumura._planned(me.new_game(2), 3, cash) for cash in (-10, 0, 299, 300)] == [
+    assert [yasumura.houses_paid(me.new_game(2), 3, cash) for cash in (-10, 0, 299, 300)] == [
         0,
         0,
         0,

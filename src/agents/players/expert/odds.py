@@ -71,7 +71,7 @@ def _throws(doubles: bool) -> Table:
     return odds
 
 
-def _turn(edition: int) -> tuple[Table, Table]:
+def turn_odds(edition: int) -> tuple[Table, Table]:
     """Arrivals (41, 40) within a turn from each square, and where the turn ends (41, 41)."""
     arriving, resting = (
         np.array(part)
@@ -106,7 +106,7 @@ def _long_run(arrivals: Table, ends: Table) -> Table:
     return standing[: board.NUM_SQUARES] @ arrivals[: board.NUM_SQUARES]
 
 
-_TURNS: Final = [_turn(edition) for edition in range(board.NUM_EDITIONS)]
+_TURNS: Final = [turn_odds(edition) for edition in range(board.NUM_EDITIONS)]
 _LATER: Final = np.array([_long_run(*turn) for turn in _TURNS])
 _SQUARES: Final = [board.LOT_SQUARE[edition] for edition in range(board.NUM_EDITIONS)]
 

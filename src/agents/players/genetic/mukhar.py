@@ -83,7 +83,8 @@ _GROUPS_WEST, _GROUPS_NORTH = 2, 4
 
 
 @kernel
-def _says_yes(game: Game, seat: int, gene: float) -> bool:
+def says_yes(game: Game, seat: int, gene: float) -> bool:
+    """A draw that is True with the chance of a gene."""
     return randomness.policy_draw(game, seat, _FINE) < gene * _FINE
 
 
@@ -151,7 +152,7 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     sale = int(game.turns) * board.NUM_LOTS + lot + 1
     if memory[SLOT.sale] != sale:  # the same question comes back after each mortgage
         memory[SLOT.sale] = sale
-        memory[SLOT.wanted] = _says_yes(game, seat, params[buy_gene(game, seat, lot)])
+        memory[SLOT.wanted] = says_yes(game, seat, params[buy_gene(game, seat, lot)])
     if memory[SLOT.wanted] == 0:
         return A_BUY
     if reading.may_buy(game):
@@ -205,7 +206,7 @@ def _limit(game: Game, seat: int, lot: int, gene: float, scripted: Row) -> float
     """
     cost, cash = price(game, lot), int(game.cash[seat])
     if scripted[AT.thesis]:
-        if _says_yes(game, seat, gene):
+        if says_yes(game, seat, gene):
             gain = yasumura.utility_gain(game, seat, 1 << lot, 0, scripted) / scripted[AT.w1]
             bid = min(cost + abs(gain), cost * (1.1 if gain < 0 else 1.5))
         else:
@@ -213,7 +214,7 @@ def _limit(game: Game, seat: int, lot: int, gene: float, scripted: Row) -> float
         return min(bid, float(liquidation.raisable(game, seat)))
     if cash < _POOR:
         return 0.0
-    if _says_yes(game, seat, gene) and liquidation.raisable(game, seat) >= cost:
+    if says_yes(game, seat, gene) and liquidation.raisable(game, seat) >= cost:
         bid = cost + _half_normal(game, seat) * cost / 10
     elif seat == game.turn:  # it declined the lot
         bid = cost / (2 + randomness.policy_draw(game, seat, 3))
@@ -234,7 +235,7 @@ def _leaves(game: Game, seat: int, params: Row, memory: Row) -> bool:
         if memory[SLOT.jail_turn] == game.turns + 1:
             return False
         memory[SLOT.jail_turn] = game.turns + 1
-    return _says_yes(game, seat, params[jail_gene(game, seat, _states(params))])
+    return says_yes(game, seat, params[jail_gene(game, seat, _states(params))])
 
 
 @kernel

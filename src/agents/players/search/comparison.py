@@ -88,9 +88,9 @@ def find_offers(
     judge.check_players(len(seats))
     own, *others = resolve_all([seats[int(game.player)], *ADVISERS])
     proposed = propose(core.batch_of(game, write=False).copy(), judge, most, seats) if most else []
-    choosers = [*map(_plan, proposed), *map(_advice, (own, *others))]
-    offers = [_composed(game, choose) for choose in choosers]
-    return [_no_offer(game, own), *dict.fromkeys(offer for offer in offers if offer is not None)]
+    choosers = [*map(_plan, proposed), *map(advice, (own, *others))]
+    offers = [composed(game, choose) for choose in choosers]
+    return [no_offer(game, own), *dict.fromkeys(offer for offer in offers if offer is not None)]
 
 
 def _seats(policies: Any, players: int) -> list[CompiledPolicy]:
@@ -104,7 +104,7 @@ def _seats(policies: Any, players: int) -> list[CompiledPolicy]:
     return [compiled(policy) for policy in resolve_all([likeliest(m) for m in mixtures])]
 
 
-def _composed(game: Game, choose: Callable[[Games], int]) -> tuple[int, ...] | None:
+def composed(game: Game, choose: Callable[[Games], int]) -> tuple[int, ...] | None:
     """The actions of an offer, asked step by step; None if it comes to nothing."""
     made, steps = core.clone(game), list[int]()
     while not steps or made.decision in OFFERING:
@@ -123,13 +123,13 @@ def _plan(offer: Offer) -> Callable[[Games], int]:
     )
 
 
-def _advice(policy: Policy) -> Callable[[Games], int]:
+def advice(policy: Policy) -> Callable[[Games], int]:
     """The answers of a policy that remembers what it began."""
     memory = np.zeros((1, MEMORY))
     return lambda made: int(answers(policy, Decisions(made, memory))[0])
 
 
-def _no_offer(game: Game, policy: Policy) -> int:
+def no_offer(game: Game, policy: Policy) -> int:
     """The answer of a policy that can make no offer."""
     without = core.batch_of(game, write=False).copy()
     for action in TRADES:

@@ -213,7 +213,7 @@ class SearchPolicy(BatchedPolicy):
 
     def _best_offer(self, decisions: Decisions, number: int, action: int) -> Offer | None:
         """The best offer, if it beats an action by more than the margin and one standard error."""
-        game, seats = decisions.games[number : number + 1], self._seats(decisions, number)
+        game, seats = decisions.games[number : number + 1], self.seats(decisions, number)
         partners = [likeliest(policies) for policies in seats]
         proposed = propose(game, self._value, self._options["offers"], partners)
         positions = [(offer, lay(game, offer)) for offer in proposed]
@@ -222,12 +222,12 @@ class SearchPolicy(BatchedPolicy):
             return None
         self.searched += 1
         after, seed = np.concatenate([p for _, p in laid]), int(decisions.key[number] & _SEED)
-        leads = self._leads(after, game, action, seats, seed)
+        leads = self.leads(after, game, action, seats, seed)
         best = int(leads.mean(axis=1).argmax())
         wanted = (self._options["margin"] + 1) * leads[best].std(ddof=1) / np.sqrt(leads.shape[1])
         return laid[best][0] if leads[best].mean() > wanted else None
 
-    def _leads(
+    def leads(
         self, positions: Games, game: Games, action: int, seats: list[Any], seed: int
     ) -> NDArray[np.float32]:
         """(B, N) the lead of each position over an action for the player to move, by playout."""
@@ -248,7 +248,7 @@ class SearchPolicy(BatchedPolicy):
         """The options of playouts."""
         return {name: self._options[name] for name in ("turns", "value", "threads")}
 
-    def _seats(self, decisions: Decisions, number: int) -> list[Any]:
+    def seats(self, decisions: Decisions, number: int) -> list[Any]:
         """The policies that play on in playouts, by seat."""
         game, others = decisions.games[number], self._others
         seats: list[Any] = [others or self.rollout_policy] * int(game["num_players"])
@@ -273,7 +273,7 @@ class SearchPolicy(BatchedPolicy):
         if not others:
             return first
         self.searched += 1
-        seats, seed = self._seats(decisions, number), int(decisions.key[number] & _SEED)
+        seats, seed = self.seats(decisions, number), int(decisions.key[number] & _SEED)
         options = self._playing() | {"seed": seed, "seconds": self._options["time"]}
         game, count = decisions.games[number], self._options["playouts"]
         compared = compare_actions(game, [first, *others], seats, count, **options)
