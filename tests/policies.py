@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -70,14 +71,38 @@ def _somebody_declined(game: Any) -> bool:
     return False
 
 
-class Restless(agents.BatchedPolicy):
-    """`restless`, asked in Python."""
+class Acting(agents.BatchedPolicy):
+    """Acts by a function of the decisions, or as another policy, but asked in Python.
 
-    name = "restless"
+    Attributes:
+        batches: The number of decisions of each call.
+    """
 
-    def act(self, decisions: agents.Decisions) -> NDArray[np.int64]:
-        """Choose."""
-        return restless().act(decisions)
+    def __init__(self, answer: Callable[[agents.Decisions], Any] | str | agents.Policy) -> None:
+        self.name, self.answer, self.batches = "acting", answer, []
+        if not callable(answer):
+            policy = agents.resolve(answer)
+            self.name, self.answer = policy.name, policy.act
+
+    def act(self, decisions: agents.Decisions) -> Any:
+        self.batches.append(len(decisions))
+        return self.answer(decisions)
+
+
+def first(decisions: agents.Decisions) -> NDArray[np.int64]:
+    """The first legal actions."""
+    return decisions.mask.argmax(axis=1)
+
+
+# Answers of a batched policy that are wrong, the error, and the end of what it says.
+WRONG_ANSWERS: Final[list[tuple[Any, type[me.MonopolyError], str]]] = [
+    (lambda decisions: np.full(len(decisions), 204), me.IllegalActionError, "illegal.*Legal: "),
+    (lambda decisions: np.full(len(decisions), 999), me.IllegalActionError, "999 must be an int"),
+    (lambda decisions: np.zeros(len(decisions)), me.ConfigurationError, "must return integers"),
+    (lambda decisions: [0.5] * len(decisions), me.ConfigurationError, "must return integers"),
+    (lambda decisions: np.zeros((len(decisions), 1), int), me.ConfigurationError, r"\(\d+, 1\)"),
+    (lambda decisions: None, me.ConfigurationError, "must return integers"),
+]
 
 
 def restless(*, declined: bool = False) -> agents.CompiledPolicy:

@@ -7,13 +7,15 @@ Saved games are in test_core, positions in test_position, command lines beside t
 
 from __future__ import annotations
 
+import copy
 import importlib
 import inspect
 import math
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -335,6 +337,15 @@ def vec() -> Any:
     return vec
 
 
+@contextmanager
+def unchanged(vec: Any) -> Iterator[None]:
+    """Games and batch are afterwards what they were."""
+    games, batch = vec.games.tobytes(), copy.deepcopy(vars(vec.batch))
+    yield
+    assert vec.games.tobytes() == games
+    assert all(np.array_equal(vars(vec.batch)[name], array) for name, array in batch.items())
+
+
 def legal(vec: Any) -> Any:
     return vec.batch.action_mask.argmax(axis=1)
 
@@ -358,12 +369,9 @@ WRONG_ARRAYS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("what", WRONG_ARRAYS)
 def test_action_arrays_of_wrong_shape_or_dtype(vec: Any, what: str) -> None:
-    before = vec.games.tobytes()
-    with pytest.raises(
-        me.ConfigurationError, match=r"actions must be integers of shape \(3,\), one a game, not "
-    ):
+    said = r"actions must be integers of shape \(3,\), one a game, not "
+    with unchanged(vec), pytest.raises(me.ConfigurationError, match=said):
         vec.step(WRONG_ARRAYS[what](legal(vec)))
-    assert vec.games.tobytes() == before
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8, np.int32, np.uint64, list])
@@ -383,21 +391,17 @@ def test_any_integers_are_actions(dtype: Any) -> None:
     [*((value, np.int64) for value in (-1, 205, 2**62, -(2**63))), (2**64 - 1, np.uint64)],
 )
 def test_actions_out_of_range(vec: Any, value: int, dtype: Any) -> None:
-    before = vec.games.tobytes()
     chosen = legal(vec).astype(dtype)
     chosen[1] = value
-    with pytest.raises(
-        me.IllegalActionError, match=f"Game 1 of 3: action {value} must be an integer from 0 to 204"
-    ):
+    said = f"Game 1 of 3: action {value} must be an integer from 0 to 204"
+    with unchanged(vec), pytest.raises(me.IllegalActionError, match=said):
         vec.step(chosen)
-    assert vec.games.tobytes() == before
 
 
 def test_illegal_actions_name_the_game_and_what_is_legal(vec: Any) -> None:
-    before = vec.games.tobytes()
     chosen = legal(vec)
     chosen[2] = illegal = int(np.flatnonzero(~vec.batch.action_mask[2])[0])
-    with pytest.raises(me.IllegalActionError) as raised:
+    with unchanged(vec), pytest.raises(me.IllegalActionError) as raised:
         vec.step(chosen)
     said, game = str(raised.value), vec.games[2]
     assert (
@@ -406,7 +410,6 @@ def test_illegal_actions_name_the_game_and_what_is_legal(vec: Any) -> None:
     )
     assert repr(actions.DECISION_NAMES[game.decision]) in said
     assert actions.describe(int(legal(vec)[2]), game) in said
-    assert vec.games.tobytes() == before
 
 
 def test_steps_before_the_beginning_and_after_the_end() -> None:
@@ -435,8 +438,9 @@ def test_environments_before_the_beginning_and_after_the_end() -> None:
         env.step(actions.A_TURN)
     while env.agents:
         env.step(None)
-    with pytest.raises(me.GameOverError, match=r"call reset\(\)"):
-        env.step(actions.A_TURN)
+    for action in (actions.A_TURN, None):
+        with pytest.raises(me.GameOverError, match=r"call reset\(\)"):
+            env.step(action)
     alone = learner(opponents=["random"], disable_env_checker=True).unwrapped
     with pytest.raises(me.MonopolyError, match=r"call reset\(\)"):
         alone.step(0)
@@ -631,7 +635,7 @@ def test_looking_before_the_beginning(look: str) -> None:
         ("agents", "import monopoly_env as me; me.VectorMonopoly(2, opponents=['random'])"),
         ("agents", "import training.tournament"),
         ("training", "import monopoly_bench.__main__"),
-        ("training", "from pente_env.matches import coerce; coerce('a.npz')"),
+        ("agents", "from pente_env.matches import coerce; coerce('a.npz')"),
     ],
 )
 def test_a_foreign_package_of_the_same_name_is_named(

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
 import agents
@@ -19,6 +18,7 @@ from monopoly_env.game import empty_games
 from monopoly_env.policy import files
 from tests.play import act as act_out
 from tests.play import asked, table
+from tests.policies import Acting, first
 from training.run.options import find_policy
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -34,13 +34,6 @@ def decisions(*games: Any) -> agents.Decisions:
 def choice(policy: agents.Policy, game: Any) -> str:
     """What a policy does, in words."""
     return actions.describe(int(policy.act(decisions(game))[0]), game)
-
-
-class First(agents.BatchedPolicy):
-    name = "first"
-
-    def act(self, decisions: agents.Decisions) -> NDArray[np.int64]:
-        return decisions.mask.argmax(axis=1)
 
 
 # --- decisions
@@ -137,12 +130,12 @@ def test_a_path_that_is_no_saved_policy_is_refused_as_such(tmp_path: Path) -> No
 )
 def test_names_that_cannot_be_registered(name: str, message: str) -> None:
     with pytest.raises(me.ConfigurationError, match=message):
-        agents.register(name, First)
+        agents.register(name, lambda: Acting(first))
 
 
 def test_a_registered_policy_is_made_by_name() -> None:
-    agents.register("test/first", First)
-    assert isinstance(agents.make("test/first"), First)
+    agents.register("test/first", lambda: Acting(first))
+    assert isinstance(agents.make("test/first"), Acting)
     with pytest.raises(me.ConfigurationError, match="callable"):
         agents.register("test/first", "First")  # type: ignore[arg-type]
 

@@ -14,7 +14,7 @@ import agents
 import monopoly_env as me
 from monopoly_env import encoding, monopoly_v0, rewards
 from monopoly_env.actions import NUM_ACTIONS
-from tests.policies import NEVER_ENDS, Restless, blind, restless, rich, seeing
+from tests.policies import NEVER_ENDS, WRONG_ANSWERS, Acting, blind, first, restless, rich, seeing
 
 
 def choose(mask: Any, number: int) -> Any:
@@ -208,22 +208,6 @@ def test_a_refused_action_changes_nothing() -> None:
         match=r"Game 7 of 50: Action .* of player .* is illegal at the decision .* Legal: ",
     ):
         vec.step(wrong)
-    for number in (-1, NUM_ACTIONS, 2**40):
-        wrong = good.copy()
-        wrong[49] = number
-        with pytest.raises(me.IllegalActionError, match=f"Game 49 of 50: action {number} must be"):
-            vec.step(wrong)
-    for shapeless in (
-        good[:-1],
-        good[:, None],
-        good.astype(float),
-        good.astype(bool),
-        list("abc"),
-        None,
-        3,
-    ):
-        with pytest.raises(me.ConfigurationError, match=r"integers of shape \(50,\)"):
-            vec.step(shapeless)
     assert vec.games.tobytes() == before[0]
     for name, array in vars(before[1]).items():
         assert (getattr(batch, name) == array).all(), name
@@ -268,22 +252,9 @@ def first_compiled(game: Any, mask: Any, params: Any, memory: Any) -> int:
     return 0
 
 
-class First(agents.BatchedPolicy):
-    """The first legal action, as `first_compiled` chooses it."""
-
-    name = "first"
-
-    def __init__(self) -> None:
-        self.calls = []
-
-    def act(self, decisions: agents.Decisions) -> Any:
-        self.calls.append(len(decisions))
-        return decisions.mask.argmax(axis=1)
-
-
 def test_batched_and_compiled_opponents_play_alike() -> None:
     compiled = agents.CompiledPolicy("first_compiled", first_compiled)
-    batched = First()
+    batched = Acting(first)
     vectors = [
         me.VectorMonopoly(30, opponents=["algorithmic", policy], seed=6, turn_limit=20)
         for policy in (compiled, batched)
@@ -301,19 +272,7 @@ def test_batched_and_compiled_opponents_play_alike() -> None:
         for name in me.GAME.names
         if name != drawn
     )
-    assert max(batched.calls) > 5
-
-
-class Wrong(agents.BatchedPolicy):
-    """Answers with whatever it was made with."""
-
-    name = "wrong"
-
-    def __init__(self, answer: Callable[[agents.Decisions], Any]) -> None:
-        self.answer = answer
-
-    def act(self, decisions: agents.Decisions) -> Any:
-        return self.answer(decisions)
+    assert max(batched.batches) > 5
 
 
 @agents.policy_kernel
@@ -324,26 +283,7 @@ def illegal_kernel(game: Any, mask: Any, params: Any, memory: Any) -> int:
 @pytest.mark.parametrize(
     ("opponent", "error", "named"),
     [
-        (
-            Wrong(lambda decisions: np.full(len(decisions), 204)),
-            me.IllegalActionError,
-            r"Policy 'wrong' in the game of seed \d+: .*Legal: ",
-        ),
-        (
-            Wrong(lambda decisions: np.full(len(decisions), 999)),
-            me.IllegalActionError,
-            "999 must be an integer",
-        ),
-        (
-            Wrong(lambda decisions: [0.5] * len(decisions)),
-            me.ConfigurationError,
-            "'wrong' must return integers",
-        ),
-        (
-            Wrong(lambda decisions: np.zeros((len(decisions), 2), int)),
-            me.ConfigurationError,
-            "'wrong' must return integers",
-        ),
+        *((Acting(answer), error, f"'acting'.*{named}") for answer, error, named in WRONG_ANSWERS),
         (
             agents.CompiledPolicy("bad", illegal_kernel),
             me.IllegalActionError,
@@ -367,7 +307,7 @@ def test_an_opponent_that_breaks_the_rules(
         vec.step(np.zeros(8, int))
 
 
-@pytest.mark.parametrize("opponent", [restless(), Restless()], ids=["compiled", "batched"])
+@pytest.mark.parametrize("opponent", [restless(), Acting(restless())], ids=["compiled", "batched"])
 def test_an_opponent_that_never_ends_its_turn_is_named(opponent: agents.Policy) -> None:
     vec = me.VectorMonopoly(4, rules=rich(), opponents=[opponent], seed=1)
 
@@ -566,7 +506,7 @@ def test_an_illegal_action_may_become_a_random_legal_one() -> None:
 
 
 def test_games_are_cut_off_after_max_steps() -> None:
-    for options in ({"num_players": 2}, {"opponents": [First()]}):
+    for options in ({"num_players": 2}, {"opponents": [Acting(first)]}):
         vec = me.VectorMonopoly(5, seed=3, max_steps=9, **options)
         batch = vec.reset()
         for number in range(1, 28):
@@ -599,17 +539,10 @@ def test_padded_encoding() -> None:
     [
         ({"num_games": 0}, "num_games=0"),
         ({"num_games": 1.5}, "num_games=1.5"),
-        ({"num_players": 1}, "2 to 8"),
         ({"threads": 0}, "threads=0"),
         ({"turn_limit": True}, "turn_limit=True"),
         ({"seed": -1}, "seed=-1"),
-        ({"rules": "oficial"}, "'official'"),
-        ({"encoding": "standart"}, "'standard'"),
         ({"encoding": "ocnaru100"}, "2 players"),
-        ({"reward": "wins"}, "'win'"),
-        ({"opponents": "random"}, "must be a list"),
-        ({"opponents": ["randon"]}, "'random'"),
-        ({"opponents": ["random"], "num_players": 4}, "1 opponents"),
         ({"opponents": ["random"] * 8}, "2 to 8"),
         ({"opponents": ["random"], "seat": 2}, "seat=2"),
         ({"opponents": ["random"], "seat": "first"}, "'random'"),

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import agents
 import monopoly_env as me
 from agents import arena
 from agents.arena import result_files
@@ -29,6 +28,7 @@ from monopoly_env.engine import agenda
 from monopoly_env.engine.legal import count_legal
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.errors import ConfigurationError, FormatError
+from tests.policies import Acting
 from tests.results import results_of
 
 PAIR = ("algorithmic", "gcp")
@@ -80,17 +80,6 @@ def _empty(game: Any, params: Any, shares: Any) -> None:
 
 
 SQUARES = Value("squares", _by_square, np.random.default_rng(0).normal(0, 0.2, size=40))
-
-
-class Asked(agents.BatchedPolicy):
-    """A policy whose every decision is asked in Python."""
-
-    def __init__(self, inner: str) -> None:
-        self.inner = agents.make(inner)
-        self.name = inner
-
-    def act(self, decisions: agents.Decisions) -> NDArray[np.int64]:
-        return self.inner.act(decisions)
 
 
 def before_a_throw(**position: Any) -> Any:
@@ -257,7 +246,7 @@ def test_games_are_the_same_with_and_without(played: Results) -> None:
 
 def test_luck_depends_on_neither_threads_nor_on_how_a_policy_is_asked(played: Results) -> None:
     assert played.luck is not None
-    for players, threads in ((PAIR, 1), (PAIR, 3), ((Asked(PAIR[0]), PAIR[1]), 2)):
+    for players, threads in ((PAIR, 1), (PAIR, 3), ((Acting(PAIR[0]), PAIR[1]), 2)):
         again = arena.play(players, 40, threads=threads, adjust=SQUARES)
         assert again.luck is not None
         assert again.luck.tobytes() == played.luck[:40].tobytes()

@@ -28,41 +28,24 @@ from agents.arena.statistics import seat_effect
 from monopoly_env import actions, replays
 from monopoly_env.cli.terminal import QuitError
 from monopoly_env.core import batch_of
-from tests.policies import NEVER_ENDS, Historian, Restless, blind, restless, rich, seeing
+from tests.policies import (
+    NEVER_ENDS,
+    WRONG_ANSWERS,
+    Acting,
+    Historian,
+    blind,
+    restless,
+    rich,
+    seeing,
+)
 from tests.programs import python
 
 mpl.use("Agg")
 
 
-class Asked(agents.BatchedPolicy):
-    """A policy whose every decision is asked in Python."""
-
-    def __init__(self, inner: str) -> None:
-        self.inner = agents.make(inner)
-        self.name = inner
-        self.calls = 0
-
-    def act(self, decisions: agents.Decisions) -> NDArray[np.int64]:
-        self.calls += 1
-        return self.inner.act(decisions)
-
-
-class ByKey(agents.BatchedPolicy):
-    name = "by key"
-
-    def act(self, decisions: agents.Decisions) -> NDArray[np.int64]:
-        nth = decisions.key % decisions.mask.sum(axis=1).astype(np.uint64)
-        return (decisions.mask.cumsum(axis=1) > nth[:, None]).argmax(axis=1)
-
-
-class Wrong(agents.BatchedPolicy):
-    name = "wrong"
-
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
-
-    def act(self, decisions: agents.Decisions) -> Any:
-        return self.answer(len(decisions))
+def by_key(decisions: agents.Decisions) -> NDArray[np.int64]:
+    nth = decisions.key % decisions.mask.sum(axis=1).astype(np.uint64)
+    return (decisions.mask.cumsum(axis=1) > nth[:, None]).argmax(axis=1)
 
 
 def trajectories(found: Results) -> list[Any]:
@@ -125,22 +108,23 @@ def test_a_policy_that_is_asked_plays_like_the_compiled_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compiled = trajectories(arena.play(["algorithmic", "random/no_trades"], 40, seed=2))
-    asked = Asked("algorithmic")
+    asked = Acting("algorithmic")
     # The asked policy's keys move its own counter on; the algorithmic one draws nothing, so the
     # games are the same.
     assert trajectories(arena.play([asked, "random/no_trades"], 40, seed=2)) == compiled
-    assert asked.calls < 2000  # many decisions a call
+    assert len(asked.batches) < 2000  # many decisions a call
     monkeypatch.setattr(runner, "_WINDOW", 9)
     monkeypatch.setattr(runner, "_SLICE", 4)
     assert (
-        trajectories(arena.play([Asked("algorithmic"), "random/no_trades"], 40, seed=2)) == compiled
+        trajectories(arena.play([Acting("algorithmic"), "random/no_trades"], 40, seed=2))
+        == compiled
     )
 
 
 def test_keys_make_asked_policies_independent_of_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = trajectories(arena.play([ByKey(), "random"], 30))
+    expected = trajectories(arena.play([Acting(by_key), "random"], 30))
     monkeypatch.setattr(runner, "_WINDOW", 7)
-    assert trajectories(arena.play([ByKey(), "random"], 30, threads=1)) == expected
+    assert trajectories(arena.play([Acting(by_key), "random"], 30, threads=1)) == expected
 
 
 def test_uncompiled_games_are_the_same() -> None:
@@ -194,24 +178,12 @@ def enrich(decisions: agents.Decisions) -> Any:
     return decisions.mask.argmax(axis=1)
 
 
-class Act(agents.BatchedPolicy):
-    """Acts by a function."""
-
-    name = "act"
-
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
-
-    def act(self, decisions: agents.Decisions) -> Any:
-        return self.answer(decisions)
-
-
 @pytest.mark.parametrize(
     ("act", "message"),
     [
-        (fail, r"Policy 'act' raised KeyError: 'no such lot'"),
-        (quit_at_once, r"Policy 'act' exited"),
-        (enrich, r"Policy 'act' changed a game: expected it only to read"),
+        (fail, r"Policy 'acting' raised KeyError: 'no such lot'"),
+        (quit_at_once, r"Policy 'acting' exited"),
+        (enrich, r"Policy 'acting' changed a game: expected it only to read"),
     ],
 )
 def test_a_batched_policy_that_fails_is_named(act: Any, message: str) -> None:
@@ -220,7 +192,7 @@ def test_a_batched_policy_that_fails_is_named(act: Any, message: str) -> None:
         r" player \d\."
     )
     with pytest.raises(me.PolicyError, match=rf"{message}.*{asked}") as raised:
-        arena.play([Act(act), "random"], 4)
+        arena.play([Acting(act), "random"], 4)
     assert (raised.value.__cause__ is None) == (act is enrich)
 
 
@@ -229,7 +201,7 @@ def test_errors_of_the_library_pass_through_a_policy() -> None:
         raise QuitError("enough", on_purpose=True)
 
     with pytest.raises(QuitError, match="enough"):
-        arena.play([Act(leave), "random"], 4)
+        arena.play([Acting(leave), "random"], 4)
 
 
 def test_a_batched_policy_may_draw_and_overwrite_its_mask() -> None:
@@ -240,7 +212,7 @@ def test_a_batched_policy_may_draw_and_overwrite_its_mask() -> None:
         decisions.mask[:] = True
         return actions
 
-    assert arena.play([Act(scribble), "random"], 4).games == 4
+    assert arena.play([Acting(scribble), "random"], 4).games == 4
 
 
 def test_a_compiled_policy_that_raises_is_named() -> None:
@@ -251,7 +223,7 @@ def test_a_compiled_policy_that_raises_is_named() -> None:
         return mask.argmax()
 
     policy = agents.CompiledPolicy("fragile", fragile)
-    for table in ([policy, "random"], [policy, Asked("random")]):
+    for table in ([policy, "random"], [policy, Acting("random")]):
         with pytest.raises(
             me.PolicyError,
             match=(
@@ -262,7 +234,7 @@ def test_a_compiled_policy_that_raises_is_named() -> None:
             arena.play(table, 4)
 
 
-@pytest.mark.parametrize("policy", [restless(), Restless()], ids=["compiled", "batched"])
+@pytest.mark.parametrize("policy", [restless(), Acting(restless())], ids=["compiled", "batched"])
 @pytest.mark.parametrize("record", [0, 2])
 def test_a_policy_that_never_ends_its_turn_is_named(
     policy: agents.Policy, record: int, monkeypatch: pytest.MonkeyPatch
@@ -278,60 +250,31 @@ def test_a_mask_is_written_for_those_that_read_it() -> None:
     assert arena.play([seeing(), "random"], 4).turns.min() > 1
 
 
-@pytest.mark.parametrize(
-    ("answer", "error", "message"),
-    [
-        (lambda count: np.full(count, 204), me.IllegalActionError, "Policy 'wrong'.*is illegal"),
-        (lambda count: np.full(count, 999), me.IllegalActionError, "999 must be an integer"),
-        (np.zeros, me.ConfigurationError, "integers"),
-        (lambda count: np.zeros((count, 1), int), me.ConfigurationError, r"shape \(\d+, 1\)"),
-        (lambda count: None, me.ConfigurationError, "integers"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "error", "message"), WRONG_ANSWERS)
 def test_a_batched_policy_that_answers_wrong_is_named(
     answer: Any, error: type[Exception], message: str
 ) -> None:
-    with pytest.raises(error, match=message):
-        arena.play([Wrong(answer), "random"], 4)
+    with pytest.raises(error, match=f"'acting'.*{message}"):
+        arena.play([Acting(answer), "random"], 4)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "message"),
+    ("arguments", "message"),
     [
-        (
-            {"policies": ["random"]},
-            me.ConfigurationError,
-            "policies at a table: 1 must be a whole number from 2 to 8",
-        ),
-        (
-            {"policies": ["random", "algoritmic"]},
-            me.ConfigurationError,
-            "Did you mean 'algorithmic'",
-        ),
-        ({"games": 0}, me.ConfigurationError, "games=0 must be"),
-        ({"games": 2.5}, me.ConfigurationError, "games=2.5 must be"),
-        ({"seed": -1}, me.ConfigurationError, "seed=-1 must be"),
-        ({"threads": 0}, me.ConfigurationError, "threads=0 must be"),
-        ({"turn_limit": 0}, me.ConfigurationError, "turn_limit=0 must be"),
-        ({"until": 0}, me.ConfigurationError, "until must be a number between 0 and 1, not 0"),
-        ({"until": "narrow"}, me.ConfigurationError, "until must be"),
-        (
-            {"record": 1001},
-            me.ConfigurationError,
-            "record=1001 must be a whole number from 0 to 1,000",
-        ),
-        (
-            {"record": [0, 1000]},
-            me.ConfigurationError,
-            "number of a recorded game: 1000 must be a whole number from 0 to 999",
-        ),
-        ({"rules": "oficial"}, me.RulesError, "Did you mean 'official'"),
+        ({"games": 0}, "games=0 must be"),
+        ({"games": 2.5}, "games=2.5 must be"),
+        ({"seed": -1}, "seed=-1 must be"),
+        ({"threads": 0}, "threads=0 must be"),
+        ({"turn_limit": 0}, "turn_limit=0 must be"),
+        ({"until": 0}, "until must be a number between 0 and 1, not 0"),
+        ({"until": "narrow"}, "until must be"),
+        ({"record": 1001}, "record=1001 must be a whole number from 0 to 1,000"),
+        ({"record": [0, 1000]}, "number of a recorded game: 1000 must be a whole .* 0 to 999"),
     ],
 )
-def test_wrong_arguments_are_refused(
-    arguments: dict[str, Any], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
+def test_wrong_arguments_are_refused(arguments: dict[str, Any], message: str) -> None:
+    """Wrong names and tables are in `test_bad_input`."""
+    with pytest.raises(me.ConfigurationError, match=message):
         arena.play(**({"policies": ["random", "random"]} | arguments))
 
 
@@ -460,58 +403,42 @@ def test_less_is_saved_to_a_single_file(found: Results, tmp_path: Path) -> None:
 
 
 def changed(path: Path, **values: Any) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
-
-
-def without(path: Path, name: str) -> None:
+    """Change or, with None, remove entries of an object in JSON."""
+    content = json.loads(path.read_text()) | values
     path.write_text(
-        json.dumps(
-            {key: value for key, value in json.loads(path.read_text()).items() if key != name}
-        )
+        json.dumps({name: value for name, value in content.items() if value is not None})
     )
 
 
-@pytest.mark.parametrize(
-    ("harm", "message"),
-    [
-        (lambda folder: (folder / "found.json").write_bytes(b""), "holds no results"),
-        (lambda folder: (folder / "found.json").write_text("[]"), "it is not an object in JSON"),
-        (lambda folder: (folder / "found.json").write_text("{}"), "has no games"),
-        (lambda folder: (folder / "found.json").unlink(), "No such file"),
-        (lambda folder: (folder / "found.parquet").unlink(), "No such file"),
-        (lambda folder: (folder / "found.parquet").write_bytes(b"PAR1"), "do not belong together"),
-        (
-            lambda folder: changed(folder / "found.json", format="other"),
-            "format is 'other', expected 'monopoly-results'",
-        ),
-        (
-            lambda folder: changed(folder / "found.json", format_version=1),
-            "format_version is 1, expected 3",
-        ),
-        (
-            lambda folder: changed(folder / "found.json", rules_version=-1),
-            "rules_version is -1, expected",
-        ),
-        (
-            lambda folder: changed(folder / "found.json", names=["algorithmic", "somebody"]),
-            "a policy is missing from the names in the JSON",
-        ),
-        (lambda folder: without(folder / "found.json", "setup"), "holds no results: 'setup'"),
-        (
-            lambda folder: changed(folder / "found.json", setup=[1]),
-            r"holds no results: setup is \[1\]",
-        ),
-        (
-            lambda folder: (folder / "found.json").write_text("[" * 900 + "]" * 900),
-            "it is not an object in JSON",
-        ),
-    ],
-)
+# What is said of a file of results that is missing (None), of other bytes, or changed in its JSON.
+FOREIGN: list[tuple[str, str, bytes | dict[str, Any] | None]] = [
+    ("holds no results", "found.json", b""),
+    ("it is not an object in JSON", "found.json", b"[]"),
+    ("it is not an object in JSON", "found.json", b"[" * 900 + b"]" * 900),
+    ("has no games", "found.json", b"{}"),
+    ("No such file", "found.json", None),
+    ("No such file", "found.parquet", None),
+    ("do not belong together", "found.parquet", b"PAR1"),
+    ("format is 'other', expected 'monopoly-results'", "found.json", {"format": "other"}),
+    ("format_version is 1, expected 3", "found.json", {"format_version": 1}),
+    ("rules_version is -1, expected", "found.json", {"rules_version": -1}),
+    ("a policy is missing from the names in the JSON", "found.json", {"names": ["a", "b"]}),
+    ("holds no results: 'setup'", "found.json", {"setup": None}),
+    (r"holds no results: setup is \[1\]", "found.json", {"setup": [1]}),
+]
+
+
+@pytest.mark.parametrize(("message", "name", "content"), FOREIGN)
 def test_foreign_results_are_refused(
-    found: Results, tmp_path: Path, harm: Any, message: str
+    found: Results, tmp_path: Path, message: str, name: str, content: Any
 ) -> None:
     found.save(tmp_path / "found")
-    harm(tmp_path)
+    if content is None:
+        (tmp_path / name).unlink()
+    elif isinstance(content, bytes):
+        (tmp_path / name).write_bytes(content)
+    else:
+        changed(tmp_path / name, **content)
     with pytest.raises(me.FormatError, match=message):
         Results.load(tmp_path / "found")
 
@@ -565,7 +492,7 @@ def test_results_say_how_to_play_them_again(tmp_path: Path) -> None:
     assert trajectories(again) == trajectories(found)
     assert again.summary() == found.summary()
     assert again.setup == found.setup
-    asked = arena.play([Asked("algorithmic"), "random"], 2)
+    asked = arena.play([Acting("algorithmic"), "random"], 2)
     with pytest.raises(me.ConfigurationError, match="not scripted"):
         arena.play_again(asked)
     with pytest.raises(me.ConfigurationError, match="do not say how"):
@@ -578,7 +505,7 @@ def test_results_say_how_to_play_them_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("batched", [False, True])
 def test_recorded_games_play_back(batched: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "_RECORDED", 16)  # many a time full
-    players = [Asked("algorithmic") if batched else "algorithmic", "random", "random/no_trades"]
+    players = [Acting("algorithmic") if batched else "algorithmic", "random", "random/no_trades"]
     found = arena.play(players, 12, "uk", seed=3, record=[0, 7, 11], turn_limit=30)
     assert trajectories(arena.play(players, 12, "uk", seed=3, turn_limit=30)) == trajectories(found)
     assert [replay.seed for replay in found.replays] == [(3 << 32) + unit for unit in (0, 1, 1)]
@@ -731,7 +658,7 @@ def test_tables_played_apart_are_put_together() -> None:
 
 
 def test_compiled_and_asked_policies_meet_in_one_field() -> None:
-    field = ["algorithmic", "random/no_trades", Asked("algorithmic")]
+    field = ["algorithmic", "random/no_trades", Acting("algorithmic")]
     found = arena.round_robin(field, 12, seed=1)
     compiled = arena.play(["algorithmic", "random/no_trades"], 12, seed=1)
     asked = ((found.seats == 2) | (found.seats == 1)).all(axis=1)
@@ -760,12 +687,12 @@ def test_a_batch_has_the_score_that_decides_capped_games() -> None:
 
 def test_the_arena_tells_the_history_of_a_game_to_who_reads_it() -> None:
     rules = me.Rules(max_turns=30)
-    historian, plain = Historian("algorithmic"), Asked("algorithmic")
+    historian, plain = Historian("algorithmic"), Acting("algorithmic")
     told = arena.play([historian, "expert", plain], games=4, rules=rules, record=2)
     assert historian.longest > 100
     assert not historian.wrong
     assert trajectories(told) == trajectories(
-        arena.play([Asked("algorithmic"), "expert", plain], games=4, rules=rules, record=2)
+        arena.play([Acting("algorithmic"), "expert", plain], games=4, rules=rules, record=2)
     )
     assert len(told.replays) == 2
     assert arena.play([plain, "expert"], games=2, rules=rules).replays == []

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import agents
 import monopoly_env as me
 from agents import arena
 from agents.arena.evaluation import Seating
 from agents.arena.played import ARRAYS
+from tests.policies import Acting
 
 ALONE = Seating(("random",), "ocnaru")
 THREE = Seating(("algorithmic", "random"), "short", turn_limit=40)
-
-
-class Asked(agents.BatchedPolicy):
-    """A scripted policy that is asked in batches; it counts them."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.inner = agents.make(name)
-        self.batches: list[int] = []
-
-    def act(self, decisions: agents.Decisions) -> NDArray[np.int64]:
-        self.batches.append(len(decisions.games))
-        return self.inner.act(decisions)
 
 
 def test_each_lineup_is_a_table_of_the_arena() -> None:
@@ -86,7 +72,7 @@ def test_where_a_network_sits_each_lineup_is_played_alone() -> None:
 
     So they are those of `play`.
     """
-    alone, together = Asked("algorithmic"), Asked("algorithmic")
+    alone, together = Acting("algorithmic"), Acting("algorithmic")
     games = 12
     for rules in ("ocnaru", "official"):
         arena.play([alone, "random"], games, rules, 3)
