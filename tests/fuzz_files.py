@@ -98,19 +98,9 @@ STRANGE: Final[tuple[Any, ...]] = (
     [0] * 1000, [[[[[[[[1]]]]]]]],
 )  # fmt: skip
 DTYPES: Final = (
-    "int8",
-    "int64",
-    "float16",
-    "float64",
-    "bool",
-    "complex64",
-    "U3",
-    "S2",
-    "M8[s]",
-    "V4",
-    "V0",
+    "int8", "int64", "float16", "float64", "bool", "complex64", "U3", "S2", "M8[s]", "V4", "V0",
     ">i4",
-)
+)  # fmt: skip
 
 
 def damaged(data: bytes, draw: Draw) -> bytes:
@@ -480,14 +470,8 @@ def write_evolved(folder: Path) -> None:
 
 
 def write_network(folder: Path) -> None:
-    kept = {
-        "hidden": 3,
-        "size": 7,
-        "window": 0,
-        "captures": False,
-        "recurrent": True,
-        "watches": True,
-    }
+    kept = {"hidden": 3, "size": 7, "window": 0, "captures": False}
+    kept |= {"recurrent": True, "watches": True}
     weights = PENTE.neurons_of.pack(np.zeros((1, 3 * PENTE.neurons_of.genes)))[0]
     write_arrays(
         folder / "network.npz",
@@ -518,12 +502,19 @@ def read_town(folder: Path) -> None:
             setattr(facts, name, module)
 
 
+def of_file(
+    name: str,
+    write: Callable[[Path], object],
+    read: Callable[[Path], object],
+    forge: Callable[[Files], None] = lambda files: None,
+) -> Reader:
+    """A reader of one file."""
+    return Reader(lambda folder: write(folder / name), lambda folder: read(folder / name), forge)
+
+
 def policy(name: str) -> Reader:
     """A policy by name, saved and loaded."""
-    return Reader(
-        lambda folder: agents.make(name).save(folder / "x.safetensors"),
-        lambda folder: agents.load(folder / "x.safetensors"),
-    )
+    return of_file("x.safetensors", lambda path: agents.make(name).save(path), agents.load)
 
 
 def write_ratings(path: Path) -> None:
@@ -562,47 +553,35 @@ def read_table(folder: Path) -> None:
 
 
 READERS: Final[Mapping[str, Reader]] = {
-    "game": Reader(
-        lambda folder: me.save(me.new_game(3, seed=1), folder / "game"),
-        lambda folder: me.load(folder / "game"),
-        forge_game,
+    "game": of_file(
+        "game", lambda path: me.save(me.new_game(3, seed=1), path), me.load, forge_game
     ),
-    "replays": Reader(
-        lambda folder: replays.save(folder / "x.replay", played().replays),
-        lambda folder: [replays.final(replay) for replay in replays.load(folder / "x.replay")],
+    "replays": of_file(
+        "x.replay",
+        lambda path: replays.save(path, played().replays),
+        lambda path: [replays.final(replay) for replay in replays.load(path)],
     ),
     "scripted policy": policy("algorithmic"),
     "genes": policy("genetic/sga/best"),
     "network of cells": policy("genetic/esp/attentive"),
     "learned agent": policy("ppo/best/two"),
-    "value": Reader(
-        lambda folder: shutil.copy(values.SHIPPED["best"], folder / "x.safetensors"),
-        lambda folder: values.make(folder / "x.safetensors"),
+    "value": of_file(
+        "x.safetensors", lambda path: shutil.copy(values.SHIPPED["best"], path), values.make
     ),
-    "results": Reader(
-        lambda folder: played().save(folder / "x.parquet"),
-        lambda folder: agents.Results.load(folder / "x.parquet"),
-        forge_results,
+    "results": of_file(
+        "x.parquet", lambda path: played().save(path), agents.Results.load, forge_results
     ),
-    "ratings": Reader(
-        lambda folder: write_ratings(folder / "x.json"),
-        lambda folder: Ratings.load(folder / "x.json"),
-    ),
-    "puzzles": Reader(
-        lambda folder: puzzles.save(folder / "x.json", puzzles.load()[:2]),
-        lambda folder: puzzles.load(folder / "x.json"),
-    ),
-    "answers": Reader(
-        lambda folder: (folder / "x.jsonl").write_text(
+    "ratings": of_file("x.json", write_ratings, Ratings.load),
+    "puzzles": of_file("x.json", lambda path: puzzles.save(path, puzzles.load()[:2]), puzzles.load),
+    "answers": of_file(
+        "x.jsonl",
+        lambda path: path.write_text(
             '{"id": 1, "answer": "ACTION: buy"}\n{"id": 2, "answer": ""}\n'
         ),
-        lambda folder: prompts.read(folder / "x.jsonl"),
+        prompts.read,
     ),
     "suite": Reader(lambda folder: suite.write(folder, "secret", [], []), suite.load),
-    "positions": Reader(
-        lambda folder: write_position(folder / "x.json"),
-        lambda folder: suite.load_positions(folder / "x.json"),
-    ),
+    "positions": of_file("x.json", write_position, suite.load_positions),
     "submissions": Reader(write_series, code.read_log),
     **{
         f"data set, {form}": Reader(

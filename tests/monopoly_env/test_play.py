@@ -75,15 +75,7 @@ def test_a_person_plays_by_number_and_by_text(
     answer(monkeypatch, "?", "b", "99", "buy Boardwalk", "accept", "BUY", "1", "q")
     assert (
         play.main(
-            [
-                "--players",
-                "human",
-                "human",
-                "--delay",
-                "0",
-                "--load",
-                str(tmp_path / "on_boardwalk.game"),
-            ]
+            f"--players human human --delay 0 --load {tmp_path / 'on_boardwalk.game'}".split()
         )
         == 0
     )
@@ -115,19 +107,9 @@ def test_a_game_is_saved_and_goes_on(
     answer(monkeypatch, f"s {middle}", "q")
     assert play.main(["--players", "human", "random", "--delay", "0", "--seed", "1"]) == 0
     assert f"Saved to {middle}." in capsys.readouterr().out.replace("\n", "")
-    arguments = [
-        "--players",
-        "random",
-        "random",
-        "--delay",
-        "0",
-        "--load",
-        str(middle),
-        "--save",
-        str(end),
-        "--max-turns",
-        "9",
-    ]
+    arguments = (
+        f"--players random random --delay 0 --load {middle} --save {end} --max-turns 9".split()
+    )
     assert play.main(arguments) == 0
     assert me.load(end).turns == 10
     assert play.main(["--players", "random", "random", "random", "--load", str(middle)]) == 2
@@ -247,20 +229,7 @@ def test_the_end_by_the_arena_s_limit_is_told(
 
 def test_a_turn_to_begin_at_boards_and_words(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
-        play.main(
-            [
-                "replay",
-                file,
-                "--game",
-                "2",
-                "--from",
-                "58",
-                "--show-board",
-                "--text",
-                "--delay",
-                "0.001",
-            ]
-        )
+        play.main(f"replay {file} --game 2 --from 58 --show-board --text --delay 0.001".split())
         == 0
     )
     shown = capsys.readouterr().out
@@ -327,22 +296,10 @@ def test_files_without_recorded_games(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_help_for_recorded_games_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+    options = "FILE --game --from --delay --show-board --text --html --picture"
     for arguments, words in (
-        (
-            ["replay", "--help"],
-            (
-                "FILE",
-                "--game",
-                "--from",
-                "--delay",
-                "--show-board",
-                "--text",
-                "--html",
-                "--picture",
-                "Enter shows the",
-            ),
-        ),
-        (["--help"], ("python -m monopoly_env.play replay FILE",)),
+        (["replay", "--help"], [*options.split(" "), "Enter shows the"]),
+        (["--help"], ["python -m monopoly_env.play replay FILE"]),
     ):
         with pytest.raises(SystemExit) as stopped:
             play.main(arguments)

@@ -145,6 +145,11 @@ def test_arguments_are_not_changed() -> None:
     assert (lots, throws, cash) == ({0: ["Boardwalk"]}, [(1, 2)], [5, 6])
 
 
+def built(level: Any, streets: Any = LIGHT_BLUE, **more: Any) -> dict[str, Any]:
+    """Seat 0 owns streets with this level."""
+    return {"lots": {0: list(streets)}, "buildings": dict.fromkeys(streets, level), **more}
+
+
 REFUSED: list[tuple[dict[str, Any], str]] = [
     # Lots and buildings.
     ({"lots": {0: ["Bordwalk"]}}, "Unknown lot 'Bordwalk'. Did you mean 'Boardwalk'"),
@@ -159,41 +164,16 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"mortgaged": ["Boardwalk"]}, "Boardwalk is mortgaged but belongs to the bank"),
     ({"mortgaged": ["Broadway"]}, "Unknown lot 'Broadway'"),
     ({"buildings": {"Boardwalk": 1}}, "Boardwalk has a building but belongs to the bank"),
-    (
-        {"lots": {0: ["Reading Railroad"]}, "buildings": {"Reading Railroad": 1}},
-        "Reading Railroad is not a street",
-    ),
-    (
-        {"lots": {0: ["Boardwalk"]}, "buildings": {"Boardwalk": 1}},
-        "a building stands on a group that nobody owns whole",
-    ),
+    (built(1, ["Reading Railroad"]), "Reading Railroad is not a street"),
+    (built(1, ["Boardwalk"]), "a building stands on a group that nobody owns whole"),
     ({"lots": {0: LIGHT_BLUE}, "buildings": {"Oriental Avenue": 2}}, "a group is built unevenly"),
-    (
-        {"lots": {0: LIGHT_BLUE}, "buildings": dict.fromkeys(LIGHT_BLUE, 6)},
-        "Oriental Avenue 6 must be a whole number from 0 to 5",
-    ),
-    ({"lots": {0: LIGHT_BLUE}, "buildings": dict.fromkeys(LIGHT_BLUE, -1)}, "Oriental Avenue -1"),
-    ({"lots": {0: LIGHT_BLUE}, "buildings": dict.fromkeys(LIGHT_BLUE, 1.0)}, "Oriental Avenue 1.0"),
-    (
-        {"lots": {0: LIGHT_BLUE}, "buildings": dict.fromkeys(LIGHT_BLUE, 1), "mortgaged": [2]},
-        "a group is mortgaged and built at once",
-    ),
-    (
-        {"lots": {0: list(range(22))}, "buildings": dict.fromkeys(range(22), 2)},
-        "More buildings than the bank has: -12 houses and 12 hotels",
-    ),
-    (
-        {"lots": {0: list(range(22))}, "buildings": dict.fromkeys(range(22), 5)},
-        "32 houses and -10 hotels",
-    ),
-    (
-        {
-            "rules": me.Rules(hotel_after=3),
-            "lots": {0: LIGHT_BLUE},
-            "buildings": dict.fromkeys(LIGHT_BLUE, 4),
-        },
-        "a group is built unevenly",
-    ),
+    (built(6), "Oriental Avenue 6 must be a whole number from 0 to 5"),
+    (built(-1), "Oriental Avenue -1"),
+    (built(1.0), "Oriental Avenue 1.0"),
+    (built(1, mortgaged=[2]), "a group is mortgaged and built at once"),
+    (built(2, range(22)), "More buildings than the bank has: -12 houses and 12 hotels"),
+    (built(5, range(22)), "32 houses and -10 hotels"),
+    (built(4, rules=me.Rules(hotel_after=3)), "a group is built unevenly"),
     (
         {"rules": "ocnaru", "num_players": 2, "lots": {0: LIGHT_BLUE}, "buildings": {2: 1, 3: 1}},
         "a group is built unevenly",
@@ -216,10 +196,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"jail": {3: 0}}, "jail: seat 3"),
     ({"rules": me.Rules(jail_turns=1), "jail": {0: 1}}, "from 0 to 0"),
     ({"jail_cards": {0: ["chanse"]}}, "unknown deck 'chanse'. Did you mean 'chance'"),
-    (
-        {"jail_cards": {0: ["chance"], 1: ["chance"]}},
-        "The jail card of the chance deck is held twice",
-    ),
+    ({"jail_cards": {0: ["chance"], 1: ["chance"]}}, "card of the chance deck is held twice"),
     ({"jail_cards": {0: ["chance", "chance"]}}, "The jail card of the chance deck is held twice"),
     ({"jail_cards": {5: ["chance"]}}, "jail_cards: seat 5"),
     # Who plays.
@@ -230,10 +207,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"bankrupt": [1, 1]}, "Seat 1 is listed twice as bankrupt"),
     ({"bankrupt": [3]}, "bankrupt: seat 3"),
     ({"bankrupt": [1], "lots": {1: ["Boardwalk"]}}, "Seat 1 has left the game but owns something"),
-    (
-        {"bankrupt": [1], "jail_cards": {1: ["chance"]}},
-        "Seat 1 has left the game but owns something",
-    ),
+    ({"bankrupt": [1], "jail_cards": {1: ["chance"]}}, "has left the game but owns something"),
     ({"streak": 3}, "streak=3 must be a whole number from 0 to 2"),
     ({"streak": -1}, "streak=-1"),
     # What comes next.
@@ -245,14 +219,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"chance": ["inherit"]}, "The chance deck has no card 'inherit'"),
     ({"chance": ["dividnd"]}, "Did you mean 'dividend'"),
     ({"community_chest": ["chairman"]}, "The community_chest deck has no card 'chairman'"),
-    (
-        {"chance": ["dividend", "dividend"]},
-        "The card 'dividend' is forced twice or held by a player",
-    ),
-    (
-        {"chance": ["goojf"], "jail_cards": {0: ["chance"]}},
-        "The card 'goojf' is forced twice or held by a player",
-    ),
+    ({"chance": ["dividend", "dividend"]}, "The card 'dividend' is forced twice or held by a"),
+    ({"chance": ["goojf"], "jail_cards": {0: ["chance"]}}, "'goojf' is forced twice or held by"),
     (
         {"rules": me.Rules(deck="reshuffle_each_draw"), "chance": ["dividend"]},
         "Cards cannot be forced with deck='reshuffle_each_draw'",

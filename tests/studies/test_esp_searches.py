@@ -31,18 +31,9 @@ def test_a_search_is_carried_out_once_and_its_runs_add_up(
 ) -> None:
     monkeypatch.setattr(esp_searches, "PRESET", TINY)
     kept, page = tmp_path / "kept.jsonl", tmp_path / "page.md"
-    words = [
-        "--out",
-        str(tmp_path / "runs"),
-        "--kept-file",
-        str(kept),
-        "--page",
-        str(page),
-        "--threads",
-        "1",
-        "--generations",
-        "1",
-    ]
+    words = (
+        f"--out {tmp_path / 'runs'} --kept-file {kept} --page {page} --threads 1 --generations 1"
+    ).split()
     assert main([*words, "--only", "random", "--runs", "1"]) == 0
     (row,) = read(kept).values()
     told = json.loads((tmp_path / "runs" / "random" / "0" / "evaluation.json").read_text())

@@ -78,16 +78,9 @@ def test_a_lot_is_obtained_by_two_draws_of_the_same_gene() -> None:
 def test_an_experiment_goes_on_where_it_was_stopped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = [
-        "--only",
-        "skew",
-        "--budget",
-        "0.001",
-        "--out",
-        str(tmp_path / "runs"),
-        "--page",
-        str(tmp_path / "page.md"),
-    ]
+    arguments = (
+        f"--only skew --budget 0.001 --out {tmp_path / 'runs'} --page {tmp_path / 'page.md'}"
+    ).split()
     stopped = tmp_path / "runs" / "skew" / "legacy" / "3"
     generation = generations.evaluate
 

@@ -136,30 +136,10 @@ def test_the_command_evolves_and_the_saved_network_plays(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "run"
-    words = [
-        "--experiment",
-        "two",
-        "--network",
-        "feed_forward",
-        "--hidden",
-        "3",
-        "--neurons",
-        "8",
-        "--trials",
-        "1",
-    ]
-    words += [
-        "--matches",
-        "1",
-        "--final-matches",
-        "3",
-        "--generations",
-        "2",
-        "--threads",
-        "1",
-        "--out",
-        str(folder),
-    ]
+    words = (
+        "--experiment two --network feed_forward --hidden 3 --neurons 8 --trials 1 --matches 1"
+        f" --final-matches 3 --generations 2 --threads 1 --out {folder}"
+    ).split()
     assert main([*words, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told == json.loads((folder / "evaluation.json").read_text())

@@ -22,18 +22,9 @@ def test_the_command_runs_a_cell_and_writes_its_section(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page, kept, cell = tmp_path / "page.md", tmp_path / "kept.jsonl", "better/fixed/feed_forward"
-    words = [
-        "--out",
-        str(tmp_path / "runs"),
-        "--page",
-        str(page),
-        "--kept-file",
-        str(kept),
-        "--threads",
-        "1",
-        "--only",
-        cell,
-    ]
+    words = (
+        f"--out {tmp_path / 'runs'} --page {page} --kept-file {kept} --threads 1 --only {cell}"
+    ).split()
     assert main([*words, "--runs", "1", "--generations", "2"]) == 0
     (run,) = Kept(kept).finished(cell)
     assert run.generations == len(run.champions) == 2

@@ -13,16 +13,7 @@ from studies import strength
 
 def test_a_table_of_two_and_one_of_four(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "strength.md"
-    arguments = [
-        "--player",
-        "algorithmic",
-        "--against",
-        "random*",
-        "--games",
-        "48",
-        "--out",
-        str(page),
-    ]
+    arguments = f"--player algorithmic --against random* --games 48 --out {page}".split()
     assert strength.main([*arguments, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [(row["opponent"], row["players"]) for row in told["rows"]] == [

@@ -46,18 +46,9 @@ def test_labels_are_shares_of_the_players_who_are_left() -> None:
 
 def test_the_page_tells_every_rate_and_both_teachers(tmp_path: Path) -> None:
     page = tmp_path / "values.md"
-    line = [
-        "--states",
-        str(tables.BATCH),
-        "--playouts",
-        "2",
-        "--turns",
-        "2",
-        "--learning-rates",
-        "1e-3",
-        "--threads",
-        "1",
-    ]
+    line = (
+        f"--states {tables.BATCH} --playouts 2 --turns 2 --learning-rates 1e-3 --threads 1"
+    ).split()
     assert targets.main([*line, "--out", str(page)]) == 0
     rows = [
         line.split("|")[1:-1] for line in page.read_text().splitlines() if line.startswith("| ")

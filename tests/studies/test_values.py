@@ -40,18 +40,7 @@ def test_the_page_is_written_from_what_was_measured(
         json.dumps({"curve": [{"games": 4096, "training": 0.4, "held out": 0.5}]})
     )
     page = tmp_path / "page" / "values.md"
-    line = [
-        "--positions",
-        "24",
-        "--playouts",
-        "2",
-        "--actual",
-        "10",
-        "--page",
-        str(page),
-        "--run",
-        str(run),
-    ]
+    line = f"--positions 24 --playouts 2 --actual 10 --page {page} --run {run}".split()
     assert values.main(line) == 0
     text = page.read_text()
     assert "| all | 24 |" in text

@@ -163,40 +163,30 @@ def test_two_candidates_stop_when_their_difference_is_known() -> None:
 
 def test_wrong_comparisons_are_refused() -> None:
     game = at_the_sale()
-    for arguments, error, message in (
-        ({"actions": []}, me.ConfigurationError, "actions is empty"),
-        ({"actions": 3}, me.ConfigurationError, "actions=3 must be a list of legal actions"),
-        (
-            {"actions": "buy"},
-            me.ConfigurationError,
-            "actions='buy' must be a list of legal actions",
-        ),
-        (
-            {"actions": ["go on"]},
-            me.ConfigurationError,
-            "'go on' must be a number: monopoly_env.actions.parse",
-        ),
-        ({"actions": [0.5]}, me.ConfigurationError, "0.5 must be an integer from 0 to 204"),
-        ({"actions": [(0, 1)]}, me.ConfigurationError, r"\(0, 1\) are no whole offer"),
-        ({"actions": [204]}, me.IllegalActionError, "illegal"),
-        ({"n": 0}, me.ConfigurationError, "n=0"),
-        ({"n": "x"}, me.ConfigurationError, "n='x' must be a whole number from 1"),
-        (
-            {"n": 2**40},
-            me.ConfigurationError,
-            "n=1099511627776 must be a whole number from 1 to 16,777,216",
-        ),
-        ({"first": 3}, me.ConfigurationError, "compare_actions takes no first=3"),
-        ({"baseline": 204}, me.ConfigurationError, "baseline=204 is not among"),
-        ({"seconds": "x"}, me.ConfigurationError, "seconds='x' must be a number from 0"),
-        ({"seconds": -1}, me.ConfigurationError, "seconds=-1 must be a number from 0"),
-        ({"until": math.nan}, me.ConfigurationError, "until=nan must be a number from 0"),
-        ({"until": -0.1}, me.ConfigurationError, "until=-0.1 must be a number from 0"),
-        ({"until": True}, me.ConfigurationError, "until=True must be a number from 0"),
-        ({"policies": "randm"}, me.ConfigurationError, "random"),
-    ):
-        with pytest.raises(error, match=message):
+    wrong: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"actions": []}, "actions is empty"),
+        ({"actions": 3}, "actions=3 must be a list of legal actions"),
+        ({"actions": "buy"}, "actions='buy' must be a list of legal actions"),
+        ({"actions": ["go on"]}, "'go on' must be a number: monopoly_env.actions.parse"),
+        ({"actions": [0.5]}, "0.5 must be an integer from 0 to 204"),
+        ({"actions": [(0, 1)]}, r"\(0, 1\) are no whole offer"),
+        ({"n": 0}, "n=0"),
+        ({"n": "x"}, "n='x' must be a whole number from 1"),
+        ({"n": 2**40}, "n=1099511627776 must be a whole number from 1 to 16,777,216"),
+        ({"first": 3}, "compare_actions takes no first=3"),
+        ({"baseline": 204}, "baseline=204 is not among"),
+        ({"seconds": "x"}, "seconds='x' must be a number from 0"),
+        ({"seconds": -1}, "seconds=-1 must be a number from 0"),
+        ({"until": math.nan}, "until=nan must be a number from 0"),
+        ({"until": -0.1}, "until=-0.1 must be a number from 0"),
+        ({"until": True}, "until=True must be a number from 0"),
+        ({"policies": "randm"}, "random"),
+    )
+    for arguments, message in wrong:
+        with pytest.raises(me.ConfigurationError, match=message):
             compare_actions(game, **arguments)
+    with pytest.raises(me.IllegalActionError, match="illegal"):
+        compare_actions(game, actions=[204])
     with pytest.raises(me.ConfigurationError, match="is not among the compared ones"):
         compare_actions(game, [0], "random", n=2).of(1)
 
@@ -286,21 +276,7 @@ def test_the_command_analyses_saved_games_and_recorded_ones(
     assert told["decision"]["verdict"].startswith(("best: ", "too close to call: "))
     assert told["offers"] is None  # none can be made before the decision is taken
     assert (
-        main(
-            [
-                str(recorded),
-                "--policies",
-                "random",
-                "--playouts",
-                "4",
-                "--costly",
-                "2",
-                "--game",
-                "2",
-                "--json",
-            ]
-        )
-        == 0
+        main(f"{recorded} --policies random --playouts 4 --costly 2 --game 2 --json".split()) == 0
     )
     told = json.loads(capsys.readouterr().out)
     assert len(told["costly"]) == 2
@@ -321,16 +297,7 @@ def test_the_command_shows_offers(tmp_path: Path, capsys: pytest.CaptureFixture[
         2, lots={0: ["Park Place"], 1: ["Boardwalk", "Reading Railroad"]}, cash={0: 1500, 1: 1500}
     )
     me.save(game, tmp_path / "game")
-    line = [
-        str(tmp_path / "game"),
-        "--policies",
-        "random",
-        "yielding",
-        "--playouts",
-        "4",
-        "--turns",
-        "2",
-    ]
+    line = f"{tmp_path / 'game'} --policies random yielding --playouts 4 --turns 2".split()
     assert main([*line, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert TRADE not in [row["action"] for row in told["decision"]["actions"]]
@@ -352,17 +319,7 @@ def test_the_command_shows_offers(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_the_command_judges_every_decision(
     recorded: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = [
-        str(recorded),
-        "--policies",
-        "random",
-        "--playouts",
-        "40",
-        "--turns",
-        "1",
-        "--costly",
-        "all",
-    ]
+    line = f"{recorded} --policies random --playouts 40 --turns 1 --costly all".split()
     assert main([*line, "--until", "0.4", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     steps = [row for row in told["decisions"] if row["kind"].startswith("trade_")]
