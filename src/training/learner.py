@@ -67,26 +67,18 @@ class Learner:
         """Start at step 0; `play_games` plays the games of `LearnedAgent`."""
         torch.set_num_threads(1)
         torch.manual_seed(options.seed)
-        start = setup.start
         self.options: Any = options
         self.setup = setup
-        self._hidden = tuple(start.hidden if start else options.hidden)
-        spec = options.agent_spec(self._hidden, setup.rules)
-        self.model = Model(spec, options.optimizer, options.hardware, setup.device)
-        self.play_games = spec.play_games or play_games
+        self.model = Model(setup.spec, options.optimizer, options.hardware, setup.device)
+        self.play_games = setup.spec.play_games or play_games
         self.step = self.imitated = self.rollouts = 0
         self.played_by = self.model.networks
         self.stages: list[dict[str, Any]] = []
         self._prefetched: Rollout | None = None
-        if start:
-            self.model.start_from(start, options.temperature)
-        self.league = League(
-            setup.opponents,
-            options.num_players,
-            options.seed,
-            options.league.past,
-            options.league.parameter_noise,
-        )
+        if setup.start:
+            self.model.start_from(setup.start, options.temperature)
+        past, noise = options.league.past, options.league.parameter_noise
+        self.league = League(setup.opponents, options.num_players, options.seed, past, noise)
 
     def agent(self) -> NetworkPolicy:
         """The networks as they are now, as a policy that plays its best action."""
@@ -156,7 +148,6 @@ class Learner:
             steps=self.options.league.exploiter_steps,
             seed=self.options.seed + _EXPLOITER_SEED + self.rollouts,
             opponents=("the learner",),
-            hidden=self._hidden,
         )
         setup = self.setup._replace(start=None, expert=None, opponents=[self.agent()], against=[])
         with torch.random.fork_rng(devices=[]):
@@ -282,13 +273,11 @@ def opened(options: LearnerOptions, console: Console) -> Iterator[tuple[Learner,
         algorithm=options.algorithm, **more,
     )  # fmt: skip
     budget = f"{options.imitation.imitation_steps:,} + {options.steps:,} decisions"
-    with (
-        cluster.joined(hardware.cluster, hardware.threads) as place,
-        Session.open(
-            options, settings, console, budget, runner_type=place.runner, threads=hardware.threads
-        ) as session,
-    ):
+    with cluster.joined(hardware.cluster, hardware.threads) as place:
         learner = Learner(options, setup, place.play_games)
-        if options.resume:
-            session.restore(learner)
-        yield learner, session
+        with Session.open(
+            options, settings, console, budget, runner_type=place.runner, threads=hardware.threads
+        ) as session:
+            if options.resume:
+                session.restore(learner)
+            yield learner, session

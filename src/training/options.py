@@ -282,10 +282,11 @@ _RANGES: Final[Ranges] = {
 
 
 class Setup(NamedTuple):
-    """Rules, device and policies that options name, each made once."""
+    """Rules, device, agent and policies that options name, each made once."""
 
     rules: Rules
     device: torch.device
+    spec: AgentSpec
     start: LearnedAgent | None
     expert: CompiledPolicy | None
     opponents: Sequence[CompiledPolicy | str]
@@ -305,10 +306,12 @@ class Setup(NamedTuple):
         for name in ("against", "opponents", "hidden"):
             if not settings_of(options)[name]:
                 raise ConfigurationError(f"--{name} must not be empty.")
+        rules, start = Rules.preset(options.rules), _start(options)
         setup = cls(
-            rules=Rules.preset(options.rules),
+            rules=rules,
             device=device_of(options.hardware.device),
-            start=_start(options),
+            spec=options.agent_spec(tuple(start.hidden if start else options.hidden), rules),
+            start=start,
             expert=None if expert == NONE else compiled(find_policy(expert, NONE)),
             opponents=[
                 name if name in WORDS else compiled(find_policy(name, *WORDS)) for name in names

@@ -40,12 +40,7 @@ from monopoly_env import replays
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command
 from monopoly_env.cli.extras import extra, install
-from monopoly_env.errors import (
-    ConfigurationError,
-    FormatError,
-    nearest,
-    whole_number,
-)
+from monopoly_env.errors import ConfigurationError, FormatError, nearest, whole_number
 from monopoly_env.files import write_atomically
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.policy.names import LISTED, make, names, resolve_all

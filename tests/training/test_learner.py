@@ -327,6 +327,7 @@ def test_a_run_goes_on_where_it_began(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(ConfigurationError, match="torch finds no GPU here"):
         dqn.execute(replaced(options, device="cuda", resume=True), quiet())
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.nn.Module, "to", lambda module, device: module)
     with pytest.raises(ConfigurationError, match="device is 'cuda', was 'cpu'"):
         dqn.execute(replaced(options, resume=True), quiet())
 

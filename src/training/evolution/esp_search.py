@@ -39,11 +39,7 @@ class EspSearch(Search):
     options: EspOptions
 
     def __init__(
-        self,
-        options: EspOptions,
-        shape: tuple[int, int],
-        sizes: Sizes = None,
-        place: Place = HERE,
+        self, options: EspOptions, shape: tuple[int, int], sizes: Sizes = None, place: Place = HERE
     ) -> None:
         """Begin before the first generation."""
         super().__init__(options, place)

@@ -19,14 +19,7 @@ from agents.players.genetic import GenomeKind
 from monopoly_env.errors import ConfigurationError
 from training.cluster import HERE, Place
 from training.evolution.fitness import MEASURES, SCALES, scaled, summed
-from training.evolution.operators import (
-    CROSSOVERS,
-    MUTATIONS,
-    SELECTIONS,
-    Fitness,
-    elite,
-    suiting,
-)
+from training.evolution.operators import CROSSOVERS, MUTATIONS, SELECTIONS, Fitness, elite, suiting
 from training.evolution.populations import (
     Evaluated,
     GameOptions,

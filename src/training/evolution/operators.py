@@ -246,12 +246,7 @@ def _moved(
 
 MUTATIONS: Final[
     dict[str, Callable[[Population, float, float, np.random.Generator], Population]]
-] = {
-    "gauss": gauss,
-    "offset": offset,
-    "redraw": redraw,
-    "flip": flip,
-}
+] = {"gauss": gauss, "offset": offset, "redraw": redraw, "flip": flip}
 OF_REALS: Final = ("blend", "mean", "gauss", "offset", "redraw")  # of bits they make fractions
 OF_BITS: Final = ("flip", "legacy_sga")
 

@@ -105,9 +105,7 @@ def stream(
     setup = _Setup(tables, Rules.coerce(rules), encoding, heads, seed, reward, turn_limit)
     starts = iter(range(first, games, batch))
     return _batches(
-        setup,
-        (range(start, min(start + batch, games)) for start in starts),
-        number_of(threads),
+        setup, (range(start, min(start + batch, games)) for start in starts), number_of(threads)
     )
 
 

@@ -19,13 +19,14 @@ from monopoly_env.files import read_file, read_json, understood, write_atomicall
 from monopoly_env.kernels.sources import cache_root
 
 CONFIG: Final = "config.json"
+CURVES: Final = "curves"
 # Files of every run. A learner that writes others hands a list like this to `Run.open`.
 FILES: Final = {
     CONFIG: "the settings that decide the result",
     "checkpoints": (
         "a folder for each of the last checkpoints; --resume continues from the last one"
     ),
-    "curves": "learning curves, for TensorBoard",
+    CURVES: "learning curves, for TensorBoard",
     "best.safetensors": "the best agent so far",
     "agent.safetensors": "the agent of the last checkpoint, in the end that of the run",
     "evaluation.json": "its win rates at the end",
@@ -85,7 +86,7 @@ class Run:
         self.folder = folder
         self.config = folder / config
         self.checkpoints = folder / "checkpoints"
-        self.curves = folder / "curves"
+        self.curves = folder / CURVES
         self.best = folder / "best.safetensors"
         self.agent = folder / "agent.safetensors"
 

@@ -35,7 +35,7 @@ from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import Rules
 from training.run import checkpoints
 from training.run.evaluation import EVALUATION_SEED, measure, table
-from training.run.folder import CONFIG, Run, locked
+from training.run.folder import CONFIG, CURVES, Run, locked
 from training.run.options import RunOptions
 from training.run.report import Report
 
@@ -121,6 +121,7 @@ class Session:
         """
         with extra("train"):  # of the report, before anything is written
             import torch.utils.tensorboard  # noqa: F401
+        report = Report(options.out / CURVES, console)
         with locked(options.out):
             run = Run.open(
                 options.out, settings, resume=options.resume, overwrite=options.overwrite,
@@ -128,7 +129,7 @@ class Session:
                 kind=type(options).out.name,
             )  # fmt: skip
             console.print(f"Compiling and setting up ... ({budget} into {run.folder})")
-            with Report(run.curves, console) as report:
+            with report:
                 yield cls(run, report, runner_type, threads)
 
     def save(self, learner: Saved, step: int) -> None:
