@@ -28,6 +28,15 @@ def choose(game: Any, count: int) -> int:
     )
 
 
+def played(game: Any) -> list[int]:
+    """The actions of a game that is played at random to its end."""
+    actions: list[int] = []
+    while not me.is_over(game):
+        actions.append(choose(game, len(actions)))
+        me.step(game, actions[-1])
+    return actions
+
+
 def record(preset: str, seed: int) -> dict[str, Any]:
     """Play a game at random and note its actions and digests."""
     players = PLAYERS.get(preset, 4)

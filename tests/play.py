@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
+import agents
 import monopoly_env as me
 from monopoly_env import actions
 from monopoly_env.facts import board
@@ -130,6 +134,41 @@ def debt(game: Any) -> int:
     """Dollars of the debt that is asked about."""
     assert asked(game)[0] == "debt", asked(game)
     return int(game.agenda[game.depth - 1, 2])
+
+
+def randomly(game: Any, seed: int = 0, most: int | None = None) -> Iterator[Any]:
+    """The game at each decision of random play, and at its end; it is the same record."""
+    generator = np.random.default_rng(seed)
+    for _ in itertools.count() if most is None else range(most):
+        yield game
+        if me.is_over(game):
+            return
+        me.step(game, int(generator.choice(me.legal_actions(game))))
+
+
+def by_policy(
+    policy: agents.Policy, game: Any, most: int | None = None, memory: Any = None
+) -> Iterator[tuple[Any, int]]:
+    """A game in which a policy has every seat: each decision and the action.
+
+    `memory` (P, 64): what each seat remembers.
+    """
+    memory = np.zeros((int(game.num_players), agents.MEMORY)) if memory is None else memory
+    for _ in itertools.count() if most is None else range(most):
+        if me.is_over(game):
+            return
+        seat = slice(int(game.player), int(game.player) + 1)
+        mine = memory[seat].copy()
+        action = int(policy.act(agents.Decisions(me.core.batch_of(game), mine))[0])
+        memory[seat] = mine
+        yield game, action
+        me.step(game, action)
+
+
+def chosen(mask: Any, number: int) -> int:
+    """A legal action that depends on nothing but the mask and a number."""
+    legal = np.flatnonzero(mask)
+    return int(legal[number * 7919 % len(legal)])
 
 
 def auction(game: Any, limits: dict[int, int]) -> list[int]:

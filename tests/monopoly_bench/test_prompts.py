@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
 import monopoly_env as me
 from monopoly_bench import prompts
 from monopoly_env import actions, core
 from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionError
+from tests.play import randomly
 
 GAME = me.position(
     3,
@@ -23,11 +23,7 @@ GAME = me.position(
 
 def games(count: int) -> list[me.Game]:
     """The positions of a random game, four players."""
-    game, rng, seen = me.new_game(4, seed=9), np.random.default_rng(0), []
-    while not me.is_over(game) and len(seen) < count:
-        seen.append(me.clone(game))
-        me.step(game, int(rng.choice(me.legal_actions(game))))
-    return seen
+    return [me.clone(game) for game in randomly(me.new_game(4, seed=9), most=count)]
 
 
 def test_a_prompt_shows_the_position_and_every_legal_action() -> None:

@@ -15,15 +15,10 @@ from pettingzoo.test import api_test, render_test, seed_test, state_test
 import monopoly_env as me
 from monopoly_env import encoding, monopoly_v0, rewards
 from monopoly_env.actions import DECISION_NAMES, HEADS, NUM_ACTIONS
+from tests.play import chosen
 from tests.programs import python
 
 TABLES = [(preset, players) for preset in me.Rules.presets() for players in (2, 3, 4, 8)]
-
-
-def choose(mask: Any, number: int) -> int:
-    """A legal action that depends on nothing but the mask and a number."""
-    legal = np.flatnonzero(mask)
-    return int(legal[number * 7919 % len(legal)])
 
 
 def play(env: Any, steps: int, first: int = 0) -> list[Any]:
@@ -34,7 +29,7 @@ def play(env: Any, steps: int, first: int = 0) -> list[Any]:
             break
         observation, reward, terminated, truncated, _ = env.last()
         story.append((env.agent_selection, reward, me.digest(env.game)))
-        env.step(None if terminated or truncated else choose(observation["action_mask"], number))
+        env.step(None if terminated or truncated else chosen(observation["action_mask"], number))
     return story
 
 
@@ -115,7 +110,7 @@ def test_last_describes_the_decision() -> None:
                 ).all()
         assert (env.state() == encoding.observe(env.game, seat=0)).all()
         asked.add(DECISION_NAMES[info["decision"]])
-        env.step(choose(observation["action_mask"], number))
+        env.step(chosen(observation["action_mask"], number))
     assert {"buy", "bid", "turn", "trade_ask", "reply"} <= asked
 
 
@@ -171,7 +166,7 @@ def test_a_whole_game(players: int, name: str) -> None:
             left.append(agent)
             assert not_asked(info)
             assert not observation["action_mask"].any()
-        env.step(None if terminated else choose(observation["action_mask"], number))
+        env.step(None if terminated else chosen(observation["action_mask"], number))
         assert agent in env.agents or terminated
         number += 1
         for other, amount in env.rewards.items():
@@ -191,7 +186,7 @@ def test_a_bankrupt_agent_leaves_at_once() -> None:
     env.reset(seed=0)
     number = 0
     while not env.terminations[env.agent_selection]:
-        env.step(choose(env.last()[0]["action_mask"], number))
+        env.step(chosen(env.last()[0]["action_mask"], number))
         number += 1
     ruined = env.agent_selection
     assert not me.is_over(env.game)

@@ -22,19 +22,14 @@ from monopoly_env.actions import HEADS, NUM_ACTIONS
 from monopoly_env.envs.gym import MonopolyEnv, MonopolyVectorEnv
 from monopoly_env.envs.spaces import MaskedDiscrete
 from monopoly_env.render import raster
+from tests.play import chosen
 from tests.programs import python
 
 ID = "monopoly_env/Monopoly-v0"
 
 
-def choose(mask: Any, number: int) -> int:
-    """A legal action that depends on nothing but the mask and a number."""
-    legal = np.flatnonzero(mask)
-    return int(legal[number * 7919 % len(legal)])
-
-
 def choose_all(masks: Any, number: int) -> Any:
-    return np.array([choose(mask, number + 31 * index) for index, mask in enumerate(masks)])
+    return np.array([chosen(mask, number + 31 * index) for index, mask in enumerate(masks)])
 
 
 def play(env: Any, steps: int) -> list[Any]:
@@ -42,7 +37,7 @@ def play(env: Any, steps: int) -> list[Any]:
     story = []
     mask = env.action_masks()
     for number in range(steps):
-        observation, reward, terminated, truncated, info = env.step(choose(mask, number))
+        observation, reward, terminated, truncated, info = env.step(chosen(mask, number))
         story.append(
             (observation.tobytes(), reward, terminated, truncated, info["decision"], info["seat"])
         )
@@ -110,7 +105,7 @@ def test_observations_and_masks() -> None:
         ]
         kept = observation, info["action_mask"], env.action_masks()
         before = copy.deepcopy(kept)
-        observation, _, terminated, truncated, info = env.step(choose(info["action_mask"], number))
+        observation, _, terminated, truncated, info = env.step(chosen(info["action_mask"], number))
         assert all((now == then).all() for now, then in zip(kept, before, strict=True)), (
             "what was returned stays as it is"
         )
@@ -227,7 +222,7 @@ def test_truncation() -> None:
     mask = env.reset(seed=0)[1]["action_mask"]
     terminated = truncated = False
     while not truncated:
-        _, reward, terminated, truncated, info = env.step(choose(mask, 0))
+        _, reward, terminated, truncated, info = env.step(chosen(mask, 0))
         mask = info["action_mask"]
         assert not terminated
     assert env.game.turns == 5
@@ -283,7 +278,7 @@ def test_a_number_is_never_bent_into_a_legal_action() -> None:
         env.reset()
         if not env.action_masks()[drawn]:
             break
-        env.step(choose(env.action_masks(), 1))
+        env.step(chosen(env.action_masks(), 1))
         drawn = env.action_space.sample()
     with pytest.raises(me.IllegalActionError):
         env.step(int(drawn))
@@ -499,7 +494,7 @@ def test_vector_environment_and_synchronous_ones_play_the_same(mode: AutoresetMo
     for number in range(150):
         assert (observations == same).all()
         actions = [
-            choose(mask, number + index) if mask.any() else 0
+            chosen(mask, number + index) if mask.any() else 0
             for index, mask in enumerate(infos["action_mask"])
         ]
         observations, *results, infos = native.step(np.array(actions))

@@ -39,11 +39,7 @@ NAMES = ("<b>Ann</b>", "Bob & Co", "C")  # no name may break the page
 @cache
 def recorded() -> Replay:
     """A game of 40 turns, with buildings, auctions and mortgages."""
-    game, actions = me.new_game(3, RULES, 5), []
-    while not me.is_over(game):
-        actions.append(golden.choose(game, len(actions)))
-        me.step(game, actions[-1])
-    return Replay(RULES, 5, 3, NAMES, np.array(actions))
+    return Replay(RULES, 5, 3, NAMES, np.array(golden.played(me.new_game(3, RULES, 5))))
 
 
 @cache

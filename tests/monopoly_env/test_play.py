@@ -152,10 +152,7 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
 def recorded() -> Replay:
     """A short recorded game of three who play at random."""
     rules = me.Rules.preset("official", trade="none", max_turns=60)
-    game, actions = me.new_game(3, rules, 5), []
-    while not me.is_over(game):
-        actions.append(golden.choose(game, len(actions)))
-        me.step(game, actions[-1])
+    actions = golden.played(me.new_game(3, rules, 5))
     return Replay(rules, 5, 3, ("ann", "bob [x]", "cem"), np.array(actions))
 
 

@@ -11,6 +11,7 @@ import monopoly_env as me
 from monopoly_env import rewards
 from monopoly_env.engine import agenda
 from monopoly_env.errors import ConfigurationError
+from tests.play import randomly
 
 CAPPED = me.Rules.preset("official", max_turns=60)
 RUINED = me.Rules.preset("official", start_cash=150, start_lots=3, go_salary=0, trade="none")
@@ -37,13 +38,9 @@ def play(
 
     Those of every step (T, P), and the caller's potential after it.
     """
-    rng = np.random.default_rng(seed)
-    game = me.new_game(num_players, rules, seed)
-    reward, potential = rewards.make(name, discount), np.zeros(num_players)
-    rows = []
-    while not me.is_over(game):
-        me.step(game, int(rng.choice(me.legal_actions(game))))
-        rows.append(reward.after(game, potential))
+    positions = randomly(me.new_game(num_players, rules, seed), seed)
+    game, reward, potential = next(positions), rewards.make(name, discount), np.zeros(num_players)
+    rows = [reward.after(game, potential) for _ in positions]
     return game, np.array(rows, np.float64), potential
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +35,7 @@ from monopoly_env.engine import agenda
 from monopoly_env.engine.sets import has
 from monopoly_env.facts.board import GROUP_LOTS, GROUPS, NUM_LOTS
 from monopoly_env.policy.protocol import Decisions
+from tests.play import act, by_policy
 
 SMALL = (16, 8)
 
@@ -83,20 +83,12 @@ def trading() -> Any:
 
 def make_offer(game: Any) -> None:
     """Offer $200 for New York Avenue."""
-    for text in (
-        "trade with player +1",
-        "ask for New York Avenue",
-        "ask: done",
-        "give: done",
-        "give $100",
-        "give $100",
-        "cash: done",
-    ):
-        me.step(game, actions.parse(text))
+    act(game, "trade with player +1", "ask for New York Avenue", "ask: done", "give: done")
+    act(game, "give $100", "give $100", "cash: done")
 
 
 def test_an_offer_is_a_partner_a_package_and_a_price(trading: Any) -> None:
-    me.step(trading, actions.parse("trade with player +1"))
+    act(trading, "trade with player +1")
     # no package promises anything: a network that offers gives it up
     assert not open_choices(trading)
     assert choose(agent_of(), trading) in {actions.parse("ask: done"), actions.parse("ask: cancel")}
@@ -105,13 +97,12 @@ def test_an_offer_is_a_partner_a_package_and_a_price(trading: Any) -> None:
         1: ["Indiana Avenue", "Illinois Avenue", "New York Avenue"],
     }
     swap = me.position(3, lots=lots)
-    me.step(swap, actions.parse("trade with player +1"))
+    act(swap, "trade with player +1")
     assert PACKAGE + BEST_VALUED in open_choices(swap)
     assert PACKAGE not in open_choices(swap)  # it is the same
     assert open_choices(swap) <= set(range(PACKAGE, PRICE))
     assert action_space.describe(PACKAGE) == "package 1"
-    for text in ("ask for New York Avenue", "ask: done", "give: done"):
-        me.step(trading, actions.parse(text))
+    act(trading, "ask for New York Avenue", "ask: done", "give: done")
     paid = {
         choice - PRICE: int(menus_of(trading, 0).prices[choice - PRICE])
         for choice in sorted(open_choices(trading))
@@ -152,14 +143,8 @@ def test_a_margin_counts_from_the_least_that_the_partner_accepts(
         2: ["Boardwalk"],
     }
     game = me.position(3, lots=lots, cash={0: 1500, 1: 900, 2: 900})
-    for text in (
-        "trade with player +1",
-        "ask for New York Avenue",
-        "ask: done",
-        "give for Reading Railroad",
-        "give: done",
-    ):
-        me.step(game, actions.parse(text.replace("give for", "give")))
+    act(game, "trade with player +1", "ask for New York Avenue", "ask: done")
+    act(game, "give Reading Railroad", "give: done")
     dollars = int(menus_of(game, 0).prices[level])
     assert 0 < dollars < 1500
     memory = np.zeros(64)
@@ -186,7 +171,7 @@ def test_a_raise_in_an_auction_is_a_twentieth_of_the_bid_or_more() -> None:
         )
     bids = HEADS["bid"]
     for raised, smallest in ((20, 1), (1, 5), (100, 10), (100, 20), (500, 50)):
-        me.step(game, actions.parse(f"bid +{raised}"))
+        act(game, f"bid +{raised}")
         shown = [actions.describe(action) for action in sorted(open_choices(game))]
         assert shown[:2] == ["fold", f"bid +{smallest}"]
         assert open_choices(game) <= set(range(bids.start, bids.start + 8)) & set(
@@ -285,7 +270,7 @@ def test_every_choice_is_that_of_the_highest_score() -> None:
     for seed in range(3):
         agent = agent_of(3, seed)
         memory = np.zeros((3, 64))
-        for game, action in walk(agent, me.new_game(3, seed=8 + seed), 300, memory):
+        for game, action in by_policy(agent, me.new_game(3, seed=8 + seed), 300, memory):
             mask = np.zeros(NUM_CHOICES, np.bool_)
             if (
                 action_space.is_asked(game)
@@ -321,7 +306,9 @@ def test_an_offer_has_the_menu_of_its_window(rules: str) -> None:
     kept, offers = new_menus(), 0
     for seed in range(4):
         agent = agent_of(3, seed, temperature=1.0)
-        for game, _ in walk(agent, me.new_game(3, seed=seed, rules=me.Rules.preset(rules)), 500):
+        for game, _ in by_policy(
+            agent, me.new_game(3, seed=seed, rules=me.Rules.preset(rules)), 500
+        ):
             if not action_space.is_asked(game):
                 continue
             seat = int(game.player)
@@ -338,25 +325,6 @@ def test_an_offer_has_the_menu_of_its_window(rules: str) -> None:
             else:
                 assert kept.maker.tolist() == fresh.maker.tolist()
     assert offers > 50
-
-
-def walk(
-    agent: LearnedAgent, game: Any, decisions: int, memory: Any = None
-) -> Iterator[tuple[Any, int]]:
-    """A game in which an agent has every seat: each decision and the action.
-
-    `memory` (P, 64): what each seat remembers.
-    """
-    memory = np.zeros((int(game.num_players), 64)) if memory is None else memory
-    for _ in range(decisions):
-        if game.decision == 0:
-            return
-        seat = int(game.player)
-        mine = memory[seat : seat + 1].copy()
-        action = int(agent.act(Decisions(me.core.batch_of(game), mine))[0])
-        memory[seat] = mine[0]
-        yield game, action
-        me.step(game, action)
 
 
 def test_it_draws_by_the_scores_at_a_temperature(trading: Any) -> None:
@@ -384,8 +352,7 @@ def test_it_draws_by_the_scores_at_a_temperature(trading: Any) -> None:
 def test_it_tells_how_sure_it_is(trading: Any) -> None:
     agent = agent_of(seed=4)
     begun = me.core.batch_of(trading).copy()[0]
-    for text in ("trade with player +1", "ask for New York Avenue"):
-        me.step(begun, actions.parse(text))
+    act(begun, "trade with player +1", "ask for New York Avenue")
     chances = agent.probabilities(
         np.concatenate([me.core.batch_of(game) for game in (trading, begun)])
     )
@@ -461,16 +428,15 @@ def test_tables_agree() -> None:
 
 def test_gains_are_those_of_what_changes_hands(trading: Any) -> None:
     """Of what is picked; the partner then sees the same from its side."""
-    me.step(trading, actions.parse("trade with player +1"))
+    act(trading, "trade with player +1")
     assert not any(gain for block in gains(trading, 0).values() for gain in block.values())
-    for text in ("ask for New York Avenue", "ask: done", "give Reading Railroad", "give: done"):
-        me.step(trading, actions.parse(text))
+    act(trading, "ask for New York Avenue", "ask: done", "give Reading Railroad", "give: done")
     mine = gains(trading, 0)
     assert {group for group, gain in mine["gain by"].items() if gain} == {"orange"}
     assert {group for group, gain in mine["loss by"].items() if gain} == {"railroad"}
     # it completes the group
     assert mine["gain by"]["orange"] > -mine["partner's loss by"]["orange"] > 0
-    me.step(trading, actions.parse("cash: done"))
+    act(trading, "cash: done")
     assert trading.decision == agenda.REPLY
     theirs = gains(trading, 1)
     assert theirs["loss by"] == mine["partner's loss by"]
@@ -499,16 +465,8 @@ TRADERS = {
 def offering(num_players: int, *texts: str, cash: int = 900) -> Any:
     """Player 0 offers a railroad for the third orange of player 1; then perhaps more steps."""
     game = me.position(num_players, lots=TRADERS, cash=dict.fromkeys(range(num_players), cash))
-    for text in (
-        "trade with player +1",
-        "ask for New York Avenue",
-        "ask: done",
-        "give Reading Railroad",
-        "give: done",
-        *texts,
-    ):
-        me.step(game, actions.parse(text))
-    return game
+    act(game, "trade with player +1", "ask for New York Avenue", "ask: done")
+    return act(game, "give Reading Railroad", "give: done", *texts)
 
 
 def told(game: Any, seat: int) -> dict[str, float]:
@@ -529,7 +487,7 @@ def test_prices_show_what_they_cost_and_bring() -> None:
     assert seen[f"price: {1 + level}"] == pytest.approx(100 / 2000)
     after = offering(3, "give $100", "cash: done")
     theirs = told(after, 1)
-    me.step(after, actions.parse("accept"))
+    act(after, "accept")
     at_first = me.position(3, lots=TRADERS, cash=dict.fromkeys(range(3), 900))
     after.offers[0], after.traded = 0, 0
     rises = (value.shares(after) - value.shares(at_first))[:2]
@@ -554,7 +512,7 @@ def test_packages_show_what_they_bring_as_bargains() -> None:
     window = me.position(3, lots=TRADERS, cash=dict.fromkeys(range(3), 900))
     before = value.shares(window)[0]
     begun = me.clone(window)
-    me.step(begun, actions.parse("trade with player +1"))
+    act(begun, "trade with player +1")
     seen, menu = told(begun, 0), menus_of(begun, 0).packages[1]
     for place in range(NUM_PACKAGES):
         ask, give = int(menu[place, ASKED]), int(menu[place, LENT])
@@ -564,7 +522,7 @@ def test_packages_show_what_they_bring_as_bargains() -> None:
             plan(ask, give, int(limit), memory)
             while after.decision != agenda.REPLY:
                 me.step(after, compose(after, memory))
-            me.step(after, actions.parse("accept"))
+            act(after, "accept")
             after.offers[0], after.traded = 0, 0
             rise = value.shares(after)[0] - before
             assert seen[f"package as a bargain: {1 + place}"] == pytest.approx(
@@ -598,18 +556,12 @@ def test_where_two_are_left_an_exchange_is_not_valued() -> None:
 def test_observations_are_finite_and_bounded(num_players: int) -> None:
     made = encodings.make("compact", num_players)
     game = me.new_game(num_players, seed=4)
-    policy, memory = agents.make("expert"), np.zeros((num_players, 64))
     seen, most = np.zeros(made.size, np.float32), np.zeros(made.size)
     assert made.size == compact.length(num_players)
-    while game.decision != 0:
-        seat = int(game.player)
-        mine = memory[seat : seat + 1].copy()
-        action = int(policy.act(Decisions(me.core.batch_of(game), mine))[0])
-        memory[seat] = mine[0]
-        made.write(game, seat, seen)
+    for _ in by_policy(agents.make("expert"), game):
+        made.write(game, int(game.player), seen)
         assert (abs(seen) <= 1).all()
         most = np.maximum(most, abs(seen))
-        me.step(game, action)
     assert (most > 0).mean() > 0.5
 
 

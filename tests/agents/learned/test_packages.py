@@ -28,7 +28,7 @@ from agents.players.vocabulary.groups import groups_of
 from monopoly_env import actions
 from monopoly_env.engine import agenda, trade
 from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, GROUPS
-from monopoly_env.policy.protocol import Decisions
+from tests.play import by_policy
 
 RATED = (slice(BEST_AT_LIMIT, BEST_AT_LIST), slice(BEST_AT_LIST, BEST_VALUED))
 VALUED = slice(BEST_VALUED, NUM_PACKAGES)
@@ -47,24 +47,12 @@ def lots_of(rows: np.ndarray) -> list[tuple[int, int]]:
 
 def positions(rules: str, num_players: int) -> Any:
     """Some of the states, early in a game of `expert`, in which an offer may begin."""
-    game, policy, memory, found = (
-        me.new_game(num_players, rules, seed=3),
-        agents.make("expert"),
-        np.zeros((num_players, 64)),
-        0,
-    )
-    for _ in range(2000):
-        if game.decision == 0:
-            break
-        seat = int(game.player)
-        mine = memory[seat : seat + 1].copy()
-        action = int(policy.act(Decisions(me.core.batch_of(game), mine))[0])
-        memory[seat] = mine[0]
-        if game.decision == agenda.WINDOW and trade.partners(game, seat):
+    found = 0
+    for game, _ in by_policy(agents.make("expert"), me.new_game(num_players, rules, seed=3), 2000):
+        if game.decision == agenda.WINDOW and trade.partners(game, int(game.player)):
             found += 1
             if found % 20 == 0:
                 yield game
-        me.step(game, action)
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ from tests.monopoly_env.endgames import (
     last_throw,
     last_two_throws,
 )
+from tests.play import randomly
 
 FALSE_ALARM = 4.9  # standard errors: fewer than 1e-6 of all true hypotheses are that far off
 
@@ -43,11 +44,7 @@ FALSE_ALARM = 4.9  # standard errors: fewer than 1e-6 of all true hypotheses are
 def random_position(
     seed: int, decisions: int, num_players: int = 4, rules: me.Rules | str = "official"
 ) -> Any:
-    game, rng = me.new_game(num_players, rules, seed), np.random.default_rng(seed)
-    for _ in range(decisions):
-        if me.is_over(game):
-            return me.new_game(num_players, rules, seed)
-        me.step(game, int(rng.choice(me.legal_actions(game))))
+    *_, game = randomly(me.new_game(num_players, rules, seed), seed, decisions + 1)
     return me.new_game(num_players, rules, seed) if me.is_over(game) else game
 
 
