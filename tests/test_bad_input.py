@@ -487,6 +487,23 @@ COMMANDS = {
     "training.dqn --preset ocnarru": "Did you mean 'ocnaru'",
     "training.ppo --clip 0 --out {file}/run": "--clip must be from",
     "monopoly_env.play --players random randm": "Did you mean 'random'",
+    "studies.adjusted --values wealth --out {file}/x": "Unknown value 'wealth'",
+    "studies.adjusted --games 1 --out {file}/x": "--games must be from 48",
+    "studies.calibration --positions 0 --out {file}/x": "--positions must be from 1",
+    "studies.calibration --policy expret --out {file}/x": "Did you mean 'expert'",
+    "studies.esp_searches --only cma": "Did you mean 'cmaes'",
+    "studies.esp_searches --runs -1": "--runs -1",
+    "studies.evolution.__main__ --only skwe": "Did you mean 'skew'",
+    "studies.learned --only ppo/best/twoo --out {file}/x": "ppo/best/two",
+    "studies.poles --only esp/2.8": "'esp/2.9'",
+    "studies.poles --runs 0": "--runs",
+    "studies.schrum --only bettr": "Did you mean 'better'",
+    "studies.schrum --only bet": "Unknown cell",
+    "studies.schrum --runs -1": "--runs -1",
+    "studies.strength --player algoritmic": "Did you mean 'algorithmic'",
+    "studies.strength --player random --against random": "no opponent to play against",
+    "studies.strength --player random --against algorithmic --sizes 9": "2 to 8",
+    "studies.strength --player random --against algorithmic --games 0": "--games 0 must be",
 }
 
 

@@ -10,6 +10,7 @@ import json
 import tracemalloc
 import zlib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from monopoly_env.rules import RULES_VERSION
 from tests import golden
 
 
+@cache
 def recorded(
     names: tuple[str, ...] = ("algorithmic", "random"),
     rules: str = "official",

@@ -48,17 +48,3 @@ def test_a_mean_that_is_changed_is_told(monkeypatch: pytest.MonkeyPatch) -> None
     (first, second) = adjusted.means(adjusted.Options(mean_games=240, values=("worth",)))
     assert not first["agrees"]
     assert "**no**" in adjusted.mean_section([first, second])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--values", "wealth"], "Unknown value 'wealth'"),
-        (["--games", "1"], "--games must be from 48"),
-    ],
-)
-def test_wrong_options_are_told(
-    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert adjusted.main([*arguments, "--out", str(tmp_path / "page.md")]) == 2
-    assert message in capsys.readouterr().err

@@ -39,14 +39,3 @@ def test_equal_shares_agree_and_far_ones_do_not() -> None:
     assert calibration.agree(0.3, 0.3, 50, 0.95)
     assert calibration.agree(0.0, 0.0, 50, 0.5)
     assert not calibration.agree(0.3, 0.4, 5000, 0.95)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [(["--positions", "0"], "--positions must be from 1"), (["--policy", "expret"], "expert")],
-)
-def test_wrong_options_are_told(
-    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert calibration.main([*arguments, "--out", str(tmp_path / "page.md")]) == 2
-    assert message in capsys.readouterr().err

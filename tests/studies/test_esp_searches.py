@@ -1,6 +1,6 @@
 """The command `python -m studies.esp_searches`.
 
-Every search is carried out, runs that are kept are not played again, wrong options are refused.
+Every search is carried out, runs that are kept are not played again.
 """
 
 from __future__ import annotations
@@ -76,14 +76,3 @@ def test_the_table_has_means_and_intervals() -> None:
     ]
     assert section(rows).splitlines()[2:] == ["| `recurrent` | 3 | +2.0 ± 2.5 | +1.0 ± 0.0 |"]
     assert section(rows[:1]).splitlines()[2:] == ["| `recurrent` | 1 | +1.0 | +1.0 |"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [(["--only", "cma"], "Did you mean 'cmaes'"), (["--runs", "-1"], "--runs -1")],
-)
-def test_wrong_options_are_refused(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(words) == 2
-    assert message in capsys.readouterr().err

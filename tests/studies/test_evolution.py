@@ -108,8 +108,6 @@ def test_an_experiment_goes_on_where_it_was_stopped(
     (stopped / "evaluation.json").write_text("[]")
     assert main(arguments) == 2
     assert "is damaged" in capsys.readouterr().err
-    assert main(["--only", "skwe"]) == 2
-    assert "Did you mean 'skew'" in capsys.readouterr().err
 
 
 def test_refusals_are_one_thing_each() -> None:

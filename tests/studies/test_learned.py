@@ -95,8 +95,3 @@ def test_a_curve_begins_after_imitation_and_counts_the_last_measurement(tmp_path
         learned.curve([tmp_path / "curves"])
     first, second, _ = learned.curve([tmp_path, tmp_path]).axes[0].lines
     assert first.get_color() == second.get_color()  # an opponent has one colour in all runs
-
-
-def test_an_unknown_agent_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert learned.main(["--only", "ppo/best/twoo", "--out", str(tmp_path / "page.md")]) == 2
-    assert "ppo/best/two" in capsys.readouterr().err

@@ -73,13 +73,3 @@ def test_the_command_writes_the_page_if_all_searches_are_meant(
     assert not page.exists()
     assert poles.main(words) == 0
     assert page.read_text().count("| 1 of 1 | 1 | 1 to 1 |") == len(poles.SEARCHES)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"), [(["--only", "esp/2.8"], "'esp/2.9'"), (["--runs", "0"], "runs")]
-)
-def test_wrong_options_are_refused(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert poles.main(words) == 2
-    assert message in capsys.readouterr().err

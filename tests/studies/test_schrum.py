@@ -117,18 +117,3 @@ def test_a_share_has_an_interval_if_there_are_several_runs() -> None:
     assert schrum.share_of_runs(np.array([0.4, 0.6])) == "40.0% and 60.0%"
     assert schrum.share_of_runs(np.array([0.4, 0.5, 0.6])) == "50.0% ± 24.8"
     assert schrum.share_of_runs(np.array([0.4, np.nan])) == ""
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--only", "bettr"], "Did you mean 'better'"),
-        (["--runs", "-1"], "--runs -1"),
-        (["--only", "bet"], "Unknown cell"),
-    ],
-)
-def test_wrong_options_are_refused(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(words) == 2
-    assert message in capsys.readouterr().err

@@ -27,22 +27,6 @@ def test_a_table_of_two_and_one_of_four(tmp_path: Path, capsys: pytest.CaptureFi
     assert "random/no_trades" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--player", "algoritmic"], "Did you mean 'algorithmic'"),
-        (["--player", "random", "--against", "random"], "no opponent to play against"),
-        (["--player", "random", "--against", "algorithmic", "--sizes", "9"], "2 to 8"),
-        (["--player", "random", "--against", "algorithmic", "--games", "0"], "--games 0 must be"),
-    ],
-)
-def test_wrong_options_are_told(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert strength.main(arguments) == 2
-    assert message in capsys.readouterr().err
-
-
 def test_the_same_seed_gives_the_same_rows() -> None:
     options = strength.Options("algorithmic", ("random",), (2,), games=20)
     assert strength.measure(options, Console(stderr=True)) == strength.measure(
