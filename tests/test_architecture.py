@@ -25,6 +25,15 @@ SOURCES = [
 PUBLIC = {"_asdict", "_fields", "_make", "_replace", "_repr_html_", "_repr_svg_"}
 
 
+# Tests of what no public name shows: imports that are hashed and references that Numba counts,
+# messages to nodes, places in a policy's memory.
+NEED_PRIVATE_NAMES = {
+    "tests/agents/players/test_vocabulary.py",
+    "tests/monopoly_env/test_kernels.py",
+    "tests/training/test_cluster.py",
+}
+
+
 def private(name: str) -> bool:
     """Whether a name is for its own module alone."""
     return name.startswith("_") and not name.startswith("__") and name not in PUBLIC
@@ -54,9 +63,9 @@ def private_uses(tree: ast.Module) -> Iterator[str]:
 def test_private_names_stay_in_their_module() -> None:
     used = {
         str(path.relative_to(ROOT)): list(private_uses(ast.parse(path.read_bytes())))
-        for path in SOURCES
+        for path in (*SOURCES, *(ROOT / "tests").rglob("*.py"))
     }
-    assert {path: names for path, names in used.items() if names} == {}
+    assert {path for path, names in used.items() if names} <= NEED_PRIVATE_NAMES
 
 
 # The number of actions, and the sizes of heads with few of them, typed in.
