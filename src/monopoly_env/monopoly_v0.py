@@ -111,18 +111,10 @@ def env(
 
     It checks actions and their order itself, so it is returned without PettingZoo's wrappers.
 
-    Args:
-        num_players: 2 to 8.
-        rules: Rules, or the name of a preset.
-        encoding: The name of an encoding, or an `Encoding`.
-        reward: The name of a reward, or a `Reward`.
-        turn_limit: Turns per player after which a game is truncated.
-        render_mode: `ansi`, `human`, `svg`, `rgb_array` or None.
-        illegal: What an illegal action does.
+    The module's docstring lists the arguments.
 
     Raises:
-        ConfigurationError: An argument is invalid. The message names what was given and what is
-            valid.
+        ConfigurationError: An argument is invalid.
         RulesError: The rules are unknown.
     """
     return MonopolyAEC(

@@ -105,10 +105,7 @@ class ReplayOptions:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status.
-
-    0 if the game ended, hit `--max-turns`, or the user quit with `q`.
-    """
+    """Run the command; the exit status is 0 if the game ended, was stopped, or the user quit."""
     console = Console(soft_wrap=True)
     play = Command[PlayOptions, int](PlayOptions, lambda options, _: run(options, console))
     replay: Command[ReplayOptions, int]

@@ -1,10 +1,7 @@
-"""The options of the rulebook.
+"""`Rules`: the options of the rulebook, presets, and the numeric form in every record.
 
-`Rules`, its presets, and their numeric form, which is part of every record.
-
-Each field of `Rules` is one option. Its metadata holds the valid values, the rule that it belongs
-to and what it does. Error messages, the documentation (docs/options.md) and the numeric form are
-all built from that.
+Each field of `Rules` is one option. Its metadata (valid values, rule, description) is the source of
+error messages, of docs/options.md and of the numeric form.
 """
 
 from __future__ import annotations
@@ -25,23 +22,21 @@ RULES_VERSION: Final = 3  # raised when the same seed and actions may lead to a 
 _HIGHEST_PRICE: Final = int(PRICE.max())
 
 
-def _choice(rule: str, doc: str, *choices: str) -> Any:
-    """An option with named values; the first is the default.
-
-    The record holds the number of the value.
-    """
-    return field(default=choices[0], metadata={"rule": rule, "doc": doc, "choices": choices})
+def _choice(rule: str, choices: str, doc: str) -> Any:
+    """An option with named values, the default first; the record holds the number of the value."""
+    names = tuple(choices.split())
+    return field(default=names[0], metadata={"rule": rule, "doc": doc, "choices": names})
 
 
-def _switch(rule: str, doc: str, default: bool) -> Any:
+def _switch(rule: str, default: bool, doc: str) -> Any:
     return field(default=default, metadata={"rule": rule, "doc": doc})
 
 
-def _number(rule: str, doc: str, default: int, low: int, high: int) -> Any:
-    return field(default=default, metadata={"rule": rule, "doc": doc, "range": (low, high)})
+def _number(rule: str, default: int, bounds: tuple[int, int], doc: str) -> Any:
+    return field(default=default, metadata={"rule": rule, "doc": doc, "range": bounds})
 
 
-def _ratio(rule: str, doc: str, default: float) -> Any:
+def _ratio(rule: str, default: float, doc: str) -> Any:
     """A share between 0 and 1; the record holds it in whole percent."""
     return field(default=default, metadata={"rule": rule, "doc": doc, "range": (0.0, 1.0)})
 
@@ -55,249 +50,204 @@ class Rules:
     """
 
     # Setup and turn
-    board: str = _choice("1", "edition of the board and both decks", *EDITION_NAMES)
+    board: str = _choice("1", " ".join(EDITION_NAMES), "edition of the board and both decks")
     start_cash: int = _number(
-        "1", "each player's cash at the start, in dollars", 1500, 0, 1_000_000
+        "1", 1500, (0, 1_000_000), "each player's cash at the start, in dollars"
     )
     first_player: str = _choice(
         "2 A1",
+        "random throw fixed",
         "who starts: a seat drawn from the seed, the highest throw, or seat 0",
-        "random",
-        "throw",
-        "fixed",
     )
-    start_lots: int = _number("62 63", "lots dealt to each player before the start", 0, 0, 3)
-    start_lots_paid: bool = _switch("63", "players pay for the lots dealt to them", False)
-    bank_cash: str = _choice("5", "the bank never runs out of money", "unlimited")
+    start_lots: int = _number("62 63", 0, (0, 3), "lots dealt to each player before the start")
+    start_lots_paid: bool = _switch("63", False, "players pay for the lots dealt to them")
+    bank_cash: str = _choice("5", "unlimited", "the bank never runs out of money")
     # Doubles and GO
-    doubles_again: bool = _switch("9", "a double gives another throw", True)
-    go_salary: int = _number("10 12", "dollars for passing or reaching GO", 200, 0, 10_000)
-    double_go: bool = _switch("12 A2", "landing exactly on GO pays twice (house rule)", False)
+    doubles_again: bool = _switch("9", True, "a double gives another throw")
+    go_salary: int = _number("10 12", 200, (0, 10_000), "dollars for passing or reaching GO")
+    double_go: bool = _switch("12 A2", False, "landing exactly on GO pays twice (house rule)")
     # Buying and auctions
     buy_with_raised_cash: bool = _switch(
-        "13", "a buyer may first sell and mortgage to raise the price", True
+        "13", True, "a buyer may first sell and mortgage to raise the price"
     )
     auction: str = _choice(
         "14 A3",
-        (
-            "what happens to a declined lot; others_only: an English auction without the player "
-            "who declined"
-        ),
-        "english",
-        "sealed_second_price",
-        "none",
-        "others_only",
+        "english sealed_second_price none others_only",
+        "what happens to a declined lot; others_only: an English auction without the player who "
+        "declined",
     )
-    auction_start: int = _number("15 A4", "lowest opening bid in dollars", 1, 1, 500)
-    auction_step: int = _number("15 A4", "lowest raise in dollars", 1, 1, 500)
+    auction_start: int = _number("15 A4", 1, (1, 500), "lowest opening bid in dollars")
+    auction_step: int = _number("15 A4", 1, (1, 500), "lowest raise in dollars")
     auction_limit: str = _choice(
-        "16 A5", "highest bid: what could be raised, or cash in hand", "raisable", "cash"
+        "16 A5", "raisable cash", "highest bid: what could be raised, or cash in hand"
     )
     sealed_increment: int = _number(
         "14",
+        0,
+        (0, 500),
         "dollars that the winner of a sealed auction pays above the second bid (Mukhar: 5)",
-        0,
-        0,
-        500,
     )
     # Rent
     double_rent_if_group_mortgaged: bool = _switch(
-        "17 A6", "a full group doubles its rent even if one of its lots is mortgaged", True
+        "17 A6", True, "a full group doubles its rent even if one of its lots is mortgaged"
     )
     count_mortgaged_rr_ut: bool = _switch(
-        "18 A7", "mortgaged railroads and utilities count towards the rent of the others", True
+        "18 A7", True, "mortgaged railroads and utilities count towards the rent of the others"
     )
     utility_dice: str = _choice(
         "19 A8",
+        "landing fresh",
         "the throw that sets utility rent: the one that landed there, or a fresh one",
-        "landing",
-        "fresh",
     )
     card_utility_pays_when_mortgaged: bool = _switch(
-        "21 A9", "a card's utility amount is due even on a mortgaged utility", False
+        "21 A9", False, "a card's utility amount is due even on a mortgaged utility"
     )
-    rent_in_jail: bool = _switch("22 A10", "an owner in jail collects rent", True)
-    rent_claim: str = _choice("23", "rent is collected automatically", "auto")
+    rent_in_jail: bool = _switch("22 A10", True, "an owner in jail collects rent")
+    rent_claim: str = _choice("23", "auto", "rent is collected automatically")
     # Buildings
     even_build: str = _choice(
         "26 A11",
+        "even free whole_group",
         "how evenly a group is built; whole_group: all its lots at once",
-        "even",
-        "free",
-        "whole_group",
     )
-    hotel_after: int = _number("27 62", "houses needed on each lot before a hotel", 4, 3, 4)
+    hotel_after: int = _number("27 62", 4, (3, 4), "houses needed on each lot before a hotel")
     hotel_direct: bool = _switch(
         "27",
-        "if the bank has no house, the last house and the hotel may be bought in one step",
         False,
+        "if the bank has no house, the last house and the hotel may be bought in one step",
     )
-    building_limit: str = _choice("28 A12", "supply of buildings", "limited", "unlimited")
-    houses: int = _number("28", "houses in the box", 32, 0, 88)
-    hotels: int = _number("28", "hotels in the box", 12, 0, 22)
-    building_shortage: str = _choice("29 A13", "who gets the last pieces", "auction", "first_come")
+    building_limit: str = _choice("28 A12", "limited unlimited", "supply of buildings")
+    houses: int = _number("28", 32, (0, 88), "houses in the box")
+    hotels: int = _number("28", 12, (0, 22), "hotels in the box")
+    building_shortage: str = _choice("29 A13", "auction first_come", "who gets the last pieces")
     shortage_floor: str = _choice(
         "29 A13",
+        "own_price cheapest_price ten",
         "lowest bid for a scarce building: own price, cheapest price on the table, or 10",
-        "own_price",
-        "cheapest_price",
-        "ten",
     )
     piece_limit: str = _choice(
         "29 A13 S3",
-        (
-            "highest bid for a scarce building: cash in hand; or also what mortgages would bring, "
-            "but not those of streets in colours that the bidder owns whole"
-        ),
-        "cash",
-        "raisable",
+        "cash raisable",
+        "highest bid for a scarce building: cash in hand; or also what mortgages would bring, "
+        "but not those of streets in colours that the bidder owns whole",
     )
     build_window: str = _choice(
         "30 41 A14 S1",
-        "when to build, mortgage and trade: before each own throw and after the last one; "
-        "all players before each throw; after each own throw",
-        "own_turn",
-        "before_each_throw",
-        "after_settlement",
+        "own_turn before_each_throw after_settlement",
+        "when to build, mortgage and trade: before each own throw and after the last one; all "
+        "players before each throw; after each own throw",
     )
     window_passes: int = _number(
         "30 41 A14 S1",
+        1,
+        (1, 8),
         "how often the windows of all players may go round before each throw: again, as long as "
         "somebody acts",
-        1,
-        1,
-        8,
     )
-    sell_ratio: float = _ratio("31", "share of a building's price that the bank pays back", 0.5)
+    sell_ratio: float = _ratio("31", 0.5, "share of a building's price that the bank pays back")
     hotel_breakdown: str = _choice(
         "32 A15",
+        "vector needs_four unlimited",
         "selling a hotel when the bank lacks four houses: the group goes down as far as needed; "
         "the hotel cannot be sold; the bank lends houses",
-        "vector",
-        "needs_four",
-        "unlimited",
     )
     # Mortgages
     interest_rounding: str = _choice(
-        "34 A16", "rounding of the 10% to whole dollars", "up", "down", "nearest"
+        "34 A16", "up down nearest", "rounding of the 10% to whole dollars"
     )
     interest_base: str = _choice(
-        "35 A17",
-        "what the 10% is computed on: the mortgage value or the price",
-        "mortgage",
-        "price",
+        "35 A17", "mortgage price", "what the 10% is computed on: the mortgage value or the price"
     )
     mortgage_transfer_fee: str = _choice(
-        "36-38 A18", "10% due when a mortgaged lot changes hands", "official", "none"
+        "36-38 A18", "official none", "10% due when a mortgaged lot changes hands"
     )
-    trade_mortgaged: bool = _switch("39", "mortgaged lots may be traded", True)
+    trade_mortgaged: bool = _switch("39", True, "mortgaged lots may be traded")
     unmortgage_price: str = _choice(
         "39",
-        (
-            "price of lifting a mortgage: value plus 10%; or the 10% alone, and a lot is mortgaged "
-            "only once"
-        ),
-        "full",
-        "ten_percent",
+        "full ten_percent",
+        "price of lifting a mortgage: value plus 10%; or the 10% alone, and a lot is mortgaged "
+        "only once",
     )
     # Trading
     trade: str = _choice(
-        "40 41 A19", "what may be exchanged", "official", "one_for_one", "one_for_one_cash", "none"
+        "40 41 A19", "official one_for_one one_for_one_cash none", "what may be exchanged"
     )
-    trade_limit: int = _number("41 A19", "offers per player and turn", 4, 0, 10)
-    debt_trade: bool = _switch("42 A20", "a debtor may trade to raise cash", False)
+    trade_limit: int = _number("41 A19", 4, (0, 10), "offers per player and turn")
+    debt_trade: bool = _switch("42 A20", False, "a debtor may trade to raise cash")
     # Jail
-    jail_turns: int = _number("45 46", "failed throws after which the fine must be paid", 3, 1, 10)
-    jail_fine: int = _number("46", "price of leaving jail, in dollars", 50, 0, 1000)
+    jail_turns: int = _number(
+        "45 46", 3, (1, 10), "failed throws after which the fine must be paid"
+    )
+    jail_fine: int = _number("46", 50, (0, 1000), "price of leaving jail, in dollars")
     jail_double_extra_throw: bool = _switch(
-        "46 A21", "a double that leaves jail gives another throw", False
+        "46 A21", False, "a double that leaves jail gives another throw"
     )
     jail_pay_turn3: bool = _switch(
-        "47 A22", "the fine may also be paid before the last throw", False
+        "47 A22", False, "the fine may also be paid before the last throw"
     )
     jail_pay_after_throw: bool = _switch(
-        "47 A22", "fine and card are offered after a failed throw instead of before it", False
+        "47 A22", False, "fine and card are offered after a failed throw instead of before it"
     )
     deck: str = _choice(
-        "50 A23",
-        "what happens to drawn cards",
-        "cyclic",
-        "reshuffle_each_draw",
-        "reshuffle_when_empty",
+        "50 A23", "cyclic reshuffle_each_draw reshuffle_when_empty", "what happens to drawn cards"
     )
     # Taxes and Free Parking
     income_tax: str = _choice(
         "51 A24",
+        "flat200 choice min pct10",
         "200; a choice of 200 or 10% of worth; the lesser of the two; 10%",
-        "flat200",
-        "choice",
-        "min",
-        "pct10",
     )
-    luxury_tax: int = _number("52", "dollars", 100, 0, 1000)
+    luxury_tax: int = _number("52", 100, (0, 1000), "dollars")
     free_parking_pot: str = _choice(
         "53 A25",
+        "none fines fines_plus_500",
         "money on Free Parking: none; taxes and fines; the same plus 500 at the start and after "
         "each time it is won",
-        "none",
-        "fines",
-        "fines_plus_500",
     )
     # Debts and bankruptcy
     liquidation: str = _choice(
         "55 A26",
+        "agent houses_then_mortgages mortgages_hotels_houses one_request",
         "how a debtor raises cash: by choice; in a fixed order; or by choice, and may give up",
-        "agent",
-        "houses_then_mortgages",
-        "mortgages_hotels_houses",
-        "one_request",
     )
     bankrupt_sell_ratio: float = _ratio(
-        "56", "share of the price paid for a bankrupt player's buildings (Mukhar's code: 1)", 0.5
+        "56", 0.5, "share of the price paid for a bankrupt player's buildings (Mukhar's code: 1)"
     )
     bank_bankruptcy: str = _choice(
         "57 A27",
+        "auction_clear auction_mortgaged to_bank_unowned game_over",
         "lots of a player bankrupted by the bank: auctioned free of mortgages; auctioned as they "
         "are; returned to the bank; the game ends",
-        "auction_clear",
-        "auction_mortgaged",
-        "to_bank_unowned",
-        "game_over",
     )
     multi_creditor: str = _choice(
         "58 A28",
+        "seat_order bank split",
         "who is paid when a debt to every player cannot be met: in turn order; nobody; all equally",
-        "seat_order",
-        "bank",
-        "split",
     )
     # End and scoring
     end_at_first_bankruptcy: bool = _switch(
-        "62", "the first bankruptcy ends the game by score", False
+        "62", False, "the first bankruptcy ends the game by score"
     )
-    win_cash: int = _number("S9", "cash that wins at the end of a turn; 0: never", 0, 0, 10_000_000)
+    win_cash: int = _number(
+        "S9", 0, (0, 10_000_000), "cash that wins at the end of a turn; 0: never"
+    )
     max_turns: int = _number(
         "S13",
+        0,
+        (0, 10_000_000),
         "turns of all players together after which the score decides; 0: no cap",
-        0,
-        0,
-        10_000_000,
     )
     max_rounds: int = _number(
-        "64 S13", "rounds after which the score decides; 0: no cap", 0, 0, 1_000_000
+        "64 S13", 0, (0, 1_000_000), "rounds after which the score decides; 0: no cap"
     )
     score: str = _choice(
         "64 A29",
-        (
-            "how the score values a player: mortgaged lots at half price; all lots at full price; "
-            "cash alone"
-        ),
-        "short_game",
-        "tax_worth",
-        "cash",
+        "short_game tax_worth cash",
+        "how the score values a player: mortgaged lots at half price; all lots at full price; "
+        "cash alone",
     )
     # A published program, including its defects
-    ocnaru_quirks: bool = _switch("S15", "the defects of Ocnaru's program that affect play", False)
+    ocnaru_quirks: bool = _switch("S15", False, "the defects of Ocnaru's program that affect play")
 
     def __new__(cls, *_: Any, **options: Any) -> Self:
         """Refuse unknown options with a RulesError before the fields are set."""
@@ -316,11 +266,7 @@ class Rules:
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Rules:
-        """The rules of a published edition or system.
-
-        Args:
-            name: One of `Rules.presets()`.
-            **changes: Options to change.
+        """The rules of one of `presets()`, with changes to some options.
 
         Raises:
             RulesError: The preset or an option is unknown.
@@ -350,9 +296,7 @@ class Rules:
 
     @classmethod
     def coerce(cls, rules: Rules | str | Mapping[str, Any]) -> Rules:
-        """Return rules unchanged, look up the preset of a name, or make rules from options.
-
-        The options are as they come out of JSON.
+        """Return rules unchanged, look up a preset by its name, or make rules from options of JSON.
 
         Raises:
             RulesError: They are none of these, or an option is wrong.
@@ -396,11 +340,8 @@ class Rules:
 
     def changed(self) -> dict[str, Any]:
         """The options that differ from the default."""
-        return {
-            o.name: getattr(self, o.name)
-            for o in dataclasses.fields(self)
-            if getattr(self, o.name) != o.default
-        }
+        given = ((option, getattr(self, option.name)) for option in dataclasses.fields(self))
+        return {option.name: value for option, value in given if value != option.default}
 
 
 def _check_value(option: dataclasses.Field[Any], value: object) -> None:
@@ -480,11 +421,9 @@ def _number_of(option: dataclasses.Field[Any], value: Any) -> int:
     return round(value * 100) if isinstance(option.default, float) else int(value)
 
 
-# The rules inside a record: one 32-bit number per option (shares in percent), with the options'
-# names.
-RULES: Final = np.dtype(
-    (np.record, [(option.name, np.int32) for option in dataclasses.fields(Rules)])
-)
+# The rules inside a record: a 32-bit number per option (shares in percent), with its name.
+_NUMBERS: Final = [(option.name, np.int32) for option in dataclasses.fields(Rules)]
+RULES: Final = np.dtype((np.record, _NUMBERS))
 
 
 def choices(option: str) -> tuple[str, ...]:
@@ -494,17 +433,14 @@ def choices(option: str) -> tuple[str, ...]:
 
 _MUKHAR: Final = {
     "auction": "sealed_second_price", "sealed_increment": 5, "income_tax": "min",
-    "building_shortage": "first_come", "trade": "none",
-    "multi_creditor": "bank", "liquidation": "mortgages_hotels_houses", "bankrupt_sell_ratio": 1.0,
-    "max_turns": 400,
+    "building_shortage": "first_come", "trade": "none", "multi_creditor": "bank",
+    "liquidation": "mortgages_hotels_houses", "bankrupt_sell_ratio": 1.0, "max_turns": 400,
 }  # fmt: skip
 _OCNARU: Final = {
     "auction": "none", "even_build": "whole_group", "building_limit": "unlimited",
-    "build_window": "after_settlement",
-    "trade_mortgaged": False, "jail_double_extra_throw": True, "jail_pay_after_throw": True,
-    "deck": "reshuffle_when_empty",
-    "liquidation": "one_request", "bank_bankruptcy": "game_over", "max_turns": 1000,
-    "buy_with_raised_cash": False,
+    "build_window": "after_settlement", "trade_mortgaged": False, "jail_double_extra_throw": True,
+    "jail_pay_after_throw": True, "deck": "reshuffle_when_empty", "liquidation": "one_request",
+    "bank_bankruptcy": "game_over", "max_turns": 1000, "buy_with_raised_cash": False,
 }  # fmt: skip
 _UK: Final = {"board": "uk", "double_rent_if_group_mortgaged": False}
 
@@ -541,8 +477,5 @@ for _name in OWN_NAMES:
 
 
 def number(option: str, value: str) -> int:
-    """The number by which a record stores a named value, for kernels.
-
-    For example `number("auction", "none")`.
-    """
+    """The number of a named value in a record, for kernels: `number("auction", "none")`."""
     return choices(option).index(value)

@@ -55,11 +55,7 @@ def save(game: Game, path: str | os.PathLike[str]) -> Path:
     """
     batch = sound(game)
     edition = EDITION_NAMES[game.rules.board]
-    header = _VERSIONS | {
-        "board": edition,
-        "tables": table_hash(edition),
-        "digest": digest(game),
-    }
+    header = _VERSIONS | {"board": edition, "tables": table_hash(edition), "digest": digest(game)}
     return write_atomically(path, json.dumps(header).encode() + b"\n" + batch.tobytes())
 
 

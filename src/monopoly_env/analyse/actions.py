@@ -1,7 +1,4 @@
-"""Which action is best: each candidate is played out over the same luck (`halving`).
-
-An offer is compared as a whole (`moves`).
-"""
+"""Compare actions and whole offers (`moves`) by playouts over the same luck (`halving`)."""
 
 from __future__ import annotations
 
@@ -30,13 +27,12 @@ class Candidate:
         action: The action.
         text: The action in words.
         playouts: How many playouts began with it.
-        share: The player's share of the win in them. One that was dropped had fewer playouts than
-            the best, perhaps the luckier ones: to compare it with others there is the difference.
+        share: The player's share of the win in them. Dropped candidates have fewer playouts,
+            perhaps the luckier ones: compare by the difference.
         low: Lower bound of the share.
         high: Upper bound of the share.
         shares: (P,), the shares of all seats.
-        difference: Its share less that of the best action over the same playouts: 0 or negative for
-            most, and 0 for the best.
+        difference: Its share less that of the best action over the same playouts: 0 for the best.
         difference_low: Lower bound of the difference.
         difference_high: Upper bound of the difference.
     """
@@ -60,10 +56,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class WholeOffer(Candidate):
-    """An offer and what it is worth to the player who makes it. `action` begins it.
+    """An offer and what it is worth to its maker.
 
     Attributes:
-        steps: All of its actions, from the one that begins it to the last.
+        steps: All of its actions, from `action`, which begins it, to the last.
     """
 
     steps: tuple[int, ...]
@@ -207,14 +203,13 @@ def candidate(
     best: NDArray[np.float32] | None,
     player: int,
 ) -> Candidate:
-    """What playouts say about an action, or about a whole offer.
+    """The results of the playouts of a move.
 
     Args:
         game: The game before it.
         move: The action, or the actions of the offer.
-        shares: (N, P), the shares of all seats in playouts that began with it.
-        best: (M,), the player's share in those of the best action, over the same luck; M is at
-            least N. None: this is the best.
+        shares: (N, P), the shares of all seats in its playouts.
+        best: (M,), M >= N, the player's share in those of the best move; None: this is the best.
         player: The seat that decides.
     """
     own = shares[:, player].astype(np.float64)

@@ -1,6 +1,4 @@
-"""Sequential halving of positions that are played out over the same luck.
-
-The worse half of them is dropped, again and again.
+"""Sequential halving: play positions out over the same luck and drop the worse half, repeatedly.
 
 The schedule is that of Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed
 bandits", ICML 2013. All positions share the dice and cards of playout k, so their difference is far
@@ -125,10 +123,7 @@ def _schedule(positions: int, n: int) -> list[int]:
 
 
 def _blocks(done: int, count: int) -> Iterator[int]:
-    """The playouts after each block of a round.
-
-    Blocks grow, so that a late stop costs a quarter more at most.
-    """
+    """The playouts after each block of a round; blocks grow: a late stop costs a quarter more."""
     while done < count:
         done = min(count, done + max(_BLOCK, done // 4))
         yield done

@@ -16,10 +16,7 @@ _FINDERS: Final[list[Callable[..., list[Move]]]] = []
 
 
 def register(find: Callable[..., list[Move]]) -> None:
-    """Add the function that finds offers.
-
-    `find(game, policies, value=...)` returns no offer, and then the offers, as moves.
-    """
+    """Add the finder: `find(game, policies, value=...)` returns no offer, then offers, as moves."""
     _FINDERS[:] = [find]
 
 
@@ -31,10 +28,7 @@ def may_offer(game: Game) -> bool:
 
 
 def offers_of(game: Game, policies: Any) -> list[Move]:
-    """What `agents.compare_offers` would compare.
-
-    Nothing where no offer may be made, or no function that finds them is registered.
-    """
+    """The moves of `agents.compare_offers`; none without a finder, or if no offer is allowed."""
     load_packages()
     if not _FINDERS or not may_offer(game):
         return []

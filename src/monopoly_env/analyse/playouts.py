@@ -88,11 +88,7 @@ class _Results(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Playouts:
-    """The results of N playouts from a position of P players.
-
-    Or from B positions, with another axis in front of all arrays.
-
-    A playout takes 5 P + 5 bytes.
+    """The results of N playouts from a position of P players; of B positions, with B as first axis.
 
     Attributes:
         shares: (N, P) float32, each seat's share of the win: 1 for the winner, equal shares in a
@@ -100,7 +96,7 @@ class Playouts:
         doubled_places: (N, P) uint8, twice each seat's place (`places`).
         turns: (N,) int32, turns played, of all players together.
         cut: (N,) bool, whether the playout was cut off.
-        confidence: The confidence level of `low` and `high`.
+        confidence: The confidence level of the interval.
     """
 
     shares: NDArray[np.float32]
@@ -126,10 +122,9 @@ class Playouts:
 
     @property
     def places(self) -> NDArray[np.float64]:
-        """(N, P), each seat's place: 1 for the winner, P for the player who was ruined first.
+        """(N, P), each seat's place: 1 for the winner, P for the first to leave, ties their mean.
 
-        Where a playout was cut off, the players still in the game are placed by their shares. Those
-        who tie share the mean of their places.
+        Where a playout was cut off, players still in the game are placed by their shares.
         """
         return self.doubled_places / 2
 
@@ -342,10 +337,7 @@ def _draw_policies(  # noqa: PLR0917 - compiled
     key_high: int,
     seats: NDArray[np.int16],
 ) -> None:
-    """Draw a policy for a seat in each playout.
-
-    `bounds` are the sums of the weights up to each policy but the last.
-    """
+    """Draw a policy for a seat in each playout; `bounds` are cumulated weights but the last."""
     for k in range(len(seats)):
         drawn = philox((first + k) & _WORD, seat, 0, _SEATING, key_low, key_high) / 2**32
         choice = 0
@@ -359,10 +351,7 @@ def _play_out(
     running: Running, positions: _Positions, start: int, stop: int, setting: _Setting,
     results: _Results,
 ) -> None:  # fmt: skip
-    """Play the playouts with the numbers from `start` to `stop`, of the first position first.
-
-    `running` has room for one game, which is left as it is if it fails.
-    """
+    """Play playouts `start` to `stop`, first position first; a failed game stays in `running`."""
     running, positions = borrowed(running), borrowed(positions)
     setting, results = borrowed(setting), borrowed(results)
     count, shares = len(positions.seats), np.zeros(positions.seats.shape[1])
@@ -410,10 +399,7 @@ def _reseed(game: Game, setting: Any, k: int) -> None:
 
 @kernel
 def _draw_hidden(game: Game) -> None:
-    """Draw anew what the player to move can't know.
-
-    Others who have written a sealed bid write it again before it is that player's turn.
-    """
+    """Draw what the mover can't know: unseen cards, and sealed bids, which are written again."""
     shuffle_unseen(game, 0)
     shuffle_unseen(game, 1)
     if game.decision == SEALED_BID:
@@ -423,10 +409,7 @@ def _draw_hidden(game: Game) -> None:
 
 @kernel
 def _write_places(game: Game, shares: Any, doubled: Any) -> None:
-    """Write twice the place of each seat.
-
-    As the game says, and by their shares for those who are still in it.
-    """
+    """Write twice the place of each seat; seats still in the game are ordered by their shares."""
     for seat in range(len(shares)):
         ahead, level = 0, 0
         for other in range(len(shares)):

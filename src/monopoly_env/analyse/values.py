@@ -1,7 +1,4 @@
-"""Values of states: the shares of the win of all seats, estimated without playing on.
-
-A playout that is cut off ends with one.
-"""
+"""Values of states, with which truncated playouts end: estimated shares of the win of all seats."""
 
 from __future__ import annotations
 
@@ -25,10 +22,7 @@ from monopoly_env.rewards import worth_lead, worth_of_all
 
 
 class ValueKernel(Callback):
-    """A function `value(game, params, shares)` that writes the share of the win of each seat.
-
-    The shares add up to 1.
-    """
+    """A function `value(game, params, shares)` that writes each seat's share of the win; sum 1."""
 
     WHAT = "kernel of a value"
     ARGUMENTS = ("game", "params", "shares")
@@ -69,15 +63,12 @@ class Value:
         )
 
     def shares(self, games: Game | Games) -> NDArray[np.float64]:
-        """The share of the win of each seat.
-
-        (P,) of a record, or (B, P) of B records with the same number of players.
+        """The share of the win of each seat: (P,) of a record, (B, P) of B records.
 
         In a game that is over the winner has 1, or those who drew equal shares.
 
         Raises:
-            ConfigurationError: The table is larger than the value is for, or the records differ in
-                their number of players.
+            ConfigurationError: The table is too large, or the records differ in their players.
             PositionError: A number of a record is out of its range.
         """
         batch = (
@@ -115,10 +106,7 @@ def _evaluate_all(
 
 @kernel
 def write_shares(value: Any, game: Game, params: Any, shares: Any) -> None:
-    """Write the share of the win of each seat to (P,) float64.
-
-    By the value, or as the game ended.
-    """
+    """Write each seat's share of the win to (P,) float64, by the value or as the game ended."""
     if game.decision == OVER:
         won(game, shares)
     else:
@@ -127,10 +115,7 @@ def write_shares(value: Any, game: Game, params: Any, shares: Any) -> None:
 
 @kernel
 def won(game: Game, shares: Any) -> None:
-    """Write how a game ended to (P,) float64.
-
-    1 for the winner, or equal shares for those who drew, and 0 for the others.
-    """
+    """Write the final shares to (P,) float64: 1 for the winner, or equal shares for a draw."""
     winners = 0
     for seat in range(len(shares)):
         winners += game.place[seat] == 1
@@ -150,10 +135,7 @@ _VALUES: Final[dict[str, Callable[[], Value]]] = {"worth": lambda: Value("worth"
 
 
 def register(name: str, factory: Callable[[], Value]) -> None:
-    """Add a value, which is then known by its name.
-
-    The factory is called when it is first looked up.
-    """
+    """Add a value by its name; the factory is called when it is first looked up."""
     _VALUES[name] = cache(factory)
 
 

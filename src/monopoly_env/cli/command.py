@@ -1,7 +1,4 @@
-"""The frame of every command: read the options, run, print a result or JSON, end with a status.
-
-Errors end in one line on stderr and exit status 2.
-"""
+"""The frame of every command: options, run, result as text or JSON, exit status, errors."""
 
 from __future__ import annotations
 
@@ -86,7 +83,7 @@ class Preset:
 
     Attributes:
         about: A line of the help, without a capital and a full stop.
-        load: Imports what the command needs. Only the chosen preset is loaded.
+        load: Imports what the command needs; called for the chosen preset only.
     """
 
     about: str
@@ -268,12 +265,7 @@ def guarded(
 
 
 def with_flags(message: str, words: Sequence[str]) -> str:
-    """A message that calls arguments by the flags that the user gave: `--games 0`, not `games=0`.
-
-    Args:
-        message: Of an error.
-        words: The arguments of the command.
-    """
+    """The message with the user's flags for arguments: `--games 0`, not `games=0`."""
     flags = {word.partition("=")[0] for word in words}
 
     def replaced(found: re.Match[str]) -> str:

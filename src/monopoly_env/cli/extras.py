@@ -1,7 +1,4 @@
-"""Libraries that only extras install.
-
-They are imported where they are needed, inside `with extra(...)`.
-"""
+"""Libraries that only extras install, imported inside `with extra(...)`."""
 
 from __future__ import annotations
 
@@ -43,9 +40,7 @@ def extra(name: str, otherwise: str = "") -> Iterator[None]:
 
 
 def lazily(name: str, function: str) -> Callable[..., Any]:
-    """A function whose module is imported at the first call.
-
-    It is for commands that print their help without the module.
+    """A function whose module is imported at the first call, so that `--help` does without it.
 
     Args:
         name: The extra that the module needs.

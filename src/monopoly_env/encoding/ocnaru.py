@@ -1,11 +1,9 @@
-"""The encodings `ocnaru100` and `ocnaru100+`: the state vector of Ocnaru's thesis.
+"""The encodings `ocnaru100` and `ocnaru100+`: the state vector of Ocnaru's thesis, two players.
 
-They are for two players; the thesis is of Bucharest, 2025.
-
-`ocnaru100` is what the thesis's published program (July 2025) computes, including its defects, so
-that the thesis's networks can be compared. Each defect is named at its feature. The program leaves
-the last 26 features at zero; `ocnaru100+` fills them with what the thesis says they hold: mortgages
-and the opponent's buildings. Their layout is our choice.
+`ocnaru100` is what the program published with the thesis (Bucharest, July 2025) computes, including
+its defects, so that the thesis's networks can be compared. Each defect is named at its feature. The
+program leaves the last 26 features at zero; `ocnaru100+` fills them with what the thesis says they
+hold: mortgages and the opponent's buildings. Their layout is our choice.
 """
 
 from __future__ import annotations
@@ -113,10 +111,7 @@ def names(plus: bool) -> tuple[str, ...]:
 
 @kernel
 def write(game: Game, seat: int, out: Any) -> None:
-    """Write `ocnaru100` into a float32 row of at least 100 numbers.
-
-    The rest of the row becomes 0.
-    """
+    """Write `ocnaru100` into a float32 row of at least 100 numbers, with zeros after them."""
     out[:] = 0.0
     me = int(seat)
     other = 1 - me
@@ -165,10 +160,7 @@ def _write_both(game: Game, player: int, side: int, out: Any) -> None:
 
 @kernel
 def _net_worth(game: Game, player: int) -> int:
-    """Net worth as the program computes it, in dollars.
-
-    Cash, lots (mortgaged ones at mortgage value), every building on the board.
-    """
+    """Net worth of the program, in dollars: cash, lots, and every building on the board."""
     board = int(game.rules.board)
     worth = int(game.cash[player])
     for lot in range(NUM_LOTS):
@@ -231,10 +223,7 @@ def _write_sale(game: Game, me: int, lot: int, out: Any) -> None:
 
 @kernel
 def _value(game: Game, me: int, lot: int) -> float:
-    """The program's value of a lot for sale, in dollars.
-
-    Simpler than the value that its strategic player uses.
-    """
+    """The program's value of a lot for sale, in dollars; its strategic player uses another."""
     board, group = int(game.rules.board), int(GROUP_OF[lot])
     price, owned = float(PRICE[board, lot]), size(int(game.lots[me]) & int(GROUP_LOTS[group]))
     if group == RAILROADS:
@@ -257,10 +246,7 @@ def _value(game: Game, me: int, lot: int) -> float:
 
 @kernel
 def _danger_beyond_jail(game: Game, other: int, cash: int) -> float:
-    """The expected rent after a throw out of jail, as a share of the cash.
-
-    Each rent is counted at most as 1.
-    """
+    """The expected rent after leaving jail, as a share of the cash; each rent counts at most 1."""
     danger = 0.0
     for steps in range(2, 13):
         lot = int(SQUARE_LOT[game.rules.board, JAIL_SQUARE + steps])
@@ -271,10 +257,7 @@ def _danger_beyond_jail(game: Game, other: int, cash: int) -> float:
 
 @kernel
 def _rent(game: Game, owner: int, lot: int) -> int:
-    """The rent that the program expects, in dollars, mortgaged or not.
-
-    A utility's is that at a throw of 7.
-    """
+    """The rent that the program expects, mortgaged or not; for utilities at a throw of 7."""
     board, group, level = int(game.rules.board), int(GROUP_OF[lot]), 0
     lots = int(GROUP_LOTS[group])
     owned = size(int(game.lots[owner]) & lots)

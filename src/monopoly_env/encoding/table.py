@@ -1,7 +1,4 @@
-"""The table of an encoding: blocks of adjacent features.
-
-Offsets in the code, feature names and docs all come from it.
-"""
+"""Tables of features, in blocks: the source of offsets in kernels, names and documentation."""
 
 from __future__ import annotations
 
@@ -87,11 +84,7 @@ def offsets(blocks: Iterable[Block]) -> dict[str, int]:
 
 
 def places(sizes: Mapping[str, int]) -> Any:
-    """The index at which each block starts, for kernels: `places({"own maximum": 2}).own_maximum`.
-
-    Args:
-        sizes: Features of each block, by its name.
-    """
+    """Block offsets for kernels: `places({"own maximum": 2}).own_maximum`."""
     fields = [name.replace("'", "").replace(" ", "_") for name in sizes]
     return cast(Any, namedtuple)("Places", fields)(*accumulate([0, *list(sizes.values())[:-1]]))
 
@@ -102,8 +95,5 @@ def total(blocks: Iterable[Block]) -> int:
 
 
 def seat_names(count: int) -> tuple[str, ...]:
-    """The seats as feature names call them.
-
-    The observing player first, then the others in turn order.
-    """
+    """The seats as feature names call them: the observing player, then the others in turn order."""
     return ("me", *(f"player +{offset}" for offset in range(1, count)))

@@ -14,18 +14,10 @@ from monopoly_env.engine import agenda
 from monopoly_env.engine.agenda import FAULTS
 from monopoly_env.engine.step import write_mask
 from monopoly_env.envs.options import check_table
-from monopoly_env.envs.spaces import (
-    NUM_HEADS,
-    observation_space,
-    render,
-    write_heads,
-)
+from monopoly_env.envs.spaces import NUM_HEADS, observation_space, render, write_heads
 from monopoly_env.envs.stepping import following_seed, replace_illegal, write_observations
 from monopoly_env.envs.turns import TurnEnv
-from monopoly_env.errors import (
-    EngineError,
-    whole_number,
-)
+from monopoly_env.errors import EngineError, whole_number
 from monopoly_env.game import MAX_PLAYERS, Games
 from monopoly_env.kernels import entry
 from monopoly_env.kernels.philox import MAX_SEED
@@ -38,10 +30,7 @@ from monopoly_env.rules import Rules
 def _look(  # noqa: PLR0917 - compiled
     games: Games, terms: Terms, memory: Any, reward: Any, mask: Any, heads: Any, facts: Any
 ) -> None:
-    """Write the results of a step: rewards, mask, heads, and facts.
-
-    The facts: player, decision, turns, seats that have not left, fault.
-    """
+    """Write rewards, mask, heads and facts (player, decision, turns, seats in the game, fault)."""
     game = games[0]
     facts[0] = game.player
     facts[1] = game.decision
@@ -55,10 +44,7 @@ def _look(  # noqa: PLR0917 - compiled
 
 
 class MonopolyAEC(TurnEnv):
-    """A PettingZoo environment.
-
-    `monopoly_v0` documents observations, actions, rewards and arguments.
-    """
+    """The PettingZoo environment; `monopoly_v0` documents it."""
 
     metadata = TurnEnv.metadata | {"name": "monopoly_v0"}
 
@@ -200,8 +186,5 @@ class MonopolyAEC(TurnEnv):
         return out
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """The game as `render_mode` says.
-
-        Text (`ansi`), a drawing (`svg`) or its pixels (`rgb_array`); `human` prints the text.
-        """
+        """The game as `render_mode` says; `human` prints the text."""
         return render(self.game, self.render_mode)

@@ -89,10 +89,7 @@ _AUTORESET: Final[dict[AutoresetMode, bool | Literal["next_step"]]] = {
 
 
 class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
-    """One learner against policies.
-
-    The module docstring lists observation, action, reward and info.
-    """
+    """One learner against policies; the module's docstring lists observation, action and reward."""
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - as Gymnasium has it
         "render_modes": list(INSTALLED_MODES),
@@ -114,30 +111,24 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
         """Set up a table; `reset` starts the game.
 
         Args:
-            opponents: 1 to 7 policies, as objects, names or saved files. They sit clockwise from
-                the learner.
+            opponents: 1 to 7 policies, names or saved files, clockwise from the learner.
             seat: The learner's seat, counted from 0, or "random" for a new one every game.
             rules: Rules, the name of a preset, or a dictionary of options.
-            encoding: The name of an encoding, or an `Encoding`.
-            reward: The name of a reward, or a `Reward`.
+            encoding: A name, or an `Encoding`.
+            reward: A name, or a `Reward`.
             turn_limit: Turns per player after which a game is truncated.
-            render_mode: What `render()` gives: `ansi` text, `svg` a drawing (text too), `rgb_array`
-                its pixels, (H, W, 3) uint8, which needs the extra `pictures`. `human` prints the
-                text. Or None.
+            render_mode: As in `monopoly_v0`.
             illegal: What an illegal action does. "raise": an error. "penalize": the game ends for
-                the learner, with a reward of -1. "random": a random legal action is carried out
-                instead, drawn from the game's own stream.
+                the learner, with a reward of -1. "random": a legal action is drawn instead.
 
         Raises:
-            ConfigurationError: An argument is invalid. The message names what was given and what is
-                valid.
+            ConfigurationError: An argument is invalid.
             RulesError: The rules are unknown.
         """
         self.render_mode = check_render_mode(render_mode)
         self.table = _table(
             1, opponents, rules=rules, encoding=encoding, reward=reward, turn_limit=turn_limit,
-            seat=seat, autoreset=False, threads=1,
-            illegal=illegal,
+            seat=seat, autoreset=False, threads=1, illegal=illegal,
         )  # fmt: skip
         self.observation_space = observation_space(self.table.encoding.size)
         self.action_space: MaskedDiscrete = MaskedDiscrete(self.table.batch)
@@ -155,8 +146,7 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
         """Start a game and let the opponents play until the learner has a decision.
 
         Args:
-            seed: 0 to 2**64 - 1: the game's seed, as in `new_game`. Later games that are started
-                without a seed follow from it.
+            seed: 0 to 2**64 - 1, as in `new_game`; later games without a seed follow from it.
             options: There are none.
 
         Raises:
@@ -187,13 +177,8 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
         batch = self.table.step([check_action(self.action_space.in_this_game(action))])
         terminated, truncated = bool(batch.terminated[0]), bool(batch.truncated[0])
         self._over = terminated or truncated
-        return (
-            self._observation(),
-            float(batch.reward[0, batch.actor[0]]),
-            terminated,
-            truncated,
-            self._info(),
-        )
+        reward = float(batch.reward[0, batch.actor[0]])
+        return self._observation(), reward, terminated, truncated, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions: (NUM_ACTIONS,) bool, a copy."""
@@ -208,11 +193,10 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
 
     def _info(self) -> dict[str, Any]:
         batch = self.table.batch
-        mask = batch.action_mask
         return {
-            "action_mask": mask[0].astype(np.int8),
+            "action_mask": batch.action_mask[0].astype(np.int8),
             "decision": int(batch.decision[0]),
-            "heads": open_heads(mask)[0],
+            "heads": open_heads(batch.action_mask)[0],
             "seat": int(batch.player[0]),
         }
 
@@ -224,23 +208,17 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
 class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     """Many games with one learner each, stepped in one compiled call.
 
-    Gymnasium's interface to `VectorMonopoly`.
-
-    By default, when a game ends, the next one starts in the same step (`AutoresetMode.SAME_STEP`).
-    `info["final_obs"]` and `info["final_info"]` then hold the last observation and info of the
-    finished game. `info` has `action_mask` (B, NUM_ACTIONS) int8, `decision` (B,), `heads` (B, 14)
-    int8 and `seat` (B,), each with a mask (`_action_mask` and so on), as Gymnasium defines it.
-    `action_masks()` is (B, NUM_ACTIONS) bool. With the same seeds, the games are those of single
-    environments.
+    By default, when a game ends, the next one starts in the same step (`AutoresetMode.SAME_STEP`),
+    and `info["final_obs"]` and `info["final_info"]` hold the last observation and info. `info` has
+    `action_mask` (B, NUM_ACTIONS) int8, `decision` (B,), `heads` (B, 14) int8 and `seat` (B,), each
+    with a mask (`_action_mask` and so on), as Gymnasium defines it. With the same seeds, the games
+    are those of single environments.
 
     Attributes:
         autoreset_mode: When the next game begins.
     """
 
-    metadata: dict[str, Any] = {  # noqa: RUF012 - as Gymnasium has it
-        "render_modes": [],
-        "autoreset_mode": AutoresetMode.SAME_STEP,
-    }
+    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
 
     def __init__(  # noqa: PLR0913 - the options of a table
         self,
@@ -261,29 +239,15 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
     ) -> None:
         """Set up the tables; `reset` starts the games.
 
-        Args:
-            num_envs: Number of games.
-            opponents: As in `MonopolyEnv`.
-            seat: As in `MonopolyEnv`.
-            rules: As in `MonopolyEnv`.
-            encoding: As in `MonopolyEnv`.
-            reward: As in `MonopolyEnv`.
-            turn_limit: As in `MonopolyEnv`.
-            threads: Threads to use; by default one per core.
-            copy: If False, the next step overwrites the returned arrays: copy what you keep.
-            render_mode: Must be None. To see a game, pass one of `table.games` to
-                `monopoly_env.to_text`.
-            autoreset_mode: `SAME_STEP`; `NEXT_STEP`: the next game begins in the step after, whose
-                action for it is ignored; or `DISABLED`: `reset(options={"reset_mask": ended})` must
-                begin it.
-            max_episode_steps: The learner's decisions after which a game is truncated; by default
-                no number of them.
-            illegal: As in `MonopolyEnv`.
+        Arguments and errors are those of `MonopolyEnv`, and:
 
-        Raises:
-            ConfigurationError: An argument is invalid. The message names what was given and what is
-                valid.
-            RulesError: The rules are unknown.
+        - `num_envs`: number of games.
+        - `threads`: by default one per core.
+        - `copy`: if False, the next step overwrites the returned arrays: copy what you keep.
+        - `render_mode`: must be None; pass one of `table.games` to `monopoly_env.to_text`.
+        - `autoreset_mode`: `SAME_STEP`; `NEXT_STEP`: the next game begins in the step after, whose
+          action for it is ignored; or `DISABLED`: `reset(options={"reset_mask": ended})` begins it.
+        - `max_episode_steps`: the learner's decisions after which a game is truncated; None: never.
         """
         if render_mode is not None:
             raise RenderModeError(
@@ -291,8 +255,7 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
                 " monopoly_env.to_text."
             )
         self.autoreset_mode = _check_mode(autoreset_mode)
-        steps = max_episode_steps
-        if steps is not None:
+        if (steps := max_episode_steps) is not None:
             check_count("max_episode_steps", steps)
         self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
         self.table = _table(
@@ -319,9 +282,8 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
         """Start new games, in all environments or in some.
 
         Args:
-            seed: One number s for the games of seeds s, s + 1, ...; or a seed for each game, None
-                where the next game shall begin. Each is the game's seed, as in `new_game`; later
-                games that are started without a seed follow from it.
+            seed: s for the games of seeds s, s + 1, ...; or a seed for each game, None where the
+                next game shall begin. Later games without a seed follow from it.
             options: `reset_mask`: (B,) bool, the games to start; the others go on.
 
         Raises:
@@ -361,13 +323,8 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
         infos = self._infos()
         if len(batch.finished) and self.table.autoreset is True:
             infos |= self._final_infos()
-        return (
-            self._give(batch.observation),
-            rewards,
-            self._give(batch.terminated),
-            self._give(batch.truncated),
-            infos,
-        )
+        ends = self._give(batch.terminated), self._give(batch.truncated)
+        return self._give(batch.observation), rewards, *ends, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions of every game: (B, NUM_ACTIONS) bool, a copy."""
@@ -403,9 +360,8 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
             "heads": np.zeros((self.num_envs, NUM_HEADS), np.int8),
             "seat": np.where(ended, batch.actor, 0).astype(np.int64),
         }
-        return _with_masks(
-            {"final_obs": observations, "final_info": _with_masks(last, ended)}, ended
-        )
+        final = {"final_obs": observations, "final_info": _with_masks(last, ended)}
+        return _with_masks(final, ended)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -1,7 +1,4 @@
-"""The compiled loop of `VectorMonopoly`.
-
-It advances games in step and lets the compiled opponents play.
-"""
+"""The compiled loop of `VectorMonopoly`: advances games, compiled opponents included."""
 
 from __future__ import annotations
 
@@ -127,10 +124,7 @@ def first_illegal(games: Games, actions: NDArray[np.int64], ended: NDArray[np.bo
 def replace_illegal(
     games: Games, actions: NDArray[np.int64], ended: NDArray[np.bool_], at_random: bool
 ) -> None:
-    """Replace each illegal action below NUM_ACTIONS by a legal one, or by FORFEIT.
-
-    The legal one is drawn from its game's stream for policies.
-    """
+    """Replace illegal actions below NUM_ACTIONS by FORFEIT, or by random legal ones."""
     for i in range(len(games)):
         game = games[i]
         if not ended[i] and not is_legal(game, actions[i]):
@@ -147,9 +141,7 @@ def advance(  # noqa: PLR0917 - compiled
     todo: NDArray[np.int64],
     actions: NDArray[np.int64],
 ) -> int:  # fmt: skip
-    """Carry out an action in some of the games and advance each.
-
-    A game advances until the learner or a batched opponent is to move.
+    """Carry out actions and advance each game until the learner or a batched opponent is to move.
 
     Args:
         tables: The games.
@@ -161,7 +153,7 @@ def advance(  # noqa: PLR0917 - compiled
         actions: (T,), a legal action for each, or BEGIN, GO_ON or FORFEIT.
 
     Returns:
-        What happened, as bits: FAILED, WAITS, FINISHED.
+        FAILED, WAITS and FINISHED, as bits.
     """
     tables, views, players, mask = (
         borrowed(tables),
@@ -214,10 +206,7 @@ def advance(  # noqa: PLR0917 - compiled
 
 @kernel
 def _begin(game: Game, state: Any, settings: Settings, order: NDArray[np.int16], i: int) -> None:
-    """Begin the next game in row i.
-
-    Its seed, and the learner's seat if it is random, follow from the seed of the row or the vector.
-    """
+    """Begin the next game in row i; seed and random seat follow from the seed of row or vector."""
     i, generation = int(i), int(state.generation)
     state.generation = generation + 1
     state.unpaid = (1 << settings.num_players) - 1
@@ -253,10 +242,7 @@ def _random_word(state: Any, settings: Settings, i: int, generation: int, number
 
 
 def following_seed(seed: int, number: int) -> int:
-    """The seed of game `number` of a row, 0 to 2**64 - 1.
-
-    The row's first game, number 0, is that of `seed`.
-    """
+    """The seed of game `number` of a row whose first game, number 0, has the seed `seed`."""
     if number == 0:
         return seed
     low, high = (
@@ -270,10 +256,7 @@ def following_seed(seed: int, number: int) -> int:
 def _let_opponents_play(
     game: Game, state: Any, settings: Settings, players: Players, memory: Any, mask: Any
 ) -> None:
-    """Let compiled opponents play until someone else is to move or the game is over.
-
-    At the turn limit it is cut off, not decided.
-    """
+    """Let compiled opponents play until another is to move, the game ends or hits its limit."""
     players, memory, mask = borrowed(players), borrowed(memory), borrowed(mask)
     state.waiting = READY
     while not _is_over(game, state) and game.turns <= settings.turn_limit:
@@ -305,10 +288,7 @@ def _is_over(game: Game, state: Any) -> bool:
 
 @kernel
 def _pay(game: Game, state: Any, settings: Settings, forfeit: bool, reward: Any, out: Any) -> None:
-    """Write the rewards of a step and the seats that left in it.
-
-    A forfeit costs the player to move 1, and all leave.
-    """
+    """Write rewards and the seats that left in a step; a forfeit costs its player 1, all leave."""
     before = int(state.unpaid)
     now = 0 if forfeit else staying(game)
     if forfeit:

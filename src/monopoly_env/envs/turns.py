@@ -82,8 +82,6 @@ class TurnEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
     ) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward, termination, truncation and info of the agent to move.
 
-        As in PettingZoo.
-
         Raises:
             GameOverError: All agents are out.
             ConfigurationError: `reset` was never called.
@@ -96,15 +94,12 @@ class TurnEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         return seen, reward, self.terminations[agent], self.truncations[agent], info
 
     def step(self, action: int | None) -> None:
-        """Carry out the action of `agent_selection`.
-
-        None removes an agent that is terminated or truncated.
+        """Carry out the action of `agent_selection`; None removes an agent that is out.
 
         Raises:
             IllegalActionError: The action is not legal (with `illegal="raise"`), or none of the
                 action space. The message lists the legal ones; nothing has changed.
-            ConfigurationError: The action is not a whole number, or is not None for an agent that
-                is out.
+            ConfigurationError: It is no whole number, or not None for an agent that is out.
             GameOverError: All agents are out, or `reset` was never called.
         """
         agent = self._to_move()
@@ -135,10 +130,7 @@ class TurnEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self._deads_step_first()
 
     def observe(self, agent: str) -> Observation:
-        """The observation of an agent, in new arrays.
-
-        Only the agent to move has legal actions in its mask.
-        """
+        """The observation of an agent, in new arrays; the mask is 0 unless the agent is to move."""
         if agent not in self._seat_of:
             raise ConfigurationError(
                 f"There is no agent {shortened(agent)}. {nearest(agent, self._seat_of)}"

@@ -249,10 +249,7 @@ class VectorMonopoly:
 
     @property
     def seeds(self) -> NDArray[np.uint64]:
-        """(B,) uint64, the seeds of the running games.
-
-        `new_game(num_players, rules, seed)` begins the same game.
-        """
+        """(B,) uint64, the seeds of the running games, as `new_game` takes them."""
         words = self.games["seed"].astype(np.uint64)
         seeds: NDArray[np.uint64] = words[:, 0] | words[:, 1] << np.uint64(32)
         return seeds

@@ -53,10 +53,7 @@ _LONGEST_NAME: Final = 40
 
 
 def _check_squares(edition: Edition, rows: list[Row], lots_by_name: dict[str, int]) -> None:
-    """Raise ConfigurationError unless the rows are a board whose names fit `lots_by_name`.
-
-    A name is the same lot in all editions, so that the text of an action has one meaning.
-    """
+    """Raise ConfigurationError unless rows are a board; a name is the same lot in all editions."""
     where = edition.folder / edition.board
     if [row.get("index") for row in rows] != [str(square) for square in range(NUM_SQUARES)]:
         raise ConfigurationError(

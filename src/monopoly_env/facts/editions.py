@@ -1,11 +1,8 @@
-"""The editions: ours, and those of a folder of one's own.
-
-The environment variable `MONOPOLY_ENV_EDITIONS` names the folder.
+"""Editions: the built-in ones, and those of the folder that MONOPOLY_ENV_EDITIONS names.
 
 A folder holds `editions.toml`, the board files that it names, and a `cards.csv` if its decks are
-not ours; `data/` is the model. An edition's tables become constants of the compiled code, so they
-are read once, when the library is imported, and every number in them is checked: compiled code
-trusts it.
+not ours; `data/` is the model. The tables become constants of the compiled code: they are read
+once, when the library is imported, and every number is checked, since compiled code trusts it.
 """
 
 from __future__ import annotations
@@ -37,12 +34,12 @@ class Edition:
 
     Attributes:
         name: The value of `Rules.board`.
-        title: For people.
+        title: Its name for people.
         board: Its board file.
         deck: The name of its decks in `cards.csv`.
         amount: The column of the cards with its amounts.
         label: The column of the cards with its texts.
-        folder: Where the files lie.
+        folder: The folder of its files.
     """
 
     name: str
@@ -87,17 +84,10 @@ def read_table(name: str, folder: Path = DATA) -> list[Row]:
 
 
 def cell(row: Row, column: str, low: int, high: int, place: str) -> int:
-    """A whole number in a row.
-
-    Args:
-        row: Of a CSV file.
-        column: Its name.
-        low: The least valid number.
-        high: The greatest.
-        place: Where the row stands, for the message.
+    """A whole number in a row of a CSV file; `place` is where the row stands, for the message.
 
     Raises:
-        ConfigurationError: It is missing, no whole number, or out of range.
+        ConfigurationError: It is missing, no whole number, or not from `low` to `high`.
     """
     text = row.get(column, "")
     return whole_number(

@@ -109,10 +109,7 @@ def show_landing(found: dict[str, Any]) -> None:
 
 @dataclass
 class FuzzOptions:
-    """Random options, random positions, random legal play.
-
-    Every invariant and every dollar is checked after every step.
-    """
+    """Random options, positions and legal play: every invariant and dollar after every step."""
 
     games: int = 10_000
     """number of games to play, one a case"""

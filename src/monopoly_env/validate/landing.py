@@ -43,11 +43,7 @@ _TOLERANCE_THROWS: Final = 20_000_000
 
 @entry()
 def _count_rests(games: Any, throws: int, leave: bool, counts: Any) -> None:
-    """Play until each game has had its throws, and count where tokens rest.
-
-    Jail cards are returned to their deck after the throw that drew them, because the exact odds
-    assume whole decks. Holding a card would change the share of the Chance squares by 0.02 points.
-    """
+    """Play until each game has had its throws, and count where tokens rest."""
     for i in range(len(games)):
         game, seen = games[i], -WARM_UP
         while seen < throws:
@@ -57,6 +53,7 @@ def _count_rests(games: Any, throws: int, leave: bool, counts: Any) -> None:
                 if seen >= 0:
                     counts[i, IN_JAIL if game.jail[seat] > 0 else game.position[seat]] += 1
                 seen += 1
+                # the exact odds assume whole decks; a held card moves Chance by 0.02 points
                 decks.return_all(game, seat)
             if not settle_one(game):
                 answer(game, _passive_action(game, leave))

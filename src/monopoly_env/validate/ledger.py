@@ -66,10 +66,7 @@ def _is_bank_card(game: Game, deck: int, flow: int) -> bool:
 def _payment_is_sound(
     before: Game, after: Game, seat: int, amount: int, creditor: int, flow: int
 ) -> bool:
-    """Whether a debt moved money as allowed: none while it is asked, out of the game to the bank.
-
-    A debtor who sells in a fixed order may also have received cash from the bank.
-    """
+    """Whether a debt moved money as allowed; fixed-order debtors may also have sold to the bank."""
     if before.place[seat] != 0 or amount <= 0 or after.decision == agenda.OVER:
         return flow == 0
     if after.depth == before.depth and after.agenda[int(after.depth) - 1, 0] == agenda.DEBT:
