@@ -108,21 +108,16 @@ def _play_on(options: AnalysisOptions, default: int) -> dict[str, Any]:
     return {"policies": policies, "n": n, **shared}
 
 
-def _limits(options: AnalysisOptions) -> dict[str, Any]:
-    """When a comparison stops."""
-    return {"until": options.until, "seconds": options.seconds}
-
-
 def _saved(options: AnalysisOptions, console: Console) -> int:
     """Analyse the decision of a saved game."""
     for flag, given in (("--game", options.game), ("--costly", options.costly)):
         if given is not None:
+            saved = f"{str(options.file)!r} is a saved game"
             raise ConfigurationError(
-                f"{flag} {given} is of recorded games ({SUFFIX}), and {str(options.file)!r} is a"
-                " saved game."
+                f"{flag} {given} is of recorded games ({SUFFIX}), and {saved}."
             )
     game, play_on = saves.load(options.file), _play_on(options, 1000)
-    limited = play_on | _limits(options)
+    limited = play_on | {"until": options.until, "seconds": options.seconds}
     with Console(stderr=True).status("Playing on ..."):
         compared, made = compare_actions(game, **limited), offers_of(game, play_on["policies"])
         offers = compare_actions(game, made, baseline=made[0], **limited) if made else None
@@ -144,13 +139,12 @@ def _replay(options: AnalysisOptions, console: Console) -> int:
     recorded, number = replays.load(options.file), 1 if options.game is None else options.game
     most = 10 if options.costly is None else options.costly
     if not 1 <= number <= len(recorded):
-        raise ConfigurationError(
-            f"{str(options.file)!r} holds {len(recorded)} recorded games: --game {number} does not"
-            " exist."
-        )
+        held = f"{str(options.file)!r} holds {len(recorded)} recorded games"
+        raise ConfigurationError(f"{held}: --game {number} does not exist.")
     if most != "all" and most < 0:
         raise ConfigurationError(f"--costly {most} must not be negative.")
-    replay, play_on, limits = recorded[number - 1], _play_on(options, 100), _limits(options)
+    replay, play_on = recorded[number - 1], _play_on(options, 100)
+    limits = {"until": options.until, "seconds": options.seconds}
     check_limits(play_on["n"], **limits)
     with Progress(console=Console(stderr=True)) as bar:
         decisions = bar.add_task("Decisions", total=len(replay.actions))
@@ -172,13 +166,7 @@ def _replay(options: AnalysisOptions, console: Console) -> int:
 
 @dataclass(frozen=True)
 class _Regret:
-    """A decision of a recorded game, compared with the others that were open.
-
-    Attributes:
-        number: The decision.
-        compared: What was chosen and the other actions.
-        taken: What was chosen.
-    """
+    """A decision of a recorded game, compared with the others that were open."""
 
     number: int
     compared: Comparison
@@ -323,11 +311,7 @@ def _regrets_table(
         game, (regret, low, high) = told.games[one.number], one.interval
         seat, taken, best = int(game["player"]), one.taken.text, one.compared.best.text
         where = (str(one.number + 1), str(game["turns"]), f"{seat} {names[seat]}")
-        costs = (
-            f"{told.before[one.number][seat]:.2f}",
-            f"{regret:.3f}",
-            f"{low:.2f} to {high:.2f}",
-        )
+        costs = f"{told.before[one.number][seat]:.2f}", f"{regret:.3f}", f"{low:.2f} to {high:.2f}"
         table.add_row(*where, *costs, taken if taken == best else f"{taken}; {best}")
     return table
 

@@ -107,10 +107,8 @@ class Comparison:
         for candidate in self.candidates:
             if candidate.move == action:
                 return candidate
-        raise ConfigurationError(
-            f"Action {action} is not among the compared ones:"
-            f" {[one.move for one in self.candidates]}."
-        )
+        compared = [one.move for one in self.candidates]
+        raise ConfigurationError(f"Action {action} is not among the compared ones: {compared}.")
 
     @property
     def verdict(self) -> str:
@@ -148,24 +146,19 @@ def compare_actions(
     """Compare actions of the player to move by playouts.
 
     In each round the actions that are left are played out more often, the best of them `n` times in
-    the end, and the worse half is dropped. An offer is compared as a whole: as the sequence of its
-    actions, from the one that begins it to 'cash: done'. `agents.compare_offers` finds offers worth
-    a look.
+    the end, and the worse half is dropped. An offer is compared as a whole: the sequence of its
+    actions up to 'cash: done'. `agents.compare_offers` finds offers worth a look.
 
     Args:
         game: A record that waits for a decision, but not for a step of an offer; it is not changed.
         actions: The candidates; by default all legal actions but those that begin an offer.
-        policies: Who plays on, as in `rollout`.
+        policies: As in `rollout`.
         n: Playouts of the best actions.
         seed: 0 to 2**64 - 1. The same seed gives the same result, unless `seconds` is given.
-        until: Stop when the best action's lead over the second is known to this precision, to
-            either side.
+        until: Precision, to either side, of the best action's lead at which to stop.
         seconds: Stop when this time is over; a few playouts of each candidate are always made.
-        baseline: A candidate that is never dropped, because the others are to be seen beside it.
+        baseline: A candidate that is never dropped, to compare the others with.
         **options: Those of `rollout`: turns, value, shuffle, threads.
-
-    Returns:
-        The candidates, the best first.
 
     Raises:
         ConfigurationError: An action or a number makes no sense, or the game waits for a step of an
@@ -177,9 +170,9 @@ def compare_actions(
             f"baseline={shortened(baseline)} is not among the compared actions: {shortened(moves)}."
         )
     if "first" in options:
+        given = f"first={shortened(options['first'])}"
         raise ConfigurationError(
-            f"compare_actions takes no first={shortened(options['first'])}: it sets that of its"
-            " playouts itself."
+            f"compare_actions takes no {given}: it numbers its playouts itself."
         )
     player, starts = int(game.player), [start_of(game, move) for move in moves]
     games, firsts = np.concatenate([one for one, _ in starts]), [action for _, action in starts]
@@ -189,11 +182,9 @@ def compare_actions(
     outcomes = {moves[number]: shares[number][:, player] for number in shares}
     first, *others = shares
     best = outcomes[moves[first]]
-    rows = (
-        candidate(game, moves[first], shares[first], None, player),
-        *(candidate(game, moves[n], shares[n], best, player) for n in others),
-    )
-    return Comparison(player, DECISION_NAMES[game.decision], rows, outcomes)
+    leader = candidate(game, moves[first], shares[first], None, player)
+    rest = (candidate(game, moves[n], shares[n], best, player) for n in others)
+    return Comparison(player, DECISION_NAMES[game.decision], (leader, *rest), outcomes)
 
 
 def candidate(

@@ -47,13 +47,12 @@ def halve(  # noqa: PLR0913 - the options of a search
         games: (B,) records.
         actions: (B,) the first action of the playouts of each.
         player: The seat for which the best is sought.
-        policies: Who plays on, as in `rollout`.
+        policies: As in `rollout`.
         n: Playouts of the best positions.
         seed: 0 to 2**64 - 1.
-        until: Stop when the best position's lead over the second is known to this precision, 0 to
-            1, to either side.
+        until: Precision, 0 to 1 to either side, of the lead over the second at which to stop.
         seconds: Stop after the block of playouts in which this time is over.
-        kept: The number of a position that is never dropped; None: there is none.
+        kept: The number of a position that is never dropped, or None.
         **options: Those of `rollout`: turns, value, shuffle, threads.
 
     Returns:
@@ -72,21 +71,12 @@ def halve(  # noqa: PLR0913 - the options of a search
         done, stopped = len(shares[left[0]]), False
         for goal in _blocks(done, count) if until is not None or seconds is not None else [count]:
             done = len(shares[left[0]])
-            played = rollout(
-                games[left],
-                policies,
-                goal - done,
-                actions=firsts[left],
-                seed=seed,
-                first=done,
-                **options,
-            )
+            given = options | {"actions": firsts[left], "seed": seed, "first": done}
+            played = rollout(games[left], policies, goal - done, **given)
             for number, more in zip(left, played.shares, strict=True):
                 shares[number] = np.concatenate([shares[number], more])
-            # stable: ties keep their order
-            ranked = sorted(
-                left, key=lambda number: -shares[number][:, player].mean(dtype=np.float64)
-            )
+            means = {number: shares[number][:, player].mean(dtype=np.float64) for number in left}
+            ranked = sorted(left, key=means.__getitem__, reverse=True)  # stable
             stopped = _is_known([shares[number][:, player] for number in ranked[:2]], until)
             stopped |= seconds is not None and monotonic() - began > seconds
             if stopped:
@@ -105,14 +95,11 @@ def check_limits(n: object, until: object = None, seconds: object = None) -> Non
     """Raise ConfigurationError unless the limits of `halve` make sense."""
     whole_number("n", n, 1, MOST_PLAYOUTS)
     for name, given, most in (("until", until, 1.0), ("seconds", seconds, math.inf)):
-        is_number = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(
-            given, bool
-        )
+        numbers = int, float, np.integer, np.floating
+        is_number = isinstance(given, numbers) and not isinstance(given, bool)
         if given is not None and not (is_number and 0 <= given <= most):  # type: ignore[operator]  # and not NaN
-            bounds = "from 0 to 1" if most == 1 else "from 0"
-            raise ConfigurationError(
-                f"{name}={shortened(given)} must be a number {bounds}, or None for no limit."
-            )
+            wanted = f"a number {'from 0 to 1' if most == 1 else 'from 0'}, or None for no limit"
+            raise ConfigurationError(f"{name}={shortened(given)} must be {wanted}.")
 
 
 def _schedule(positions: int, n: int) -> list[int]:

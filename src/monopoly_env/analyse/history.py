@@ -71,11 +71,7 @@ class History:
         return np.asarray(self.choice[np.arange(len(self.actions)), self.player])
 
     def plot(self, names: Sequence[str] = ()) -> Figure:
-        """Draw the shares of the win over the turns of the game, one line a player.
-
-        Args:
-            names: The names of the players; by default their seats.
-        """
+        """Draw each player's share of the win over the turns; `names` label the lines."""
         with extra("results"):
             from matplotlib.figure import Figure
 
@@ -112,14 +108,11 @@ def history(
 
     Args:
         replay: The game.
-        policies: Who plays on in the playouts, as in `rollout`.
+        policies: As in `rollout`.
         n: Playouts before and after each action.
         seed: 0 to 2**64 - 1.
-        progress: Called with the number of decisions that have been analysed since the last call.
+        progress: Called with the number of decisions analysed since the last call.
         **options: Those of `rollout`: turns, value, shuffle, threads.
-
-    Returns:
-        The shares before and after each action.
 
     Raises:
         ConfigurationError: The replay has no action, and the errors of `rollout`.
@@ -152,21 +145,18 @@ def blocks(
     Args:
         games: (D,) records, the game before each decision.
         actions: (D,) the actions.
-        policies: Who plays on, as in `rollout`.
+        policies: As in `rollout`.
         n: Playouts before and after each action, over the same luck.
         size: Decisions at a time.
         **options: Those of `rollout`.
 
     Yields:
-        Which decisions they are, the playouts before their actions and those after them.
+        The decisions, the playouts before their actions and those after them.
     """
     for start in range(0, len(games), size):
         part = slice(start, start + size)
-        yield (
-            part,
-            rollout(games[part], policies, n, **options),
-            rollout(games[part], policies, n, actions=actions[part], **options),
-        )
+        before = rollout(games[part], policies, n, **options)
+        yield part, before, rollout(games[part], policies, n, actions=actions[part], **options)
 
 
 def final_shares(

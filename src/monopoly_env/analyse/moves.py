@@ -53,10 +53,8 @@ def moves_of(game: Game, actions: Any = None) -> list[Move]:
     if actions is None:
         moves: list[Move] = [action for action in legal if action not in _BEGINS]
     elif isinstance(actions, str) or not hasattr(actions, "__len__"):
-        raise ConfigurationError(
-            f"actions={shortened(actions)} must be a list of legal actions, such as [0, 1], or None"
-            " for all."
-        )
+        wanted = "a list of legal actions, such as [0, 1], or None for all"
+        raise ConfigurationError(f"actions={shortened(actions)} must be {wanted}.")
     else:
         moves = list(dict.fromkeys(_move(given) for given in actions))
     if not moves:
@@ -67,10 +65,8 @@ def moves_of(game: Game, actions: Any = None) -> list[Move]:
 def _move(given: Any) -> Move:
     """A move as it was given, checked as far as that needs no game."""
     if isinstance(given, str):
-        raise ConfigurationError(
-            f"Action {shortened(given)} must be a number: monopoly_env.actions.parse gives that of"
-            " a text."
-        )
+        advice = "monopoly_env.actions.parse gives that of a text"
+        raise ConfigurationError(f"Action {shortened(given)} must be a number: {advice}.")
     if not isinstance(given, (list, tuple)):
         return check(given)
     steps = tuple(check(action) for action in given)
@@ -90,8 +86,7 @@ def start_of(game: Game, move: Move) -> tuple[Games, int]:
     """Where the playouts of a move begin.
 
     Returns:
-        (1,) a copy of the game in which only the last action of the move is missing, and that
-        action.
+        (1,) a copy of the game before the last action of the move, and that action.
 
     Raises:
         ConfigurationError: It is a part of an offer.
@@ -148,7 +143,7 @@ def move_at(games: Games, actions: NDArray[np.int64], number: int) -> Move | Non
         number: The decision.
 
     Returns:
-        The move, or None: the decision is a step of an offer, or begins one that is not finished.
+        The move; None for a step of an offer, or the beginning of an unfinished one.
     """
     if games["decision"][number] in OFFERING:
         return None

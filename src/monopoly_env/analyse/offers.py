@@ -22,9 +22,8 @@ def register(find: Callable[..., list[Move]]) -> None:
 
 def may_offer(game: Game) -> bool:
     """Whether the player to move decides in its turn, and may begin an offer."""
-    return (
-        bool(core.action_mask(game)[list(TRADES)].any()) and DECISION_NAMES[game.decision] == "turn"
-    )
+    offers = core.action_mask(game)[list(TRADES)]
+    return bool(offers.any()) and DECISION_NAMES[game.decision] == "turn"
 
 
 def offers_of(game: Game, policies: Any) -> list[Move]:

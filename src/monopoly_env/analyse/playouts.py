@@ -76,14 +76,9 @@ class _Results(NamedTuple):
 
     @classmethod
     def empty(cls, positions: int, count: int, players: int) -> _Results:
-        shape = positions, count
-        by_seat = *shape, players
-        return cls(
-            np.zeros(by_seat, np.float32),
-            np.zeros(by_seat, np.uint8),
-            np.zeros(shape, np.int32),
-            np.zeros(shape, np.bool_),
-        )
+        shape, by_seat = (positions, count), (positions, count, players)
+        shares, doubled = np.zeros(by_seat, np.float32), np.zeros(by_seat, np.uint8)
+        return cls(shares, doubled, np.zeros(shape, np.int32), np.zeros(shape, np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,11 +136,8 @@ class Playouts:
             f"player {s}: {x:.3f} ({a:.3f} to {b:.3f})"
             for s, (x, a, b) in enumerate(zip(self.share, low, high, strict=True))
         ]
-        about = (
-            f"{self.count:,} playouts of {self.turns.mean():.0f} turns, {self.cut.mean():.0%} of"
-            " them cut off"
-        )
-        return "\n".join([*rows, about])
+        about = f"{self.count:,} playouts of {self.turns.mean():.0f} turns"
+        return "\n".join([*rows, f"{about}, {self.cut.mean():.0%} of them cut off"])
 
 
 def rollout(  # noqa: PLR0913 - the options of playouts
@@ -163,27 +155,22 @@ def rollout(  # noqa: PLR0913 - the options of playouts
 ) -> Playouts:
     """Play a position on, `n` times. The game itself is not changed.
 
-    What a player can't know is drawn anew for every playout: the dice to come, the order of the
-    cards that have not been drawn, and, where it writes a sealed bid, the bids that others have
-    written, which their policies write again. Forced throws stay. Policies begin with an empty
-    memory, as in a new game.
+    Hidden information is drawn anew for every playout: dice, the order of unseen cards, and, where
+    the player to move writes a sealed bid, those of the others, which their policies write again.
+    Forced throws stay. Policies begin with an empty memory, as in a new game.
 
     Args:
         game: A record, or (B,) records of the same number of players, none of them over.
-        policies: The policy of every seat; or a list of one for each seat. In that list a mixture
-            may stand in place of a policy: a list of several, or a mapping of several to their
-            weights. Each playout draws one. All must be compiled.
+        policies: The compiled policy of every seat; or a list of one for each seat, with a list
+            of several, or a mapping to weights, where each playout is to draw one.
         n: Playouts of each position.
         actions: The first action, for each position. None: the policy to move chooses it.
         seed: 0 to 2**64 - 1.
-        first: The number of the first playout. Playouts 0 to 99 and 100 to 199 of a seed are
-            together playouts 0 to 199.
-        turns: Cut a playout off after so many rounds and take the value of the state. None: play to
-            the end.
-        value: The value of a state that is cut off: "worth", "best" (`agents.values`, tables of 2
-            to 4), or a `Value`.
-        shuffle: Whether unseen cards and sealed bids are drawn anew. If not, every playout draws
-            the cards in the order of the record, and sealed bids stay.
+        first: The number of the first playout: 0 to 99 and 100 to 199 together are 0 to 199.
+        turns: Rounds after which a playout is cut off and its state valued. None: never.
+        value: The value of such a state: "worth", "best" (`agents.values`, tables of 2 to 4), or
+            a `Value`.
+        shuffle: Whether unseen cards and sealed bids are drawn anew, or stay as in the record.
         threads: Number of threads; by default one per core. The result does not depend on it.
 
     Returns:
@@ -195,11 +182,8 @@ def rollout(  # noqa: PLR0913 - the options of playouts
         IllegalActionError: An action is not legal, or a policy chose an illegal one.
         PositionError: No game can reach a record.
     """
-    games, single = (
-        (game, False)
-        if isinstance(game, np.ndarray) and game.ndim == 1
-        else (core.batch_of(game, write=False), True)
-    )
+    single = not (isinstance(game, np.ndarray) and game.ndim == 1)
+    games = core.batch_of(game, write=False) if single else game
     # read-only arrays are another type to kernels
     games = games if games.flags.writeable else games.copy()
     players = _check_games(games)
@@ -209,15 +193,8 @@ def rollout(  # noqa: PLR0913 - the options of playouts
     state = values.resolve(value)
     state.check_players(players)
     seated, seats = _seat(policies, players, n, first, (low, high))
-    setting = _Setting(
-        rounds=NO_LIMIT if turns is None else int(turns),
-        shuffles=bool(shuffle),
-        value=state.kernel.handle,
-        params=state.params,
-        key_low=low,
-        key_high=high,
-        first=int(first),
-    )
+    rounds, handle = NO_LIMIT if turns is None else int(turns), state.kernel.handle
+    setting = _Setting(rounds, bool(shuffle), handle, state.params, low, high, int(first))
     results = _Results.empty(len(games), n, players)
     seating = Players.of(seated)
 
@@ -254,10 +231,8 @@ def _check_games(games: Games) -> int:
     core.check_sound(games)
     players = {int(count) for count in games["num_players"]}
     if len(players) != 1:
-        raise ConfigurationError(
-            "The games must have the same number of players, not"
-            f" {sorted(players) or 'no game at all'}."
-        )
+        given = sorted(players) or "no game at all"
+        raise ConfigurationError(f"The games must have the same number of players, not {given}.")
     over = np.flatnonzero(games["decision"] == OVER)
     if len(over):
         raise GameOverError(f"Game {over[0]} of {len(games)} is over: there is nothing to play on.")
@@ -285,10 +260,8 @@ def _seat(
     everywhere = not isinstance(policies, (list, tuple))
     mixtures = [policies] * players if everywhere else list(policies)
     if len(mixtures) != players:
-        raise ConfigurationError(
-            f"{len(mixtures)} policies are given for {players} seats: give one for all, or one a"
-            " seat."
-        )
+        given = f"{len(mixtures)} policies are given for {players} seats"
+        raise ConfigurationError(f"{given}: give one for all, or one a seat.")
     choices = [_weights(mixture) for mixture in mixtures]
     resolved = resolve_all([policy for choice, _ in choices for policy in choice])
     seated: list[CompiledPolicy] = []
@@ -320,10 +293,8 @@ def _weights(mixture: Any) -> tuple[list[Any], NDArray[np.float64]]:
     if not choice:
         raise ConfigurationError("A mixture needs a policy or more; one is empty.")
     if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.sum() > 0):
-        raise ConfigurationError(
-            "The weights of a mixture must be 0 or more, and one of them above 0, not"
-            f" {weights.tolist()}."
-        )
+        what = "The weights of a mixture must be 0 or more, and one of them above 0"
+        raise ConfigurationError(f"{what}, not {weights.tolist()}.")
     return choice, weights / weights.sum()
 
 

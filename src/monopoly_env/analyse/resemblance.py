@@ -23,7 +23,7 @@ from monopoly_env.policy.loop import Players, ask
 from monopoly_env.policy.names import PolicyLike, compiled, resolve_all
 from monopoly_env.policy.protocol import MEMORY
 
-DOUBT: Final = 0.1  # how often somebody who plays like a policy does something else all the same
+DOUBT: Final = 0.1  # how often a player departs from its policy
 # Steps of an offer follow from the first one, so they say nothing more.
 _COUNTS: Final = ~np.isin(np.arange(len(DECISION_NAMES)), OFFERING)
 
@@ -46,16 +46,14 @@ class Resemblance:
         """(P, K) the probability that each player has each policy; all are equally likely before.
 
         Args:
-            doubt: How often a player does something other than the policy would; above 0 and below
-                a half.
+            doubt: How often a player departs from its policy; above 0 and below 0.5.
 
         Raises:
             ConfigurationError: `doubt` is out of range.
         """
         if not 0 < doubt < 0.5:
-            raise ConfigurationError(
-                f"doubt={doubt!r} must be a probability above 0 and below 0.5."
-            )
+            bounds = "above 0 and below 0.5"
+            raise ConfigurationError(f"doubt={doubt!r} must be a probability {bounds}.")
         ahead = self.agreed - self.agreed.max(axis=1, keepdims=True)
         likely = (doubt / (1 - doubt)) ** -ahead.astype(np.float64)
         return np.asarray(likely / likely.sum(axis=1, keepdims=True))
@@ -73,11 +71,9 @@ def resemblance(game: Game, actions: ArrayLike, policies: Sequence[PolicyLike]) 
     """Ask policies at every decision of a game what they would have done.
 
     Args:
-        game: The game in which the actions were made, at any of its decisions: it is played again
-            from its start.
+        game: The game, at any of its decisions: it is played again from its start.
         actions: (D,) its actions from the start, such as those of a replay.
-        policies: Compiled policies. Each has a memory for each seat, as if it had decided there;
-            none sees the turns that it would watch.
+        policies: Compiled policies, each with a memory for each seat; none watches others' turns.
 
     Raises:
         ConfigurationError: There is no policy, one is not compiled, or an action is not legal in
@@ -106,34 +102,26 @@ class Follower:
         self._memory = np.zeros((models, seats, MEMORY))
 
     def follow(self, actions: ArrayLike) -> Resemblance:
-        """Count up to the last of these actions; from the start again if earlier ones differ.
-
-        Args:
-            actions: (D,) the game's actions from its start.
+        """Count up to the last of (D,) actions; from the start again if earlier ones differ.
 
         Raises:
             ConfigurationError: An action is not legal.
         """
         given = np.asarray(actions)
         if given.ndim != 1 or (given.dtype.kind not in "iu" and len(given)):
-            raise ConfigurationError(
-                f"actions must be one row of whole numbers, not {given.dtype} of shape"
-                f" {given.shape}."
-            )
+            what = f"{given.dtype} of shape {given.shape}"
+            raise ConfigurationError(f"actions must be one row of whole numbers, not {what}.")
         done = len(self._followed)
         if not np.array_equal(given[:done], self._followed):
             self._begin(self._start)
             done = 0
         new, mask = given[done:].astype(np.int64), np.zeros(NUM_ACTIONS, np.bool_)
-        played = _compare(
-            self._game, new, self._players, self._memory, mask, self._asked, self._agreed
-        )
+        counts = self._asked, self._agreed
+        played = _compare(self._game, new, self._players, self._memory, mask, *counts)
         if played < len(new):
             self._begin(self._start)
-            raise ConfigurationError(
-                f"Action {new[played]}, number {done + played} of {len(given)}, is not legal in"
-                " this game."
-            )
+            which = f"Action {new[played]}, number {done + played} of {len(given)}"
+            raise ConfigurationError(f"{which}, is not legal in this game.")
         self._followed = given.astype(np.int64)
         return Resemblance(self._names, self._asked.copy(), self._agreed.copy())
 

@@ -40,11 +40,10 @@ class Value:
     Attributes:
         name: What messages call it.
         kernel: A function `value(game, params, shares)`, which writes the share of each seat to
-            `shares`, (P,) float64. They add up to 1. It only reads the game, which is running. It
-            is compiled with checks of bounds.
-        params: float32, what the function reads, such as the weights of a network.
+            `shares`, (P,) float64 of sum 1. It only reads the game, which is running.
+        params: float32, such as the weights of a network.
         most_players: The largest table that it is for.
-        about: Where it comes from, as JSON values.
+        about: Its origin, as JSON values.
     """
 
     name: str
@@ -55,12 +54,10 @@ class Value:
 
     def __post_init__(self) -> None:
         kernel: Any = self.kernel  # a plain function will do
-        object.__setattr__(
-            self, "kernel", kernel if isinstance(kernel, ValueKernel) else ValueKernel(kernel)
-        )
-        object.__setattr__(
-            self, "params", np.ascontiguousarray(self.params, np.float32).reshape(-1)
-        )
+        made = kernel if isinstance(kernel, ValueKernel) else ValueKernel(kernel)
+        object.__setattr__(self, "kernel", made)
+        params = np.ascontiguousarray(self.params, np.float32).reshape(-1)
+        object.__setattr__(self, "params", params)
 
     def shares(self, games: Game | Games) -> NDArray[np.float64]:
         """The share of the win of each seat: (P,) of a record, (B, P) of B records.
@@ -71,11 +68,8 @@ class Value:
             ConfigurationError: The table is too large, or the records differ in their players.
             PositionError: A number of a record is out of its range.
         """
-        batch = (
-            games
-            if isinstance(games, np.ndarray) and games.ndim == 1
-            else batch_of(games, write=False)
-        )
+        several = isinstance(games, np.ndarray) and games.ndim == 1
+        batch = games if several else batch_of(games, write=False)
         check_ranges(batch)
         if not len(batch) or len(set(batch["num_players"].tolist())) > 1:
             raise ConfigurationError(
@@ -84,15 +78,13 @@ class Value:
         out = np.zeros((len(batch), int(batch["num_players"][0])))
         self.check_players(out.shape[1])
         _evaluate_all(self.kernel.handle, batch, self.params, out)
-        return out if batch is games else out[0]
+        return out if several else out[0]
 
     def check_players(self, players: int) -> None:
         """Raise ConfigurationError if a table has more players than the value is for."""
         if players > self.most_players:
-            raise ConfigurationError(
-                f"The value {self.name!r} is for tables of 2 to {self.most_players}, not of"
-                f" {players}."
-            )
+            sizes = f"2 to {self.most_players}, not of {players}"
+            raise ConfigurationError(f"The value {self.name!r} is for tables of {sizes}.")
 
 
 @entry()

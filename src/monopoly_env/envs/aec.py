@@ -32,9 +32,7 @@ def _look(  # noqa: PLR0917 - compiled
 ) -> None:
     """Write rewards, mask, heads and facts (player, decision, turns, seats in the game, fault)."""
     game = games[0]
-    facts[0] = game.player
-    facts[1] = game.decision
-    facts[2] = game.turns
+    facts[0], facts[1], facts[2] = game.player, game.decision, game.turns
     now = staying(game)
     write_reward(terms, game, facts[3], now, memory, reward)
     facts[3] = now
@@ -75,10 +73,8 @@ class MonopolyAEC(TurnEnv):
         """Start a game.
 
         Args:
-            seed: 0 to 2**64 - 1: the game's seed, as in `new_game`. Later games that are started
-                without a seed follow from it.
-            options: There are none; the argument is ignored, as PettingZoo's own test of
-                environments demands.
+            seed: 0 to 2**64 - 1, as in `new_game`; later games without a seed follow from it.
+            options: Ignored, as PettingZoo's own test of environments demands.
 
         Raises:
             ConfigurationError: The seed is out of range.
@@ -88,9 +84,8 @@ class MonopolyAEC(TurnEnv):
             whole_number("seed", first, 0, MAX_SEED)
             self._seed, self._games_begun = int(first), 0
         players = len(self.possible_agents)
-        self._games = core.new_games(
-            [following_seed(self._seed, self._games_begun)], players, self.rules
-        )
+        game_seed = following_seed(self._seed, self._games_begun)
+        self._games = core.new_games([game_seed], players, self.rules)
         self._games_begun += 1
         self._reward_memory = np.zeros(MAX_PLAYERS)
         self._paid = np.zeros(players, np.float32)
@@ -129,15 +124,8 @@ class MonopolyAEC(TurnEnv):
     def _settle(self, terms: Terms) -> None:
         """Update the environment's attributes from the game after a step."""
         before = self._alive
-        _look(
-            self._games,
-            terms,
-            self._reward_memory,
-            self._paid,
-            self._mask,
-            self._heads,
-            self._facts,
-        )
+        written = self._reward_memory, self._paid, self._mask, self._heads, self._facts
+        _look(self._games, terms, *written)
         player, decision, turns, self._alive, fault = self._facts.tolist()
         if fault:
             raise EngineError(

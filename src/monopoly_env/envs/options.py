@@ -39,12 +39,7 @@ def check_table(
     turn_limit: int,
     illegal: str,
 ) -> TableSetup:
-    """Check the options of a table and make its rules, encoding and reward.
-
-    Raises:
-        ConfigurationError: A wrong number or name.
-        RulesError: The rules are unknown.
-    """
+    """Check the options of a table and make its rules, encoding and reward."""
     players = check_players(num_players)
     return TableSetup(
         players,
@@ -57,42 +52,26 @@ def check_table(
 
 
 def check_count(name: str, value: object) -> int:
-    """A positive number as an int.
-
-    Raises:
-        ConfigurationError: It is not a whole number of 1 or more.
-    """
+    """A positive whole number as an int, or ConfigurationError."""
     return whole_number(name, value, 1, (1 << 24) - 1)
 
 
 def check_threads(threads: object) -> int:
-    """A number of threads; None is one per core.
-
-    Raises:
-        ConfigurationError: It is not a whole number of 1 or more.
-    """
+    """A number of threads, or ConfigurationError; None is one per core."""
     if threads is not None:
         return check_count("threads", threads)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def check_autoreset(mode: object) -> bool | Literal["next_step"]:
-    """When the next game begins: True, False or "next_step".
-
-    Raises:
-        ConfigurationError: It is none of these.
-    """
+    """The autoreset mode: True, False or "next_step"; ConfigurationError otherwise."""
     if not isinstance(mode, bool) and mode != "next_step":
         raise ConfigurationError(f"autoreset={mode!r} must be True, False or 'next_step'.")
     return mode if isinstance(mode, bool) else "next_step"
 
 
 def check_seat(seat: object, num_players: int) -> int:
-    """The learner's seat; "random" is `LEARNER`.
-
-    Raises:
-        ConfigurationError: There is no such seat.
-    """
+    """The learner's seat, `LEARNER` for "random"; ConfigurationError if there is no such seat."""
     if seat == "random":
         return LEARNER
     whole = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
@@ -104,11 +83,7 @@ def check_seat(seat: object, num_players: int) -> int:
 
 
 def check_opponents(opponents: Sequence[PolicyLike] | None) -> tuple[Policy, ...]:
-    """The policies of a list; none for None.
-
-    Raises:
-        ConfigurationError: It is no list, or names an unknown policy.
-    """
+    """The policies of a list, none for None; ConfigurationError if one is unknown."""
     if opponents is None or (not isinstance(opponents, str) and not len(opponents)):
         return ()
     if isinstance(opponents, str):

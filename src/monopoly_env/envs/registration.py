@@ -1,4 +1,4 @@
-"""The ids of the environments in Gymnasium and PettingZoo. `import monopoly_env` registers them."""
+"""The ids of the environments in Gymnasium and PettingZoo; `import monopoly_env` registers them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,9 @@ PETTINGZOO_ID: Final = "monopoly-v0"
 
 
 def register() -> None:
-    """Register the ids of the environments.
+    """Register the ids of the environments; repeated calls are harmless.
 
-    `gymnasium.make("monopoly_env/Monopoly-v0")`, `pettingzoo.make("aec", "monopoly-v0")`.
-
-    It may be called any number of times. An environment's module is imported when the first
-    environment is made.
+    A module is imported when its first environment is made.
     """
     if GYMNASIUM_ID not in gymnasium.registry:
         gymnasium.register(

@@ -75,9 +75,7 @@ class RunningGames:
         self._players = self._compiled()
 
     def run(self, settings: Settings, todo: NDArray[np.int64], actions: NDArray[np.int64]) -> bool:
-        """Carry out actions in some games, and ask the batched opponents until no decision is open.
-
-        Each is asked for all its decisions at once.
+        """Carry out actions in some games, and ask batched opponents until no decision is open.
 
         Returns:
             Whether a game ended.
@@ -121,11 +119,7 @@ class RunningGames:
         progress["answered"][games] = 1
 
     def check(self, given: Mapping[str, NDArray[Any]]) -> None:
-        """Refuse arrays of `VectorMonopoly.state` from which kernels could not go on.
-
-        Raises:
-            MonopolyError: They are those of other games, or no games can be like that.
-        """
+        """Refuse arrays of `VectorMonopoly.state` from which kernels could not go on."""
         players, last = self.tables.memory.shape[1], len(self.numbered) - 1
         ended = given["terminated"] | given["truncated"]
         for games in (given["games"], given["ended"][ended]):

@@ -31,9 +31,8 @@ class MaskedDiscrete(spaces.Discrete):  # without [Any], which Gymnasium before 
     legally. An explicit mask or probability takes precedence. A copy of the space alone is a plain
     `Discrete`; a copied environment links its own space again.
 
-    Gymnasium's checker also samples an action, resets, and takes that action in the new game, where
-    it may be illegal. Such a sample is replaced by a random legal action (`in_this_game`). It is
-    recognized as the very object that `sample` returned.
+    Gymnasium's checker also samples an action, resets, and takes that very object in the new game,
+    where it may be illegal: `in_this_game` replaces it by a random legal action.
 
     Args:
         source: Holds the mask in its row 0. None makes a plain `Discrete`.
@@ -109,16 +108,10 @@ def _write_all_heads(masks: NDArray[np.bool_], heads: NDArray[np.int8]) -> None:
 
 
 def open_heads(masks: NDArray[np.bool_]) -> NDArray[np.int8]:
-    """The heads in which masks have legal actions.
+    """The heads with legal actions: (B, 14) zeros and ones, by `actions.HEAD_NAMES`.
 
     Args:
-        masks: (B, NUM_ACTIONS) bool.
-
-    Returns:
-        (B, 14) zeros and ones, in the order of `actions.HEAD_NAMES`.
-
-    Raises:
-        ConfigurationError: The masks are of another shape or type.
+        masks: (B, NUM_ACTIONS) bool, or ConfigurationError is raised.
     """
     is_bool = isinstance(masks, np.ndarray) and masks.dtype == np.bool_
     if not is_bool or masks.ndim != 2 or masks.shape[1] != NUM_ACTIONS:
@@ -131,11 +124,7 @@ def open_heads(masks: NDArray[np.bool_]) -> NDArray[np.int8]:
 def check_options(
     options: Mapping[str, Any] | None, known: Iterable[str] = ()
 ) -> Mapping[str, Any]:
-    """Validate the options of `reset` and return them; none are an empty dict.
-
-    Raises:
-        ConfigurationError: There is no such option.
-    """
+    """The options of `reset`, or ConfigurationError for an unknown one; none are an empty dict."""
     for name in set(options or ()) - set(known):
         hint = nearest(name, known) if known else "there are none."
         raise ConfigurationError(f"Unknown option {name!r} of reset: {hint}")

@@ -18,9 +18,9 @@ Observation: TypeAlias = dict[str, NDArray[Any]]
 class TurnEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo ships no types
     """Base class of environments in which the players of one game move in turn.
 
-    A subclass calls `_seat` in `__init__` and `_begin` in `reset`, which puts the record of a game
-    into `_games`. It has `_act` (carry out an action), `_see` (the numbers that a seat observes)
-    and `_mask_of` (the legal actions of a seat, zeros if it is not to move).
+    A subclass calls `_seat` in `__init__` and `_begin` in `reset`, puts the record of a game into
+    `_games`, and has `_act` (carry out an action), `_see` (the observation of a seat) and
+    `_mask_of` (the legal actions of a seat, zeros if it is not to move).
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012
@@ -59,11 +59,11 @@ class TurnEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         return {}
 
     def observation_space(self, agent: str) -> Any:
-        """The observation space of an agent: the same object on every call."""
+        """The observation space of an agent, always the same object."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:
-        """The action space of an agent: the same object on every call."""
+        """The action space of an agent, always the same object."""
         return self.action_spaces[agent]
 
     @property
@@ -139,7 +139,7 @@ class TurnEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         return {"observation": self._see(seat), "action_mask": self._mask_of(seat)}
 
     def state(self) -> NDArray[np.float32]:
-        """The table as seat 0 sees it, whoever is to move: (D,) float32, for a central critic."""
+        """(D,) float32, the table as seat 0 sees it, for a central critic."""
         _ = self.game
         return self._see(0)
 

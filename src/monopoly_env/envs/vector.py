@@ -37,14 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.core import enough_memory
 from monopoly_env.encoding import Encoding
-from monopoly_env.envs.options import (
-    check_autoreset,
-    check_count,
-    check_opponents,
-    check_seat,
-    check_table,
-    check_threads,
-)
+from monopoly_env.envs import options
 from monopoly_env.envs.running import RunningGames
 from monopoly_env.envs.stepping import (
     BEGIN,
@@ -70,7 +63,6 @@ from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
 
 DEFAULT_PLAYERS: Final = 4
-_SLICE: Final = 256  # games per thread; with fewer, the thread costs more than it saves
 
 
 @dataclass
@@ -116,14 +108,7 @@ class Batch:
 
     @classmethod
     def empty(cls, count: int, players: int, size: int, self_play: bool) -> Batch:
-        """A batch before the first step.
-
-        Args:
-            count: B.
-            players: P.
-            size: D.
-            self_play: Whether all seats observe the end of a game.
-        """
+        """A batch before the first step: B, P, D, and whether all seats observe the end."""
         return cls(
             observation=np.zeros((count, size), np.float32),
             action_mask=np.zeros((count, NUM_ACTIONS), np.bool_),
@@ -148,18 +133,14 @@ class Batch:
 class VectorMonopoly:
     """Many games in step; see the module's docstring.
 
+    `rules`, `reward`, `threads`, `autoreset` and `illegal` are attributes as given.
+
     Attributes:
         num_games: B.
         num_players: P.
-        rules: The rules of all games.
         encoding: The encoding of the observations; `encoding.size` is D.
-        reward: The reward function.
         opponents: The policies that sit clockwise from the learner; empty in self-play.
-        threads: The number of threads.
-        autoreset: When the next game begins.
-        illegal: What an illegal action does.
-        batch: What `reset` and `step` return. It is always the same object, and each step
-            overwrites its arrays.
+        batch: The result of `reset` and `step`: the same object, whose arrays they overwrite.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - the options of a table
@@ -197,19 +178,19 @@ class VectorMonopoly:
                 begins in the step after, whose action for this game is ignored. False: games stay
                 as they ended; `begin` or `reset` must begin others before the next step.
             illegal: What an illegal action does. "raise": an error, and no game changes.
-                "penalize": it ends its game, with a reward of -1 for whoever chose it and 0 for the
-                others. "random": a random legal action is carried out instead, drawn from the
-                game's own stream. A number that is no action is always an error.
-            max_steps: Steps after which a game is truncated; by default no number of steps.
+                "penalize": it ends its game, with a reward of -1 for its player and 0 for the
+                others. "random": a legal action is drawn from the game's own stream instead. A
+                number that is no action is always an error.
+            max_steps: Steps after which a game is truncated; None: never.
 
         Raises:
             ConfigurationError: A wrong number, name or combination.
             RulesError: Unknown rules.
         """
-        self.opponents = check_opponents(opponents)
+        self.opponents = options.check_opponents(opponents)
         if num_players is None:
             num_players = len(self.opponents) + 1 if self.opponents else DEFAULT_PLAYERS
-        setup = check_table(num_players, rules, encoding, reward, turn_limit, illegal)
+        setup = options.check_table(num_players, rules, encoding, reward, turn_limit, illegal)
         self.num_players, self.rules, self.encoding, self.reward = setup[:4]
         self.turn_limit, self.illegal = setup[4:]
         if self.opponents and len(self.opponents) != self.num_players - 1:
@@ -217,33 +198,27 @@ class VectorMonopoly:
                 f"{len(self.opponents)} opponents make a table of {len(self.opponents) + 1}, not"
                 f" num_players={num_players}."
             )
-        self.num_games = check_count("num_games", num_games)
-        self.threads = check_threads(threads)
-        self.autoreset = check_autoreset(autoreset)
-        self._seat = check_seat(seat, self.num_players)
-        self._max_steps = NO_LIMIT if max_steps is None else check_count("max_steps", max_steps)
+        self.num_games = options.check_count("num_games", num_games)
+        self.threads = options.check_threads(threads)
+        self.autoreset = options.check_autoreset(autoreset)
+        self._seat = options.check_seat(seat, self.num_players)
+        self._max_steps = (
+            NO_LIMIT if max_steps is None else options.check_count("max_steps", max_steps)
+        )
         self._seed(seed)
         with enough_memory(f"num_games={self.num_games}"):
-            self.batch = Batch.empty(
-                self.num_games, self.num_players, self.encoding.size, not self.opponents
-            )
-            self._table = RunningGames(
-                self.num_games,
-                self.num_players,
-                self.rules,
-                self.opponents,
-                self.threads,
-                self.batch.views,
-            )
+            size = self.num_games, self.num_players
+            self.batch = Batch.empty(*size, self.encoding.size, not self.opponents)
+            setting = self.rules, self.opponents, self.threads, self.batch.views
+            self._table = RunningGames(*size, *setting)
         self._all = np.arange(self.num_games)
         self._running = False
 
     @property
     def games(self) -> Games:
-        """(B,) records of the running games, not copies: writing to a record changes the game.
+        """(B,) records of the running games, not copies.
 
-        The batch trusts its records. After edits by hand, settle each (`core.settle`), or check all
-        (`core.check_sound`).
+        After edits by hand, settle each (`core.settle`), or check all (`core.check_sound`).
         """
         return self._table.tables.games
 
@@ -260,12 +235,8 @@ class VectorMonopoly:
         Args:
             seed: A new seed, 0 to 2**64 - 1. None keeps the old one.
 
-        Returns:
-            The batch; its rewards are 0 and no game has ended.
-
         Raises:
-            ConfigurationError: A seed out of range, or rules under which no player ever has a
-                decision.
+            ConfigurationError: A seed out of range, or rules without any decision.
         """
         if seed is not None:
             self._seed(seed)
@@ -281,16 +252,12 @@ class VectorMonopoly:
         Args:
             games: (B,) bool, the rows; by default all.
             seeds: One for each of the B rows, 0 to 2**64 - 1: the row begins the game of this very
-                seed, as `new_game` does, and its later games follow from this seed alone. Where it
-                is None the row begins its next game.
-
-        Returns:
-            The batch. In these rows the rewards are 0 and no game has ended; the others are as
-            after the last step.
+                seed, as `new_game` does, and its later games follow from it alone. None: the row
+                begins its next game.
 
         Raises:
             ConfigurationError: Rows or seeds of a wrong shape or dtype, a seed out of range, or
-                rules under which no player ever has a decision.
+                rules without any decision.
         """
         rows = self._all if games is None else _rows_of(games, self.num_games, self._running)
         if seeds is not None:
@@ -309,15 +276,11 @@ class VectorMonopoly:
         Args:
             actions: (B,) integers, each legal by `batch.action_mask`.
 
-        Returns:
-            The batch.
-
         Raises:
             ConfigurationError: Actions of a wrong shape or dtype, or `reset` must be called first.
-            IllegalActionError: An action is illegal (with `illegal="raise"`); the message names the
-                first such game, the action and what was legal, and no game has changed. Or an
-                opponent chose an illegal action or never ended its turn; then `reset` must be
-                called.
+            IllegalActionError: An action is illegal (with `illegal="raise"`), and no game has
+                changed; the message lists the legal ones. Or an opponent chose an illegal action or
+                never ended its turn; then `reset` must be called.
             GameOverError: A game has ended and autoreset is off.
         """
         chosen = self._chosen(actions)
@@ -329,22 +292,16 @@ class VectorMonopoly:
         return batch
 
     def observe(self, seats: ArrayLike) -> NDArray[np.float32]:
-        """The current observation of any seat of every game, whether it is to move or not.
-
-        Args:
-            seats: (B,) integers, a seat for each game; or (B, S), several.
-
-        Returns:
-            (B, D) or (B, S, D) float32, a new array.
+        """The current observations of (B,) or (B, S) seats: (B, D) or (B, S, D) float32, new.
 
         Raises:
             ConfigurationError: A wrong shape, dtype or seat.
         """
         who = np.asarray(seats)
-        if who.dtype.kind not in "iu" or who.ndim not in (1, 2) or len(who) != self.num_games:
+        count = self.num_games
+        if who.dtype.kind not in "iu" or who.ndim not in (1, 2) or len(who) != count:
             raise ConfigurationError(
-                f"seats must be integers of shape ({self.num_games},) or ({self.num_games}, S), not"
-                f" {_shape(who)}."
+                f"seats must be integers of shape ({count},) or ({count}, S), not {_shape(who)}."
             )
         if who.size and not 0 <= who.min() <= who.max() < self.num_players:
             raise ConfigurationError(
@@ -360,22 +317,15 @@ class VectorMonopoly:
         return {name: array.copy() for name, array in self._arrays().items()}
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Continue where `state` was called, on a vector made with the same arguments.
-
-        Games that are running are dropped.
-
-        Args:
-            state: What `state` returned, or the same arrays read from a file.
+        """Continue from the arrays of `state`, of a vector made with the same arguments.
 
         Raises:
-            FormatError: They are those of another vector, or no games can be like that. Nothing has
-                changed.
+            FormatError: They are of another vector, or of no possible games. Nothing has changed.
         """
         own = self._arrays()
         try:
-            given = {
-                name: state[name].view(one.dtype).reshape(one.shape) for name, one in own.items()
-            }
+            views = ((name, state[name].view(one.dtype), one) for name, one in own.items())
+            given = {name: view.reshape(one.shape) for name, view, one in views}
             self._table.check(given)
         except (MonopolyError, LookupError, TypeError, ValueError, AttributeError) as error:
             raise FormatError(f"This is no state of {self!r}: {error}") from error
@@ -428,26 +378,23 @@ class VectorMonopoly:
         """The actions to carry out: legal ones, or what `illegal` makes of others, or BEGIN."""
         if not self._running:
             raise ConfigurationError("No games are running: call reset() first.")
-        given = array_of(actions)
-        if given.shape != (self.num_games,) or given.dtype.kind not in "iu":
+        given, count = array_of(actions), self.num_games
+        if given.shape != (count,) or given.dtype.kind not in "iu":
             raise ConfigurationError(
-                f"actions must be integers of shape ({self.num_games},), one a game, not"
-                f" {_shape(given)}."
+                f"actions must be integers of shape ({count},), one a game, not {_shape(given)}."
             )
-        ended = np.zeros(self.num_games, np.bool_)
-        if self.autoreset is not True and self.batch.finished.size:
+        ended, finished = np.zeros(count, np.bool_), self.batch.finished
+        if self.autoreset is not True and finished.size:
             if not self.autoreset:
-                raise GameOverError(
-                    f"Game {self.batch.finished[0]} has ended: call reset() or begin()."
-                )
-            ended[self.batch.finished] = True
+                raise GameOverError(f"Game {finished[0]} has ended: call reset() or begin().")
+            ended[finished] = True
         chosen = np.array(given, np.int64)
         wrong = first_illegal(self.games, chosen, ended)
         if wrong >= 0:
             outside = np.flatnonzero(~ended & ((chosen < 0) | (chosen >= NUM_ACTIONS)))
             if self.illegal == "raise" or len(outside):
                 row = int(wrong if self.illegal == "raise" else outside[0])
-                who = f"Game {row} of {self.num_games}" if self.num_games > 1 else ""
+                who = f"Game {row} of {count}" if count > 1 else ""
                 raise refusal(who, self.games[row], given[row])
             replace_illegal(self.games, chosen, ended, self.illegal == "random")
         chosen[ended] = BEGIN
@@ -455,10 +402,8 @@ class VectorMonopoly:
 
     def _give_seeds(self, rows: NDArray[np.int64], seeds: Sequence[int | None]) -> None:
         if len(seeds) != self.num_games:
-            raise ConfigurationError(
-                f"{len(seeds)} seeds are given for {self.num_games} games: give one a game, or"
-                " None."
-            )
+            given = f"{len(seeds)} seeds are given for {self.num_games} games"
+            raise ConfigurationError(f"{given}: give one a game, or None.")
         chosen = {row: seed for row in rows.tolist() if (seed := seeds[row]) is not None}
         words, states = split_seeds(list(chosen.values())), self._table.tables.states
         for name, value in (("seed", words), ("own_seed", 1), ("generation", 0)):
@@ -471,9 +416,8 @@ class VectorMonopoly:
         except IndexError as error:
             others = "".join(f", the policy {policy.name!r}" for policy in self._table.numbered)
             which = f"the encoding {self.encoding.name!r}, the reward {self.reward.name!r}{others}"
-            raise ConfigurationError(
-                f"A kernel used an index beyond its arrays: that of {which}."
-            ) from error
+            what = f"A kernel used an index beyond its arrays: that of {which}."
+            raise ConfigurationError(what) from error
         if ended or len(self.batch.finished):
             self._collect()
         self._running = True
