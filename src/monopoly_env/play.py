@@ -108,8 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 if the game ended, was stopped, or the user quit."""
     console = Console(soft_wrap=True)
     play = Command[PlayOptions, int](PlayOptions, lambda options, _: run(options, console))
-    replay: Command[ReplayOptions, int]
-    replay = Command(ReplayOptions, lambda options, _: run_replay(options, console))
+    replay = Command[ReplayOptions, int](ReplayOptions, lambda given, _: run_replay(given, console))
     return command.main("monopoly_env.play", play, arguments, subcommands={REPLAY: replay})
 
 
@@ -125,18 +124,13 @@ def run(options: PlayOptions, console: Console) -> int:
         )
     players, seats = options.players, len(options.players)
     if not MIN_PLAYERS <= seats <= MAX_PLAYERS:
-        raise ConfigurationError(
-            f"--players must name {MIN_PLAYERS} to {MAX_PLAYERS} players, not {seats}: one for each"
-            " seat."
-        )
-    if options.load:
-        game = saves.load(options.load)
-    else:
-        game = core.new_game(seats, options.rules, options.seed)
+        wanted = f"{MIN_PLAYERS} to {MAX_PLAYERS} players, not {seats}: one for each seat"
+        raise ConfigurationError(f"--players must name {wanted}.")
+    load, new = options.load, (seats, options.rules, options.seed)
+    game = saves.load(load) if load else core.new_game(*new)
     if game.num_players != seats:
-        raise ConfigurationError(
-            f"The saved game has {game.num_players} players; --players names {seats}."
-        )
+        held = f"The saved game has {game.num_players} players"
+        raise ConfigurationError(f"{held}; --players names {seats}.")
     policies = [make(HUMAN, console=console) if one == HUMAN else resolve(one) for one in players]
     names = [f"{PLAYERS[seat]} ({policy.name})" for seat, policy in enumerate(policies)]
     left: QuitError | None = None
@@ -183,10 +177,8 @@ def run_replay(options: ReplayOptions, console: Console) -> int:
     """
     recorded = replays.load(options.file)
     if not 1 <= options.game <= len(recorded):
-        raise ConfigurationError(
-            f"{str(options.file)!r} holds {len(recorded)} recorded games: --game {options.game}"
-            " does not exist."
-        )
+        held = f"{str(options.file)!r} holds {len(recorded)} recorded games"
+        raise ConfigurationError(f"{held}: --game {options.game} does not exist.")
     if options.delay is not None and options.delay < 0:
         raise ConfigurationError("--delay must not be negative.")
     replay = recorded[options.game - 1]
@@ -195,9 +187,8 @@ def run_replay(options: ReplayOptions, console: Console) -> int:
     # a replay that does not play back is refused before anything is shown
     end = replays.final(replay)
     if not 1 <= options.start <= end.turns:
-        raise ConfigurationError(
-            f"The recorded game has {end.turns} turns: --from {options.start} does not exist."
-        )
+        held = f"The recorded game has {end.turns} turns"
+        raise ConfigurationError(f"{held}: --from {options.start} does not exist.")
     names = [f"{PLAYERS[seat]} ({name})" for seat, name in enumerate(replay.names)]
     changed = ", ".join(f"{name}={value}" for name, value in replay.rules.changed().items())
     told = (

@@ -33,11 +33,8 @@ def lot_number(lot: Lot, edition: int = 0) -> int:
     Raises:
         PositionError: There is no such lot.
     """
-    if (
-        isinstance(lot, (int, np.integer))
-        and not isinstance(lot, bool)
-        and 0 <= lot < board.NUM_LOTS
-    ):
+    whole = isinstance(lot, (int, np.integer)) and not isinstance(lot, bool)
+    if whole and 0 <= lot < board.NUM_LOTS:  # type: ignore[operator]  # a whole number
         return int(lot)
     if isinstance(lot, str):
         for names in (board.LOT_NAME[edition], *board.LOT_NAME):
@@ -75,7 +72,7 @@ def position(  # noqa: PLR0913 - everything that a position may hold, by name
     Args:
         num_players: 2 to 8.
         rules: Rules, or the name of a preset.
-        seed: Determines everything that is not forced.
+        seed: Of everything that is not forced.
         turn: The seat on turn.
         cash: Dollars per seat; by default the start cash.
         lots: Owned lots per seat, by name or number. All others belong to the bank.
@@ -209,10 +206,8 @@ def _set_lots(
         game.houses -= int(np.where(levels < _LAST_LEVEL, levels, 0).sum())
         game.hotels -= int((levels == _LAST_LEVEL).sum())
         if game.houses < 0 or game.hotels < 0:
-            raise PositionError(
-                f"More buildings than the bank has: {game.houses} houses and {game.hotels} hotels"
-                " would be left."
-            )
+            left = f"{game.houses} houses and {game.hotels} hotels would be left"
+            raise PositionError(f"More buildings than the bank has: {left}.")
 
 
 def _set_jail(
@@ -243,9 +238,7 @@ def _set_bankrupt(game: Game, seats: _Seats, bankrupt: list[int]) -> None:
             raise PositionError(f"Seat {seat} has left the game but owns something.")
         if game.place[seat]:
             raise PositionError(f"Seat {seat} is listed twice as bankrupt.")
-        game.place[seat] = seats.count - order
-        game.cash[seat] = 0
-        game.jail[seat] = 0
+        game.place[seat], game.cash[seat], game.jail[seat] = seats.count - order, 0, 0
     if seats.count - len(bankrupt) < 2:
         raise PositionError("Fewer than two players are left: the game would be over.")
 
@@ -253,9 +246,8 @@ def _set_bankrupt(game: Game, seats: _Seats, bankrupt: list[int]) -> None:
 def _set_throws(game: Game, throws: Sequence[tuple[int, int]]) -> None:
     throws = _listed("throws", throws)
     if len(throws) > MAX_FORCED:
-        raise PositionError(
-            f"{len(throws)} throws are forced; a record holds at most {MAX_FORCED}."
-        )
+        most = f"a record holds at most {MAX_FORCED}"
+        raise PositionError(f"{len(throws)} throws are forced; {most}.")
     if throws:
         game.forced_throws[:] = 0
         game.num_forced = len(throws)
@@ -276,8 +268,7 @@ def _upcoming(game: Game, deck: int) -> list[int]:
 def _set_deck(game: Game, deck: int, order: list[int]) -> None:
     game.deck[deck] = 0
     game.deck[deck, : len(order)] = order
-    game.deck_size[deck] = len(order)
-    game.deck_next[deck] = 0
+    game.deck_size[deck], game.deck_next[deck] = len(order), 0
 
 
 def _stack(game: Game, deck: int, ids: Sequence[str]) -> None:
@@ -286,18 +277,13 @@ def _stack(game: Game, deck: int, ids: Sequence[str]) -> None:
     if not ids:
         return
     if game.rules.deck == decks.EACH_DRAW:
-        raise PositionError(
-            "Cards cannot be forced with deck='reshuffle_each_draw', which shuffles before each"
-            " draw."
-        )
-    known = cards.CARD_ID[game.rules.board][deck]
-    order = _upcoming(game, deck)
-    top = []
+        which = "deck='reshuffle_each_draw', which shuffles before each draw"
+        raise PositionError(f"Cards cannot be forced with {which}.")
+    known, order = cards.CARD_ID[game.rules.board][deck], _upcoming(game, deck)
+    top, kind = list[int](), cards.DECKS[deck]
     for name in ids:
         if name not in known:
-            raise PositionError(
-                f"The {cards.DECKS[deck]} deck has no card {name!r}. {nearest(name, known)}"
-            )
+            raise PositionError(f"The {kind} deck has no card {name!r}. {nearest(name, known)}")
         top.append(known.index(name))
         if top[-1] not in order:
             raise PositionError(f"The card {name!r} is forced twice or held by a player.")
@@ -308,15 +294,10 @@ def _stack(game: Game, deck: int, ids: Sequence[str]) -> None:
 def _set_turn(game: Game, turn: int, streak: int) -> None:
     if game.place[turn]:
         raise PositionError(f"Seat {turn} is on turn but has left the game.")
-    game.first = turn
-    game.turn = turn
-    game.turns = 1
-    game.streak = streak
-    # The engine runs on valid records only: the check sees a placeholder window with two answers.
+    game.first, game.turn, game.turns, game.streak = turn, turn, 1, streak
+    # the engine only runs on valid records: check it with a placeholder window of two answers
     agenda.push(game, agenda.WINDOW, turn, 0, 0)
-    game.decision = agenda.WINDOW
-    game.player = turn
-    game.legal[0] = 3
+    game.decision, game.player, game.legal[0] = agenda.WINDOW, turn, 3
     _refuse_violations(game)
     agenda.pop(game)
     agenda.push(game, agenda.BEFORE_THROW_TASK, turn, 0, 0)

@@ -91,10 +91,8 @@ class Reward:
     Attributes:
         name: Its name.
         kernel: The function that writes it.
-        each_step: Whether every step may be rewarded. Otherwise a seat is paid once, when it leaves
-            the game.
-        discount: The learner's discount factor per step of the game, whoever moves. Only the
-            shaping uses it.
+        each_step: Whether every step may be rewarded, or a seat only when it leaves the game.
+        discount: The learner's discount factor per step, whoever moves; only the shaping uses it.
     """
 
     name: str
@@ -108,15 +106,12 @@ class Reward:
         return self.kernel.handle, self.discount, self.each_step
 
     def after(self, game: Game, memory: NDArray[np.float64]) -> NDArray[np.float32]:
-        """The rewards of the step that led to this state: (P,) float32.
-
-        All final rewards come at the end of the game, so that they depend on the state alone; the
-        environments pay a bankrupt player when it leaves.
+        """The rewards of the step that led to this state, all final ones at the end: (P,) float32.
 
         Args:
             game: The game after the step.
-            memory: (P,) float64, zeros at the start of a game, updated in place: shaped rewards
-                keep the potential here.
+            memory: (P,) float64, zeros at the start of a game, updated in place: the potentials of
+                shaped rewards.
 
         Raises:
             ConfigurationError: The memory is of another kind or too short, or the game is none.
@@ -148,11 +143,10 @@ def register(name: str, kernel: Kernel, each_step: bool = False) -> None:
             refused.
         kernel: `reward(game, left, discount, memory, out)`, called after a step. It writes what
             each seat has earned to `out`, (P,) float32 of zeros, and only reads the game. `left`
-            has the seats that left in this step, one bit each: bankrupt, or all at the end. What
-            it writes for seats that left earlier is ignored. `discount` is that of `make`;
-            `memory`, 8 float64 numbers of this game, is zeros at its start. It is compiled with
-            checks of bounds; `monopoly_env.testing.check_reward` checks the rest.
-        each_step: Whether it pays at every step; otherwise it is only called when a seat leaves.
+            has the seats that left in this step, one bit each: bankrupt, or all at the end; earlier
+            ones are ignored. `memory`, 8 float64 numbers of this game, is zeros at its start.
+            `monopoly_env.testing.check_reward` checks the kernel.
+        each_step: Whether it pays at every step, or is only called when a seat leaves.
 
     Raises:
         ConfigurationError: The name is invalid, or the kernel takes other arguments.
@@ -163,18 +157,12 @@ def register(name: str, kernel: Kernel, each_step: bool = False) -> None:
         )
     if name in BUILT_IN:
         raise ConfigurationError(f"The reward {name!r} is built in: choose another name.")
-    _REWARDS[name] = _Kind(
-        kernel if isinstance(kernel, RewardKernel) else RewardKernel(kernel), bool(each_step)
-    )
+    made = kernel if isinstance(kernel, RewardKernel) else RewardKernel(kernel)
+    _REWARDS[name] = _Kind(made, bool(each_step))
 
 
 def make(name: str = "win", discount: float = 1.0) -> Reward:
-    """Make a reward by name.
-
-    Args:
-        name: One of `names()`.
-        discount: The learner's discount factor per step of the game. Only the shaped rewards use
-            it.
+    """Make the reward of one of `names()`; only shaped rewards use the discount, per step.
 
     Raises:
         ConfigurationError: The name is unknown, or the discount is outside (0, 1].

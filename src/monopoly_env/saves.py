@@ -31,15 +31,8 @@ _VERSIONS: Final[dict[str, Any]] = {
 def table_hash(edition: str) -> str:
     """A hash of the board and cards of an edition: a game saved under other tables is refused."""
     number = EDITION_NAMES.index(edition)
-    tables = (
-        board.PRICE,
-        board.MORTGAGE,
-        board.HOUSE_PRICE,
-        board.RENT,
-        board.SQUARE_KIND,
-        board.SQUARE_LOT,
-        cards.CARD,
-    )
+    tables: tuple[Any, ...] = (board.PRICE, board.MORTGAGE, board.HOUSE_PRICE, board.RENT)
+    tables += (board.SQUARE_KIND, board.SQUARE_LOT, cards.CARD)
     digest_ = hashlib.sha256()
     for table in tables:
         digest_.update(np.ascontiguousarray(table[number], np.int64).tobytes())
@@ -76,10 +69,8 @@ def load(path: str | os.PathLike[str]) -> Game:
             given, kind = shortened(header.get(key)), shortened(header["format"])
             raise FormatError(f"{name!r} ({kind}): {key} is {given}, this version reads {value!r}.")
     if len(body) != GAME.itemsize:
-        raise FormatError(
-            f"{name!r} is truncated or corrupt: {len(body)} bytes of record, expected"
-            f" {GAME.itemsize}."
-        )
+        size = f"{len(body)} bytes of record, expected {GAME.itemsize}"
+        raise FormatError(f"{name!r} is truncated or corrupt: {size}.")
     game = np.frombuffer(body, GAME).copy()[0]
     if digest(game) != header.get("digest"):
         raise FormatError(f"{name!r} is corrupt: the record does not match its digest.")

@@ -171,9 +171,7 @@ def compare_actions(
         )
     if "first" in options:
         given = f"first={shortened(options['first'])}"
-        raise ConfigurationError(
-            f"compare_actions takes no {given}: it numbers its playouts itself."
-        )
+        raise ConfigurationError(f"compare_actions takes no {given}: it numbers playouts itself.")
     player, starts = int(game.player), [start_of(game, move) for move in moves]
     games, firsts = np.concatenate([one for one, _ in starts]), [action for _, action in starts]
     kept = None if baseline is None else moves.index(baseline)

@@ -49,15 +49,9 @@ class Command(Generic[OptionsT, ResultT]):
         return self.options if isinstance(self.options, type) else type(self.options)
 
     def run(self, line: str, words: Sequence[str], about: str | None = None) -> int:
-        """Read the options from words and carry the command out.
+        """Read the options from the words after `line`, run, and return the exit status.
 
-        Args:
-            line: The command line before the words, for the help.
-            words: The arguments.
-            about: The description in the help; by default the docstring of the options.
-
-        Returns:
-            The exit status.
+        `about` is the description in the help; by default the docstring of the options.
         """
         given: Any = {} if isinstance(self.options, type) else {"default": self.options}
         with _reader_may_go():
@@ -98,7 +92,7 @@ def main(
     subcommands: Mapping[str, Command[Any, Any]] | None = None,
     resume_from: str = "",
 ) -> int:
-    """Run a command, or the sub-command that the first argument names.
+    """Run a command, or the sub-command that the first argument names, and return the exit status.
 
     Args:
         program: Its module, such as `training.ppo`; or its file.
@@ -106,9 +100,6 @@ def main(
         arguments: By default those of the process.
         subcommands: By name.
         resume_from: Where `--resume` continues a stopped run, such as "the last checkpoint".
-
-    Returns:
-        The exit status: 0 only if everything went through.
     """
 
     def body(arguments: Sequence[str] | None) -> int:
@@ -132,27 +123,14 @@ def main_of_presets(
     flag: str = "--preset",
     resume_from: str = CHECKPOINT,
 ) -> int:
-    """Run the command that a flag chooses.
-
-    Args:
-        program: Its module, such as `training.exploit`.
-        presets: The commands by name.
-        arguments: By default those of the process.
-        default: The preset without the flag.
-        flag: The flag.
-        resume_from: Where `--resume` continues a stopped run.
-
-    Returns:
-        The exit status: 0 only if everything went through.
-    """
+    """Run the one of several commands that a flag chooses; as `main`."""
 
     def body(arguments: Sequence[str] | None) -> int:
         name, words = chosen(_words(arguments), presets, default, flag)
         command = presets[name].load()
         table = "\n".join(f"{flag} {other}: {preset.about}." for other, preset in presets.items())
-        about = (
-            f"{inspect.getdoc(command.kind)}\n\n{table}\n\nBelow: the settings of {flag} {name}."
-        )
+        below = f"Below: the settings of {flag} {name}."
+        about = f"{inspect.getdoc(command.kind)}\n\n{table}\n\n{below}"
         try:
             return command.run(f"{line_of(program)} {flag} {name}", words, about)
         except SystemExit as ended:
@@ -197,9 +175,8 @@ def chosen(
         if given == flag:
             value = value if equals else "".join(rest[place + 1 : place + 2])
             if value not in presets:
-                raise ConfigurationError(
-                    f"Unknown {flag.lstrip('-')} {value!r}. {nearest(value, presets)}"
-                )
+                what = f"Unknown {flag.lstrip('-')} {value!r}"
+                raise ConfigurationError(f"{what}. {nearest(value, presets)}")
             del rest[place : place + (1 if equals else 2)]
             name = value
             break
@@ -222,11 +199,8 @@ def _tell_whose(
 def _names(options: type) -> set[str]:
     """The options of a dataclass, those of its groups among them."""
     groups = {field.name: type(field.default) for field in fields(options)}
-    return {
-        name
-        for field, group in groups.items()
-        for name in (_names(group) if is_dataclass(group) else {field})
-    }
+    nested = (_names(kind) if is_dataclass(kind) else {name} for name, kind in groups.items())
+    return set[str]().union(*nested)
 
 
 def _names_of(preset: Preset) -> set[str]:
@@ -239,12 +213,7 @@ def _names_of(preset: Preset) -> set[str]:
 def guarded(
     body: Callable[[Sequence[str] | None], int], resume_from: str = ""
 ) -> Callable[[Sequence[str] | None], int]:
-    """A command whose errors, and Ctrl-C, end in a line on stderr and an exit status.
-
-    Args:
-        body: Takes the arguments and returns the exit status.
-        resume_from: Where `--resume` continues a stopped run; empty if it can't.
-    """
+    """A command whose errors, and Ctrl-C, end in a line on stderr and an exit status."""
 
     def run(arguments: Sequence[str] | None) -> int:
         try:

@@ -34,14 +34,9 @@ class TextTable(rich.table.Table):
 
     def __init__(self, *headings: str, **options: Any) -> None:
         """Take headings and options of `rich.table.Table`."""
-        narrow: dict[str, Any] = {
-            "box": box.SIMPLE_HEAD,
-            "padding": (0, 1, 0, 0),
-            "show_edge": False,
-        }
+        narrow = dict[str, Any](box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
         super().__init__(*headings, **(narrow | options))
 
     def add_column(self, *given: Any, **options: Any) -> None:
         """Add a column, with the options of rich's."""
-        folded: dict[str, Any] = {"overflow": "fold"}
-        super().add_column(*given, **(folded | options))
+        super().add_column(*given, **({"overflow": "fold"} | options))

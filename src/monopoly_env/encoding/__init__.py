@@ -116,9 +116,8 @@ class Encoding:
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", _checked_names(self.name, self.names))
         kernel: Any = self.kernel  # a plain function will do
-        object.__setattr__(
-            self, "kernel", kernel if isinstance(kernel, EncodingKernel) else EncodingKernel(kernel)
-        )
+        made = kernel if isinstance(kernel, EncodingKernel) else EncodingKernel(kernel)
+        object.__setattr__(self, "kernel", made)
 
     @property
     def size(self) -> int:
@@ -167,10 +166,8 @@ def register(
             other arguments.
     """
     if not isinstance(name, str) or not re.fullmatch(r"[\w+/-]+", name):
-        raise ConfigurationError(
-            "The name of an encoding may only have letters, digits, '_', '-', '+' and '/', not"
-            f" {name!r}."
-        )
+        allowed = "letters, digits, '_', '-', '+' and '/'"
+        raise ConfigurationError(f"The name of an encoding may only have {allowed}, not {name!r}.")
     if name in NAMES:
         raise ConfigurationError(f"The encoding {name!r} is built in: choose another name.")
     for count in num_players:
@@ -223,10 +220,8 @@ def _checked_names(name: str, features: object) -> tuple[str, ...]:
         tuple(features) if isinstance(features, Sequence) and not isinstance(features, str) else ()
     )
     if not names or not all(isinstance(one, str) for one in names) or len(set(names)) < len(names):
-        raise ConfigurationError(
-            f"Encoding {name!r}: its features must be different names, one a number, not"
-            f" {features!r:.80}."
-        )
+        wanted = f"different names, one a number, not {features!r:.80}"
+        raise ConfigurationError(f"Encoding {name!r}: its features must be {wanted}.")
     return names
 
 
@@ -243,11 +238,8 @@ def fitting(encoding: str | Encoding, num_players: int) -> Encoding:
             f"encoding={encoding!r:.80} must be a name or an Encoding, as encoding.make returns it."
         )
     family = _FAMILIES.get(made.name)
-    if (
-        family
-        and made.kernel is family.kernel
-        and made.size < (least := make(made.name, num_players).size)
-    ):
+    least = size(made.name, num_players) if family and made.kernel is family.kernel else 0
+    if made.size < least:
         raise ConfigurationError(
             f"Encoding {made.name!r} of {made.size} features has no room for {num_players} players,"
             f" who take {least}. Use pad_to."
@@ -300,25 +292,9 @@ def _write_all(handle: Any, games: Games, seats: Any, out: Any) -> None:
 def observe(
     game: Game, name: str = "standard", seat: int | None = None, pad_to: int | None = None
 ) -> npt.NDArray[np.float32]:
-    """Observe one game.
-
-    Args:
-        game: The game.
-        name: One of `registered()`.
-        seat: The observing seat; by default the player to decide.
-        pad_to: See `make`.
-
-    Returns:
-        (D,) float32.
-
-    Raises:
-        ConfigurationError: The name is unknown, the seat does not exist, or the encoding does not
-            support this number of players.
-    """
-    rows = observe_all(
-        core.batch_of(game, write=False), name, None if seat is None else np.array([seat]), pad_to
-    )
-    return rows.reshape(-1)
+    """The observation of one game: (D,) float32; as `observe_all`."""
+    seats = None if seat is None else np.array([seat])
+    return observe_all(core.batch_of(game, write=False), name, seats, pad_to).reshape(-1)
 
 
 def observe_all(
@@ -327,7 +303,7 @@ def observe_all(
     seats: npt.ArrayLike | None = None,
     pad_to: int | None = None,
 ) -> npt.NDArray[np.float32]:
-    """Observe many games.
+    """The observations of (B,) games: (B, D) float32.
 
     Args:
         games: (B,) records.
@@ -335,17 +311,14 @@ def observe_all(
         seats: (B,) observing seats; by default the players to decide.
         pad_to: See `make`. It is required if the games differ in their number of players.
 
-    Returns:
-        (B, D) float32.
-
     Raises:
-        ConfigurationError: As for `observe`.
+        ConfigurationError: The name is unknown, a seat does not exist, or the encoding does not
+            support this number of players.
         PositionError: A number of a record is out of its range.
     """
     core.check_ranges(games)
-    return observe_known(
-        games, name, check_seats(games, games["player"] if seats is None else seats), pad_to
-    )
+    who = check_seats(games, games["player"] if seats is None else seats)
+    return observe_known(games, name, who, pad_to)
 
 
 def observe_known(
@@ -355,9 +328,8 @@ def observe_known(
     players = games["num_players"]
     most = int(players.max()) if len(games) else MIN_PLAYERS
     if pad_to is None and np.any(players != most):
-        raise ConfigurationError(
-            f"Games of {sorted(set(players.tolist()))} players need pad_to, such as pad_to={most}."
-        )
+        counts = sorted(set(players.tolist()))
+        raise ConfigurationError(f"Games of {counts} players need pad_to, such as pad_to={most}.")
     encoding = make(name, most, pad_to)
     _try_out(encoding, most)
     out = np.empty((len(games), encoding.size), np.float32)

@@ -165,9 +165,8 @@ def _net_worth(game: Game, player: int) -> int:
     worth = int(game.cash[player])
     for lot in range(NUM_LOTS):
         if has(game.lots[player], lot):
-            worth += (
-                int(MORTGAGE[board, lot]) if has(game.mortgaged, lot) else int(PRICE[board, lot])
-            )
+            mortgaged = has(game.mortgaged, lot)
+            worth += int(MORTGAGE[board, lot]) if mortgaged else int(PRICE[board, lot])
     for lot in range(NUM_STREETS):
         level = int(game.level[lot])
         worth += (1 if level == HOTEL else level) * int(HOUSE_PRICE[board, lot])
@@ -176,11 +175,8 @@ def _net_worth(game: Game, player: int) -> int:
 
 @kernel
 def _write_group(game: Game, me: int, other: int, group: int, out: Any) -> None:
-    at, lots, count = (
-        _GROUP + len(_GROUP_FACTS) * group,
-        int(GROUP_LOTS[group]),
-        int(GROUP_SIZE[group]),
-    )
+    lots, count = int(GROUP_LOTS[group]), int(GROUP_SIZE[group])
+    at = _GROUP + len(_GROUP_FACTS) * group
     out[at] = size(int(game.lots[me]) & lots) / count
     out[at + 1] = size(int(game.lots[other]) & lots) / count
     if int(game.lots[me]) & lots != lots:
@@ -228,19 +224,13 @@ def _value(game: Game, me: int, lot: int) -> float:
     price, owned = float(PRICE[board, lot]), size(int(game.lots[me]) & int(GROUP_LOTS[group]))
     if group == RAILROADS:
         return (price + 10.0 * int(RENT[board, lot, min(owned, 3)])) * _RAILROAD_FACTOR
-    if group == UTILITIES:
-        return (
-            price + 56.0 * int(RENT[board, lot, min(owned, 1)])
-        ) * _UTILITY_FACTOR  # eight throws of 7
-    houses = (
-        int(RENT[board, lot, 1])
-        + int(RENT[board, lot, 2])
-        + int(RENT[board, lot, 3])
-        + int(RENT[board, lot, 4])
-    )
-    value = (
-        price + 20.0 * int(RENT[board, lot, 0]) + houses / 4.0 + int(RENT[board, lot, HOTEL]) / 5.0
-    )
+    if group == UTILITIES:  # eight throws of 7
+        return (price + 56.0 * int(RENT[board, lot, min(owned, 1)])) * _UTILITY_FACTOR
+    houses = 0
+    for level in range(1, HOTEL):
+        houses += int(RENT[board, lot, level])
+    base, hotel = int(RENT[board, lot, 0]), int(RENT[board, lot, HOTEL])
+    value = price + 20.0 * base + houses / 4.0 + hotel / 5.0
     return value * (1.0 + _COMPLETION * owned / int(GROUP_SIZE[group])) * float(_EYED[group])
 
 

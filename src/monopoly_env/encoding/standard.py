@@ -162,12 +162,11 @@ HIDDEN: Final = {
     "spare": "never used",
 }
 
-# Tasks whose first argument is a set of lots, and those whose second argument is a seat (or the
-# bank, or Free Parking).
-_SETS: Final = np.isin(np.arange(len(agenda.TASK_NAMES)), [agenda.ESTATE, agenda.TAKEOVERS])
-_SEATS: Final = np.isin(
-    np.arange(len(agenda.TASK_NAMES)), [agenda.DEBT, agenda.CHARGE, agenda.TAKE]
-)
+# Tasks whose first argument is a set of lots, and those whose second one is a seat (or the bank, or
+# Free Parking).
+_TASKS_BY_NUMBER: Final = np.arange(len(agenda.TASK_NAMES))
+_SETS: Final = np.isin(_TASKS_BY_NUMBER, [agenda.ESTATE, agenda.TAKEOVERS])
+_SEATS: Final = np.isin(_TASKS_BY_NUMBER, [agenda.DEBT, agenda.CHARGE, agenda.TAKE])
 TASK_NUMBERS: Final = (
     "The two arguments of a task (`engine/agenda.py` explains them). A set of lots takes two"
     " features, lots 0-13 and lots 14-27, as binary fractions. A seat is (distance + 1) / 8, where"
@@ -217,25 +216,13 @@ _RESHUFFLED: Final = number("deck", "reshuffle_each_draw")
 def names(num_players: int) -> tuple[str, ...]:
     """The name of each feature."""
     shared = [name for block in SHARED for name in block.names]
-    each = [
-        f"{seat}: {name}"
-        for seat in seat_names(num_players)
-        for block in EACH
-        for name in block.names
-    ]
-    return (*shared, *each)
+    each = [name for block in EACH for name in block.names]
+    return (*shared, *(f"{seat}: {name}" for seat in seat_names(num_players) for name in each))
 
 
 @kernel
 def write(game: Game, seat: int, out: Any) -> None:
-    """Write the observation of a seat.
-
-    Args:
-        game: The game.
-        seat: The observing seat.
-        out: A float32 row, at least as long as the encoding for the game's number of players. The
-            rest of the row becomes 0.
-    """
+    """Write a seat's observation into a float32 row, long enough for the players; the rest is 0."""
     out[:] = 0.0
     seat = int(seat)
     _write_decision(game, seat, out)

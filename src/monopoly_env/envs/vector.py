@@ -209,8 +209,9 @@ class VectorMonopoly:
         with enough_memory(f"num_games={self.num_games}"):
             size = self.num_games, self.num_players
             self.batch = Batch.empty(*size, self.encoding.size, not self.opponents)
-            setting = self.rules, self.opponents, self.threads, self.batch.views
-            self._table = RunningGames(*size, *setting)
+            self._table = RunningGames(
+                *size, self.rules, self.opponents, self.threads, self.batch.views
+            )
         self._all = np.arange(self.num_games)
         self._running = False
 

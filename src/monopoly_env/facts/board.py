@@ -43,6 +43,8 @@ ALL_LOTS: Final = (1 << NUM_LOTS) - 1
 HOTEL: Final = 5  # a level of 1 to 4 is that many houses
 JAIL_SQUARE: Final = 10
 
+_LOT_KINDS: Final = (STREET, RAILROAD, UTILITY)  # in the order of the lots
+
 NUM_EDITIONS: Final = len(EDITIONS)
 _BOARDS: Final = [edition.squares for edition in EDITIONS]
 _SHAPE: Final = (NUM_EDITIONS, NUM_LOTS)
@@ -56,48 +58,31 @@ def _check_squares(edition: Edition, rows: list[Row], lots_by_name: dict[str, in
     """Raise ConfigurationError unless rows are a board; a name is the same lot in all editions."""
     where = edition.folder / edition.board
     if [row.get("index") for row in rows] != [str(square) for square in range(NUM_SQUARES)]:
-        raise ConfigurationError(
-            f"{where}: the index must count the squares from 0 to {NUM_SQUARES - 1}; there are"
-            f" {len(rows)} rows."
-        )
+        count = f"the squares from 0 to {NUM_SQUARES - 1}; there are {len(rows)} rows"
+        raise ConfigurationError(f"{where}: the index must count {count}.")
     for row in rows:
-        if row["kind"] not in KINDS:
-            raise ConfigurationError(
-                f"{where}, square {row['index']}: unknown kind {row['kind']!r}."
-                f" {nearest(row['kind'], KINDS)}"
-            )
-        if not (row["name"].isprintable() and 0 < len(row["name"].strip()) <= _LONGEST_NAME):
-            raise ConfigurationError(
-                f"{where}, square {row['index']}: {shortened(row['name'])} is no name of 1 to"
-                f" {_LONGEST_NAME} letters."
-            )
-    for kind, square in ((GO, 0), (JAIL, JAIL_SQUARE)):
-        if [row["kind"] for row in rows].count(KINDS[kind]) != 1 or rows[square]["kind"] != KINDS[
-            kind
-        ]:
-            raise ConfigurationError(
-                f"{where}: square {square}, and no other, must be of the kind {KINDS[kind]!r}."
-            )
-    lots = [
-        row for kind in (STREET, RAILROAD, UTILITY) for row in rows if row["kind"] == KINDS[kind]
-    ]
+        at, kind, name = f"{where}, square {row['index']}", row["kind"], row["name"]
+        if kind not in KINDS:
+            raise ConfigurationError(f"{at}: unknown kind {kind!r}. {nearest(kind, KINDS)}")
+        if not (name.isprintable() and 0 < len(name.strip()) <= _LONGEST_NAME):
+            wanted = f"name of 1 to {_LONGEST_NAME} letters"
+            raise ConfigurationError(f"{at}: {shortened(name)} is no {wanted}.")
+    for kind, square in ((KINDS[GO], 0), (KINDS[JAIL], JAIL_SQUARE)):
+        if [row["index"] for row in rows if row["kind"] == kind] != [str(square)]:
+            which = f"square {square}, and no other, must be of the kind {kind!r}"
+            raise ConfigurationError(f"{where}: {which}.")
+    lots = [row for kind in _LOT_KINDS for row in rows if row["kind"] == KINDS[kind]]
     if [row["group"] for row in lots] != [GROUPS[group] for group in GROUP_OF]:
         sizes = ", ".join(f"{size} {group}" for group, size in zip(GROUPS, GROUP_SIZE, strict=True))
         raise ConfigurationError(f"{where}: the lots must be {sizes}, streets in this order.")
     for lot, row in enumerate(lots):
-        if (
-            row["kind"] == "street"
-            and row["house_cost"] != lots[GROUP_START[GROUP_OF[lot]]]["house_cost"]
-        ):
-            raise ConfigurationError(
-                f"{where}, square {row['index']}: the house_cost must be the same for all streets"
-                " of a group."
-            )
+        at, leader = f"{where}, square {row['index']}", lots[GROUP_START[GROUP_OF[lot]]]
+        if row["kind"] == "street" and row["house_cost"] != leader["house_cost"]:
+            what = "the house_cost must be the same for all streets of a group"
+            raise ConfigurationError(f"{at}: {what}.")
         if lots_by_name.setdefault(row["name"].casefold(), lot) != lot:
-            raise ConfigurationError(
-                f"{where}, square {row['index']}: {row['name']!r} is another lot's name, here or in"
-                " another edition."
-            )
+            what = "is another lot's name, here or in another edition"
+            raise ConfigurationError(f"{at}: {row['name']!r} {what}.")
 
 
 # Tables indexed by [edition, square] or [edition, lot]; money in dollars.
@@ -121,9 +106,7 @@ _RENT_COLUMNS: Final = {
 def _fill(number: int, rows: list[Row]) -> None:
     edition, kinds = EDITIONS[number], SQUARE_KIND[number]
     kinds[:] = [KINDS.index(row["kind"]) for row in rows]
-    squares = [
-        square for kind in (STREET, RAILROAD, UTILITY) for square in np.flatnonzero(kinds == kind)
-    ]
+    squares = [square for kind in _LOT_KINDS for square in np.flatnonzero(kinds == kind)]
     for lot, square in enumerate(squares):
         row, kind = rows[square], int(kinds[square])
         place = f"{edition.folder / edition.board}, {row['name']}"

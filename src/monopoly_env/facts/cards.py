@@ -72,32 +72,23 @@ def _deck(edition: Edition, deck: str) -> list[Row]:
     """The 16 cards of a deck, checked."""
     cards = [row for row in edition.cards if row["deck"] == deck]
     if len(cards) != DECK_SIZE:
-        raise ConfigurationError(
-            f"{edition.name}: the {deck} deck has {len(cards)} cards, expected {DECK_SIZE}."
-        )
+        count = f"{len(cards)} cards, expected {DECK_SIZE}"
+        raise ConfigurationError(f"{edition.name}: the {deck} deck has {count}.")
     for row in cards:
-        if row["effect"] not in EFFECTS:
-            raise ConfigurationError(
-                f"{edition.name}, {deck}, {row['id']}: unknown effect."
-                f" {nearest(row['effect'], EFFECTS)}"
-            )
-        if not (text := row.get(edition.label, "")).isprintable() or not text:
-            raise ConfigurationError(
-                f"{edition.name}, {deck}, {row['id']}: column {edition.label!r} is"
-                f" {shortened(text)}, no text."
-            )
+        at, effect, text = f"{edition.name}, {deck}, {row['id']}", row["effect"], row[edition.label]
+        if effect not in EFFECTS:
+            raise ConfigurationError(f"{at}: unknown effect. {nearest(effect, EFFECTS)}")
+        if not text.isprintable() or not text:
+            what = f"column {edition.label!r} is {shortened(text)}, no text"
+            raise ConfigurationError(f"{at}: {what}.")
     out_of_jail = [row["id"] for row in cards if row["effect"] == "get_out_of_jail_free"]
     if out_of_jail != [JAIL_CARD_ID] or len({row["id"] for row in cards}) < DECK_SIZE:
-        raise ConfigurationError(
-            f"{edition.name}: the {deck} deck needs different ids, and one card out of jail,"
-            f" {JAIL_CARD_ID!r}."
-        )
+        needs = f"different ids, and one card out of jail, {JAIL_CARD_ID!r}"
+        raise ConfigurationError(f"{edition.name}: the {deck} deck needs {needs}.")
     # a player may hold the one out of jail
     if sum(row["effect"] in _MOVES for row in cards) > DECK_SIZE - 2:
-        raise ConfigurationError(
-            f"{edition.name}: of the {deck} deck two cards or more must move nobody, or a turn"
-            " might never end."
-        )
+        why = "two cards or more must move nobody, or a turn might never end"
+        raise ConfigurationError(f"{edition.name}: of the {deck} deck {why}.")
     return cards
 
 

@@ -62,9 +62,8 @@ class Edition:
             rows = read_table("cards.csv", folder) if (folder / "cards.csv").exists() else []
             if found := [row for row in rows if row["board"] == self.deck]:
                 return found
-        raise ConfigurationError(
-            f"Edition {self.name!r}: there are no cards of the deck {self.deck!r} in {self.folder}."
-        )
+        where = f"the deck {self.deck!r} in {self.folder}"
+        raise ConfigurationError(f"Edition {self.name!r}: there are no cards of {where}.")
 
 
 def read_table(name: str, folder: Path = DATA) -> list[Row]:
@@ -75,12 +74,9 @@ def read_table(name: str, folder: Path = DATA) -> list[Row]:
     """
     data = read_file(folder / name, _MOST_BYTES)
     with understood(folder / name, "is no table"):
-        lines = data.decode("utf-8").splitlines()
-        rows = csv.DictReader(lines)
-        return [
-            defaultdict(str, {column: cell or "" for column, cell in row.items() if column})
-            for row in rows
-        ]
+        rows = csv.DictReader(data.decode("utf-8").splitlines())
+        cells = ({column: cell or "" for column, cell in row.items() if column} for row in rows)
+        return [defaultdict(str, row) for row in cells]
 
 
 def cell(row: Row, column: str, low: int, high: int, place: str) -> int:
@@ -90,9 +86,8 @@ def cell(row: Row, column: str, low: int, high: int, place: str) -> int:
         ConfigurationError: It is missing, no whole number, or not from `low` to `high`.
     """
     text = row.get(column, "")
-    return whole_number(
-        f"{place}, {column}:", int(text) if _WHOLE.fullmatch(text) else text, low, high
-    )
+    value = int(text) if _WHOLE.fullmatch(text) else text
+    return whole_number(f"{place}, {column}:", value, low, high)
 
 
 def read_editions(folder: Path, taken: tuple[str, ...] = ()) -> tuple[Edition, ...]:
@@ -106,24 +101,18 @@ def read_editions(folder: Path, taken: tuple[str, ...] = ()) -> tuple[Edition, .
         if not _NAME.fullmatch(name) or name in taken:
             why = "is taken" if name in taken else "must be small letters, digits and _"
             raise ConfigurationError(f"{path}: the name of an edition, {shortened(name)}, {why}.")
-        if not isinstance(table, dict) or not all(
-            isinstance(value, str) for value in table.values()
-        ):
-            raise ConfigurationError(
-                f'{path}: {name} must be a table of texts, such as title = "My town".'
-            )
+        at = f"{path}: {name}"
+        if not isinstance(table, dict) or not all(isinstance(one, str) for one in table.values()):
+            raise ConfigurationError(f'{at} must be a table of texts, such as title = "My town".')
         for key in table:
             if key not in known:
-                raise ConfigurationError(
-                    f"{path}: {name} has no {shortened(key)}. {nearest(key, known)}"
-                )
+                raise ConfigurationError(f"{at} has no {shortened(key)}. {nearest(key, known)}")
         for key in ("title", "board"):
             if not table.get(key):
-                raise ConfigurationError(f"{path}: {name} needs a {key}.")
+                raise ConfigurationError(f"{at} needs a {key}.")
         if Path(table["board"]).name != table["board"]:
-            raise ConfigurationError(
-                f"{path}: {name}: the board {shortened(table['board'])} must be a file beside it."
-            )
+            file = shortened(table["board"])
+            raise ConfigurationError(f"{at}: the board {file} must be a file beside it.")
     return tuple(Edition(name, **table, folder=folder) for name, table in tables.items())
 
 
@@ -140,13 +129,7 @@ DATA_FILES: Final = [
     path for folder in FOLDERS for path in folder.iterdir() if path.suffix in (".csv", ".toml")
 ]
 _OURS: Final = read_editions(DATA)
-EDITIONS: Final = (
-    *_OURS,
-    *(
-        edition
-        for folder in FOLDERS[1:]
-        for edition in read_editions(folder, tuple(edition.name for edition in _OURS))
-    ),
-)
+_TAKEN: Final = tuple(edition.name for edition in _OURS)
+EDITIONS: Final = (*_OURS, *(one for own in FOLDERS[1:] for one in read_editions(own, _TAKEN)))
 EDITION_NAMES: Final = tuple(edition.name for edition in EDITIONS)
 OWN_NAMES: Final = EDITION_NAMES[len(_OURS) :]

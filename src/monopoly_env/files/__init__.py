@@ -51,14 +51,12 @@ def read_file(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
             while sum(map(len, pieces)) <= most and (piece := file.read(_PIECE)):
                 pieces.append(piece)
         except OSError as error:
-            raise ConfigurationError(
-                f"Cannot read {os.fspath(path)!r}: {error.strerror}."
-            ) from error
+            what = f"Cannot read {os.fspath(path)!r}: {error.strerror}."
+            raise ConfigurationError(what) from error
     data = b"".join(pieces)
     if len(data) > most:
-        raise FormatError(
-            f"{os.fspath(path)!r} is larger than {most:,} bytes: it is not one of our files."
-        )
+        large = f"{os.fspath(path)!r} is larger than {most:,} bytes"
+        raise FormatError(f"{large}: it is not one of our files.")
     return data
 
 
@@ -70,12 +68,8 @@ def read_json(text: bytes | str) -> Any:
         return None
     level = [value]
     for _ in range(_MOST_NESTED):
-        level = [
-            part
-            for item in level
-            if isinstance(item, (dict, list))
-            for part in (item.values() if isinstance(item, dict) else item)
-        ]
+        nested = [item for item in level if isinstance(item, (dict, list))]
+        level = [x for one in nested for x in (one.values() if isinstance(one, dict) else one)]
     return value if not level else None
 
 

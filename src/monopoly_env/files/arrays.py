@@ -15,8 +15,7 @@ from monopoly_env.errors import ConfigurationError
 from monopoly_env.files import open_file, understood
 
 MOST_ARRAYS: Final = 1 << 32  # bytes of a file, uncompressed
-# of compression: observations are mostly zeros, and a run should not wait for the disk
-_LEVEL: Final = 1
+_LEVEL: Final = 1  # of compression: observations are mostly zeros; a run should not wait
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
@@ -67,8 +66,7 @@ def savez(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write an npz file, four times as fast as np.savez_compressed; float64 stays uncompressed."""
     with zipfile.ZipFile(path, "w", compresslevel=_LEVEL) as archive:
         for name, array in arrays.items():
-            archive.compression = (
-                zipfile.ZIP_STORED if array.dtype == np.float64 else zipfile.ZIP_DEFLATED
-            )
+            dense = array.dtype == np.float64
+            archive.compression = zipfile.ZIP_STORED if dense else zipfile.ZIP_DEFLATED
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)

@@ -1,7 +1,6 @@
-"""Python code that is found by its name.
+"""Objects in a user's code that a command line names: `my_file.py:Orange`, `my_module:Orange`.
 
-Objects in a user's code that a command line names, such as `my_file.py:Orange` or
-`my_module:Orange`, and whether the packages `agents` and `training` are those of this project.
+Also the check that the packages `agents` and `training` are those of this project.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def is_named(name: object) -> bool:
 
 
 def file_of(name: str) -> Path | None:
-    """The file of the code that a name stands for, if it is one of these and the file is there."""
+    """The file of the code that a name stands for; None if there is no such name or file."""
     if not is_named(name):
         return None
     place = name.rpartition(":")[0]
@@ -54,7 +53,7 @@ def make(name: str, *kinds: type) -> Any:
 
     Args:
         name: As `my_file.py:Orange`. This runs the code in the file.
-        *kinds: What the object, or what it returns, may be.
+        *kinds: The allowed types of the object, or of its result.
 
     Raises:
         ConfigurationError: There is no such file, module or object; the code raises an error; or
@@ -69,14 +68,10 @@ def make(name: str, *kinds: type) -> Any:
         module = _load(Path(place)) if place.endswith(SUFFIX) else importlib.import_module(place)
         made = vars(module).get(attribute)
         if made is None:
-            own = [
-                key
-                for key, value in vars(module).items()
-                if getattr(value, "__module__", None) == module.__name__
-            ]
-            raise ConfigurationError(
-                f"{with_code} {place!r} has no {attribute!r}. {nearest(attribute, own)}"
-            )
+            origin = {key: getattr(one, "__module__", None) for key, one in vars(module).items()}
+            own = [key for key, source in origin.items() if source == module.__name__]
+            what = f"{place!r} has no {attribute!r}. {nearest(attribute, own)}"
+            raise ConfigurationError(f"{with_code} {what}")
         if callable(made) and not isinstance(made, kinds):
             made = made()
     except MonopolyError:
@@ -84,10 +79,9 @@ def make(name: str, *kinds: type) -> Any:
     except Exception as error:  # a user's code may raise anything
         raise ConfigurationError(f"{with_code} {type(error).__name__}: {error}") from error
     if not isinstance(made, kinds):
-        wanted = ", ".join(kind.__name__ for kind in kinds)
-        raise ConfigurationError(
-            f"{with_code} this must be, or make, one of {wanted}; it is {shortened(made)}."
-        )
+        wanted = f"one of {', '.join(kind.__name__ for kind in kinds)}"
+        what = f"this must be, or make, {wanted}; it is {shortened(made)}"
+        raise ConfigurationError(f"{with_code} {what}.")
     return made
 
 
@@ -123,21 +117,15 @@ def load_entry(entry: EntryPoint) -> Any:
 def check_ours(package: str) -> None:
     """Raise unless the package `agents` or `training` that Python finds is the one of this project.
 
-    The names are common ones.
-
     Raises:
         ConfigurationError: It is another package; the message says where it is.
     """
     spec = find_spec(package)
     file = Path(spec.origin) if spec and spec.origin else None
-    if (
-        file is None
-        or not file.is_file()
-        or "monopoly_" not in file.read_text(encoding="utf-8", errors="replace")
-    ):
-        there = file or (
-            next(iter(spec.submodule_search_locations or ()), "unknown") if spec else "nowhere"
-        )
+    text = file.read_text("utf-8", "replace") if file and file.is_file() else ""
+    if "monopoly_" not in text:
+        folders = (spec.submodule_search_locations or ["unknown"]) if spec else ["nowhere"]
+        there = file or folders[0]
         raise ConfigurationError(
             f"The package {package!r} that Python finds ({there}) is not the one of monopoly-env:"
             " another distribution or folder has the same name. Remove it and reinstall"

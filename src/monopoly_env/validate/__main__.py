@@ -51,17 +51,12 @@ class LandingOptions:
 
 
 def measure_landing(options: LandingOptions, console: Console) -> dict[str, Any]:
-    """Measure the landing odds and compare them with known ones.
-
-    Raises:
-        MonopolyError: A number below 1, or the file can't be written.
-    """
+    """Measure the landing odds and compare them with known ones."""
     _check_positive(throws=options.throws, threads=options.threads)
     began = time.perf_counter()
+    setting = options.board, options.jail, options.throws, options.seed, options.threads
     with console.status(f"{options.throws:,} throws ..."):
-        result = odds.measure(
-            options.board, options.jail, options.throws, options.seed, options.threads
-        )
+        result = odds.measure(*setting)
     seconds = time.perf_counter() - began
     if options.csv:
         write_atomically(options.csv, result.csv().encode())
@@ -81,10 +76,8 @@ def measure_landing(options: LandingOptions, console: Console) -> dict[str, Any]
 def show_landing(found: dict[str, Any]) -> None:
     """Print the landing odds as a table."""
     board, exact = found["board"], found["exact"]
-    table = TextTable(
-        title=f"{board} board, {found['jail']}: {found['throws']:,} throws in"
-        f" {found['seconds']:.1f} s"
-    )
+    what = f"{found['throws']:,} throws in {found['seconds']:.1f} s"
+    table = TextTable(title=f"{board} board, {found['jail']}: {what}")
     for column in ("square", "", "percent", "exact", "difference"):
         table.add_column(column, justify="left" if not column else "right")
     names = [*SQUARE_NAME[0 if board == "us" else 2], "In Jail"]
@@ -96,15 +89,11 @@ def show_landing(found: dict[str, Any]) -> None:
     if found["difference"] is None:
         console.print("No exact odds are known for this case, so there is nothing to compare with.")
         return
-    what = (
-        "difference from the published In Jail"
-        if exact is None
-        else "largest difference from the exact odds"
-    )
+    known = "largest difference from the exact odds"
+    what = "difference from the published In Jail" if exact is None else known
     verdict = "agrees" if found["agrees"] else "[bold red]DISAGREES[/]"
-    console.print(
-        f"{what}: {found['difference']:.4f} points, tolerance {found['tolerance']:.4f}: {verdict}"
-    )
+    points = f"{found['difference']:.4f} points, tolerance {found['tolerance']:.4f}"
+    console.print(f"{what}: {points}: {verdict}")
 
 
 @dataclass
@@ -126,44 +115,24 @@ class FuzzOptions:
 
 
 def fuzz(options: FuzzOptions, console: Console) -> dict[str, Any]:
-    """Play all cases.
-
-    Raises:
-        MonopolyError: A number out of range.
-    """
-    _check_positive(
-        games=options.games, max_decisions=options.max_decisions, threads=options.threads
-    )
+    """Play all cases."""
+    most, threads = options.max_decisions, options.threads
+    _check_positive(games=options.games, max_decisions=most, threads=threads)
     whole_number("seed", options.seed, 0)
     whole_number("case", options.case or 0, 0)
     first, count = (0, options.games) if options.case is None else (options.case, 1)
     if options.case is not None:
         print(to_text(fuzzer.case(options.seed, options.case)))
     began, result = clock(), fuzzer.FuzzResult()
-    columns = (
-        TextColumn("fuzzing"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[speed]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
+    speed_column = TextColumn("{task.fields[speed]}")
+    columns = BarColumn(), MofNCompleteColumn(), speed_column, TimeRemainingColumn()
+    with Progress("fuzzing", *columns, console=console, transient=True) as progress:
         bar = progress.add_task("games", total=count, speed="")
-        for result in fuzzer.run(
-            count, options.seed, options.max_decisions, options.threads, first
-        ):
+        for result in fuzzer.run(count, options.seed, most, threads, first):
             speed = result.games / (clock() - began)
             told = f"{speed:,.0f} games/s, {len(result.failures)} failures"
             progress.update(bar, completed=result.games, speed=told)
-    return {
-        "games": result.games,
-        "decisions": result.decisions,
-        "finished": result.finished,
-        "refused": result.refused,
-        "seconds": round(clock() - began, 2),
-        "seed": options.seed,
-        "failures": result.failures,
-    }
+    return vars(result) | {"seconds": round(clock() - began, 2), "seed": options.seed}
 
 
 def show_fuzz(found: dict[str, Any]) -> None:
@@ -188,9 +157,9 @@ def _check_positive(**numbers: int) -> None:
 
 CHECKS: dict[str, Command[Any, dict[str, Any]]] = {
     "landing": Command(
-        LandingOptions, measure_landing, show_landing, lambda found: 0 if found["agrees"] else 1
+        LandingOptions, measure_landing, show_landing, lambda found: int(not found["agrees"])
     ),
-    "fuzz": Command(FuzzOptions, fuzz, show_fuzz, lambda found: 1 if found["failures"] else 0),
+    "fuzz": Command(FuzzOptions, fuzz, show_fuzz, lambda found: int(bool(found["failures"]))),
 }
 
 

@@ -142,18 +142,10 @@ def _random_contents(rng: np.random.Generator, rules: Rules, num_players: int) -
         lots = np.flatnonzero(group == board.GROUP_OF)
         if rng.random() < 0.5:  # by chance alone whole groups are rare
             owners[lots] = rng.choice([-1, *seats])
-        built = (
-            group < board.RAILROADS
-            and owners[lots[0]] >= 0
-            and len(set(owners[lots].tolist())) == 1
-            and rng.random() < 0.6
-        )
-        if built:
-            steps = _random_steps(rng, rules, len(lots))
-            levels |= {
-                int(lot): board.HOTEL if step > rules.hotel_after else int(step)
-                for lot, step in zip(lots, steps, strict=True)
-            }
+        whole = owners[lots[0]] >= 0 and len(set(owners[lots].tolist())) == 1
+        if group < board.RAILROADS and whole and rng.random() < 0.6:
+            for lot, step in zip(lots.tolist(), _random_steps(rng, rules, len(lots)), strict=True):
+                levels[lot] = board.HOTEL if step > rules.hotel_after else int(step)
         else:
             mortgaged += [int(lot) for lot in lots if owners[lot] >= 0 and rng.random() < 0.3]
     jailed = {seat: int(rng.integers(rules.jail_turns)) for seat in seats if rng.random() < 0.2}
@@ -231,10 +223,8 @@ def _refusals(batch: Games, seed: int, number: int) -> int:
     """Try illegal actions on a game and return how many were tried."""
     tried, passed = try_illegal(batch, np.random.default_rng([seed, number, 1]))
     if passed is not None:
-        raise AssertionError(
-            f"case {number} of seed {seed}: illegal action {actions.describe(passed)!r} was not"
-            " refused cleanly"
-        )
+        what = f"illegal action {actions.describe(passed)!r} was not refused cleanly"
+        raise AssertionError(f"case {number} of seed {seed}: {what}")
     return tried
 
 
@@ -267,23 +257,13 @@ def try_illegal(batch: Games, rng: np.random.Generator) -> tuple[int, int | None
 def run(
     num_games: int, seed: int = 0, most: int = 2000, threads: int = 1, first: int = 0
 ) -> Iterator[FuzzResult]:
-    """Fuzz in packages, and yield the running total after each.
-
-    Args:
-        num_games: Number of cases to play.
-        seed: The seed of all cases.
-        most: Decisions after which a game is stopped.
-        threads: Number of threads. The findings do not depend on it.
-        first: The number of the first case.
-    """
+    """Play cases from `first` on, and yield the running total after each batch of them."""
     total = FuzzResult()
     end = first + num_games
     packages = [range(at, min(at + BATCH, end)) for at in range(first, end, BATCH)]
     with ThreadPoolExecutor(threads) as pool:
         for part in pool.map(lambda numbers: play_cases(seed, numbers, most), packages):
-            total.games += part.games
-            total.decisions += part.decisions
-            total.finished += part.finished
-            total.refused += part.refused
-            total.failures += part.failures
+            for field in dataclasses.fields(FuzzResult):
+                added = getattr(total, field.name) + getattr(part, field.name)
+                setattr(total, field.name, added)
             yield total

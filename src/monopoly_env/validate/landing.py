@@ -22,9 +22,7 @@ from monopoly_env.kernels.threads import Threads
 from monopoly_env.rules import Rules
 
 IN_JAIL: Final = NUM_SQUARES  # row 40 of a landing table
-# independent games, each with its own decks; the throws are split among them for any number of
-# threads
-GAMES: Final = 2048
+GAMES: Final = 2048  # independent games, among which the throws are split
 _SLICE: Final = 32
 WARM_UP: Final = 100  # first throws of each game, which are not counted
 
@@ -99,20 +97,14 @@ class Landing:
 
     def csv(self) -> str:
         """The table as CSV, with columns index,percent."""
-        return "index,percent\n" + "".join(
-            f"{i},{value:.6f}\n" for i, value in enumerate(self.percent)
-        )
+        rows = (f"{i},{value:.6f}\n" for i, value in enumerate(self.percent))
+        return "".join(["index,percent\n", *rows])
 
 
 def landing_rules(board: Board, jail: Jail) -> Rules:
     """Rules under which tokens only move, with enough money for millions of taxes."""
-    return Rules.preset(
-        _PRESETS[board],
-        auction="none",
-        trade="none",
-        start_cash=1_000_000,
-        jail_double_extra_throw=jail == "stay_reroll",
-    )
+    bare = {"auction": "none", "trade": "none", "start_cash": 1_000_000}
+    return Rules.preset(_PRESETS[board], **bare, jail_double_extra_throw=jail == "stay_reroll")
 
 
 def measure(

@@ -82,12 +82,10 @@ def _ruin_is_sound(before: Game, after: Game, seat: int, flow: int) -> bool:
     """Whether cash stayed with players or went to the bank, which pays for the buildings."""
     buildings = liquidation_of_buildings(before, seat, int(before.rules.bankrupt_sell_ratio))
     if not debtor_chooses(before):
-        buildings += _all_mortgages(before, seat) + liquidation_of_buildings(
-            before, seat, int(before.rules.sell_ratio)
-        )
-    return after.cash[seat] == 0 and -max(0, int(before.cash[seat])) <= flow <= max(
-        0, buildings - min(0, int(before.cash[seat]))
-    )
+        ratio = int(before.rules.sell_ratio)
+        buildings += _all_mortgages(before, seat) + liquidation_of_buildings(before, seat, ratio)
+    cash = int(before.cash[seat])
+    return after.cash[seat] == 0 and -max(0, cash) <= flow <= max(0, buildings - min(0, cash))
 
 
 @kernel
