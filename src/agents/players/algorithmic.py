@@ -126,11 +126,12 @@ def _lifts(game: Game, seat: int, params: Row, memory: Row) -> bool:
 
 @kernel
 def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
-    mortgaged = reading.liftable(game)
-    action = habits.lift(game, seat, mortgaged, params[AT.reserve], params[AT.rich])
-    if action == A_TURN:
+    action, mortgaged, streets = A_TURN, reading.liftable(game), reading.buildable(game)
+    if mortgaged:
+        action = habits.lift(game, seat, mortgaged, params[AT.reserve], params[AT.rich])
+    if streets and action == A_TURN:
         funds = int(game.cash[seat]) - params[AT.reserve]
-        action = habits.build_best(game, reading.buildable(game), funds)
+        action = habits.build_best(game, streets, funds)
     if action == A_TURN and may_offer(game, seat, memory):
         return offer(game, seat, params, memory)
     return action

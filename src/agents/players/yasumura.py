@@ -422,7 +422,7 @@ def manage(game: Game, seat: int, params: Row, memory: Row) -> int:
     if streets or mortgaged:
         least, cash = minimum_cash(game, seat, params), int(game.cash[seat])
         action = habits.build_best(game, streets, cash - params[AT.built] * least)
-        if action == A_TURN:
+        if mortgaged and action == A_TURN:
             action = habits.lift(game, seat, mortgaged, least, least * params[AT.rich])
         if action != A_TURN:
             return action

@@ -17,7 +17,7 @@ from monopoly_env.engine import agenda, building, liquidation, mortgage, players
 from monopoly_env.engine.sets import each, lowest
 from monopoly_env.facts.board import NUM_LOTS, NUM_STREETS
 from monopoly_env.game import Game
-from monopoly_env.kernels import inlined, kernel
+from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
 # The phases of a window, in order.
@@ -271,41 +271,40 @@ def _decide(game: Game, params: Row, memory: Row) -> int:
     return decide(game, params, memory, _window, _buy, _bid, None, accepts, _debt, _lifts)
 
 
-@inlined
-def _is_quiet(game: Game, params: Row, memory: Row) -> bool:
-    """Whether a window has nothing for the agent: enough cash, no new lot, nothing to build.
+@kernel
+def _is_quiet(game: Game, seen: float, others: float, house_cash: float, lift_cash: float) -> bool:
+    """Whether a window has no new lot, nothing to build and no mortgage to lift.
 
-    This is a shortcut: going all the way through `_window` ends the same.
+    It takes numbers because passing rows on is slow.
     """
-    cash = int(game.cash[game.player])
-    if game.decision != agenda.WINDOW or memory[SLOT.phase] != _IDLE or memory[SLOT.round] == 0:
+    cash, theirs = int(game.cash[game.player]), reading.of_opponents(game, int(game.player))
+    if theirs | int(game.lots[game.player]) != seen or theirs & ~int(others):
         return False
-    if params[AT.complete] != 0 or params[AT.adaptation] == DYNAMIC:
-        return False
-    if memory[SLOT.mortgage_left] + memory[SLOT.sale_left] != 0 or game.jail[game.player] != 0:
-        return False
-    if cash < params[AT.mortgage_emergency_threshold] or cash <= params[AT.min_cash_reserve]:
-        return False
-    theirs = reading.of_opponents(game, int(game.player))
-    if theirs | int(game.lots[game.player]) != memory[SLOT.all_seen]:
-        return False
-    if theirs & ~int(memory[SLOT.others_seen]):
-        return False
-    house_cash = params[AT.min_cash_for_houses]
-    if params[AT.adaptation] != 0:  # of these limits, late_game changes one
-        house_cash = memory[SLOT.parameters + AT.min_cash_for_houses]
-    if cash >= house_cash and reading.buildable(game) != 0:
-        return False
-    return cash < params[AT.unmortgage_threshold] or reading.liftable(game) == 0
+    may_build = cash >= house_cash and reading.buildable(game) != 0
+    return not may_build and not (cash >= lift_cash and reading.liftable(game) != 0)
 
 
 @policy_kernel
 def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     """Choose an action; an agent that adapts plays by its own copy of the parameters."""
-    adapts = params[AT.adaptation] != 0
+    adapts, cash = params[AT.adaptation] != 0, int(game.cash[game.player])
     if adapts and memory[SLOT.copied] == 0:
         memory[SLOT.copied] = 1
         memory[SLOT.parameters : SLOT.parameters + NUM_PARAMETERS] = params
-    if _is_quiet(game, params, memory):
-        return A_TURN
+    if (  # A shortcut: going all the way through `_window` ends the same.
+        game.decision == agenda.WINDOW
+        and memory[SLOT.phase] == _IDLE
+        and memory[SLOT.round] != 0
+        and params[AT.complete] == 0
+        and params[AT.adaptation] != DYNAMIC
+        and memory[SLOT.mortgage_left] + memory[SLOT.sale_left] == 0
+        and game.jail[game.player] == 0
+        and cash >= params[AT.mortgage_emergency_threshold]
+        and cash > params[AT.min_cash_reserve]
+    ):
+        house_cash, lift_cash = params[AT.min_cash_for_houses], params[AT.unmortgage_threshold]
+        if adapts:  # of these limits, late_game changes one
+            house_cash = memory[SLOT.parameters + AT.min_cash_for_houses]
+        if _is_quiet(game, memory[SLOT.all_seen], memory[SLOT.others_seen], house_cash, lift_cash):
+            return A_TURN
     return _decide(game, memory[SLOT.parameters :] if adapts else params, memory)

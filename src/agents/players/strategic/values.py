@@ -97,11 +97,16 @@ def look(game: Game, seat: int, params: Row, memory: Row) -> None:
             memory[SLOT.others_seen] = owned & ~int(game.lots[seat])
     late = rises and params[AT.adaptation] == parameters.LATE  # it changes only with the count
     if late or params[AT.adaptation] == parameters.DYNAMIC:
-        for i in range(len(parameters.ADJUSTMENTS)):
-            rule = parameters.ADJUSTMENTS[i]
-            due = rule[0] == params[AT.adaptation] and rule[1] <= memory[SLOT.round] <= rule[2]
-            if due and _holds(game, seat, int(rule[3])):
-                params[int(rule[4])] = rule[5]
+        _adapt(game, seat, params, memory)
+
+
+@kernel
+def _adapt(game: Game, seat: int, params: Row, memory: Row) -> None:
+    for i in range(len(parameters.ADJUSTMENTS)):
+        rule = parameters.ADJUSTMENTS[i]
+        due = rule[0] == params[AT.adaptation] and rule[1] <= memory[SLOT.round] <= rule[2]
+        if due and _holds(game, seat, int(rule[3])):
+            params[int(rule[4])] = rule[5]
 
 
 @kernel

@@ -71,12 +71,10 @@ def lift(game: Game, seat: int, lots: int, reserve: float, rich: float) -> int:
     Args:
         game: It waits for an action in a window.
         seat: The seat to move.
-        lots: The mortgages that may be lifted, a bit each.
+        lots: The mortgages that may be lifted, a bit each, one or more.
         reserve: Dollars left after lifting the mortgage of a lot that completes a group.
         rich: Dollars left after lifting another one.
     """
-    if lots == 0:
-        return actions.A_TURN
     lots = lots & groups.complete(int(game.lots[seat])) or lots
     best = lowest(lots)
     for lot in each(lots):
