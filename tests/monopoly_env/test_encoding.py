@@ -325,6 +325,12 @@ def test_hidden_fields_do_not_show(field: str) -> None:
         assert np.array_equal(known[0], encoding.observe(game))
 
 
+def by_name(game: np.record, name: str = "standard", seat: int | None = None) -> dict[str, float]:
+    """What a seat sees, or who is asked."""
+    names = encoding.names(name, int(game.num_players))
+    return dict(zip(names, encoding.observe(game, name, seat).tolist(), strict=True))
+
+
 def test_order_of_cards_to_come_and_bids_of_others_do_not_show() -> None:
     for game in samples():
         changed = me.clone(game)
@@ -377,27 +383,13 @@ def rotated(game: np.record) -> np.record:
     players = int(game.num_players)
     other = me.clone(game)
     for field in (
-        "cash",
-        "lots",
-        "throws",
-        "policy_draws",
-        "sealed",
-        "position",
-        "jail",
-        "jail_cards",
-        "place",
-        "offers",
-    ):
+        "cash", "lots", "throws", "policy_draws", "sealed", "position", "jail", "jail_cards",
+        "place", "offers",
+    ):  # fmt: skip
         other[field][:players] = np.roll(game[field][:players], 1)
     for field in (
-        "first",
-        "turn",
-        "player",
-        "auction_leader",
-        "auction_asked",
-        "offer_from",
-        "offer_to",
-    ):
+        "first", "turn", "player", "auction_leader", "auction_asked", "offer_from", "offer_to",
+    ):  # fmt: skip
         if game[field] != NOBODY:
             other[field] = (game[field] + 1) % players
     bidders = int(game.auction_bidders)
@@ -451,9 +443,7 @@ def test_everybody_who_is_owed_is_a_creditor(option: str, creditors: set[int]) -
         rules=rules,
     )
     for seat in range(4):
-        shown = dict(
-            zip(encoding.names("standard", 4), encoding.observe(game, seat=seat), strict=True)
-        )
+        shown = by_name(game, seat=seat)
         players = ["me", *(f"player +{offset}" for offset in range(1, 4))]
         assert {
             (seat + offset) % 4
@@ -469,9 +459,7 @@ def test_facts_of_a_debt_by_name() -> None:
         if actions.DECISION_NAMES[game.decision] == "debt" and game.agenda[game.depth - 1, 3] >= 0
     )
     amount, creditor = (int(number) for number in game.agenda[game.depth - 1, 2:])
-    shown = dict(
-        zip(encoding.names("standard", int(game.num_players)), encoding.observe(game), strict=True)
-    )
+    shown = by_name(game)
     assert shown["decision: debt"] == 1.0
     assert shown["amount due: saturating"] == pytest.approx(amount / (amount + 1000))
     offset = (creditor - int(game.player)) % int(game.num_players)
@@ -589,9 +577,7 @@ def test_ocnaru_group_without_buildings() -> None:
 @pytest.mark.parametrize(
     ("level", "gained", "built", "hotels"),
     [
-        (1, 0, 1, 0),
-        (2, 0, 1, 0),
-        (3, 0, 1, 0),
+        *((level, 0, 1, 0) for level in (1, 2, 3)),
         (4, 450 - 320 + 250 - 160, 1, 0),
         (5, 10 - 2 + 20 - 4, 1, 1),
     ],
@@ -624,19 +610,7 @@ def test_ocnaru_railroads_and_utilities() -> None:
     [
         # Boardwalk, Park Place owned: 400 + 20 x 50 + (200 + 600 + 1400 + 1700) / 4 + 2000 / 5, x
         # 1.2, x 1.1
-        (
-            21,
-            1 << 20,
-            [
-                39 / 40,
-                1,
-                1,
-                0,
-                0,
-                min((400 + 1000 + 975 + 400) * 1.2 * 1.1 / 400 / 2, 1),
-                1000 / 400 / 5,
-            ],
-        ),
+        (21, 1 << 20, [39 / 40, 1, 1, 0, 0, min(2775 * 1.2 * 1.1 / 400 / 2, 1), 1000 / 400 / 5]),
         # Mediterranean: 60 + 20 x 2 + (10 + 30 + 90 + 160) / 4 + 250 / 5
         (0, 0, [1 / 40, 60 / 400, 1, 0, 0, min((60 + 40 + 72.5 + 50) / 60 / 2, 1), 1]),
         # Reading Railroad, one owned: (200 + 10 x 50) x 1.3
@@ -674,13 +648,7 @@ def test_ocnaru_last_features() -> None:
         mortgaged=0b01 | 1 << 22 | 1 << 23 | 1 << 26,
     )
     assert not encoding.observe(game, "ocnaru100", seat=0)[74:].any()
-    mine = dict(
-        zip(
-            encoding.names("ocnaru100+", 2),
-            encoding.observe(game, "ocnaru100+", seat=0),
-            strict=True,
-        )
-    )
+    mine = by_name(game, "ocnaru100+", 0)
     assert mine["opponent's level: dark_blue"] == pytest.approx(0.6)
     assert mine["own mortgaged: brown"] == pytest.approx(0.5)
     assert mine["mortgaged railroads and utilities: me"] == pytest.approx(1 / 6)
@@ -688,13 +656,7 @@ def test_ocnaru_last_features() -> None:
     assert (
         sum(value for name, value in mine.items() if name.startswith("opponent's mortgaged")) == 0
     )
-    theirs = dict(
-        zip(
-            encoding.names("ocnaru100+", 2),
-            encoding.observe(game, "ocnaru100+", seat=1),
-            strict=True,
-        )
-    )
+    theirs = by_name(game, "ocnaru100+", 1)
     assert theirs["opponent's mortgaged: brown"] == pytest.approx(0.5)
     assert np.array_equal(
         encoding.observe(game, "ocnaru100+", seat=0)[:74],

@@ -188,10 +188,8 @@ def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> N
         for path in (SOURCES / "monopoly_env" / "engine").glob("*.py")
         if path.stem != "__init__"
     }
-    playing = everybody - {
-        "agents.players.algorithmic",
-        "agents.learned.menus",
-    }  # a policy looks at the game; it does not carry the rules out
+    # a policy looks at the game; it does not carry the rules out
+    playing = everybody - {"agents.players.algorithmic", "agents.learned.menus"}
     for module in sorted(chapters - {"monopoly_env.engine.invariants"}):
         assert playing <= seen[module], module
     for module in ("actions", "facts.board", "facts.cards", "game", "rules"):

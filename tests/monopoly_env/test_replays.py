@@ -90,15 +90,8 @@ def test_a_game_whose_dice_were_drawn_anew_plays_back(tmp_path: Path) -> None:
     assert without_draws(replays.final(again)) == without_draws(records[-1])
     assert len(list(replays.told(again))) > 30
     for wrong in (
-        [[1, 2, 3]],
-        [[0.5, 1]],
-        [["x", 1]],
-        [[10**6, 1]],
-        [[2, 1], [1, 1]],
-        [[0, 2**64]],
-        [1],
-        1,
-    ):
+        [[1, 2, 3]], [[0.5, 1]], [["x", 1]], [[10**6, 1]], [[2, 1], [1, 1]], [[0, 2**64]], [1], 1,
+    ):  # fmt: skip
         with pytest.raises(me.FormatError, match="no recorded game"):
             replays.from_dict(replays.to_dict(replay) | {"reseeds": wrong})
 

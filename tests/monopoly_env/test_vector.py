@@ -84,31 +84,23 @@ def test_the_same_game_in_every_way_in() -> None:
     assert batch.final_games[batch.finished.tolist().index(1)].tobytes() == game.tobytes()
 
 
+# Shape and type for 5 games of two.
+ARRAYS = {
+    "observation": ((5, 100), "float32"),
+    "action_mask": ((5, NUM_ACTIONS), "bool"),
+    "player": ((5,), "int16"),
+    "decision": ((5,), "int16"),
+    "reward": ((5, 2), "float32"),
+    "terminated": ((5,), "bool"),
+    "truncated": ((5,), "bool"),
+}
+
+
 def test_arrays_are_written_in_place() -> None:
     vec = me.VectorMonopoly(5, 2, "ocnaru", encoding="ocnaru100")
     batch = vec.reset()
-    arrays = {
-        name: getattr(batch, name)
-        for name in (
-            "observation",
-            "action_mask",
-            "player",
-            "decision",
-            "reward",
-            "terminated",
-            "truncated",
-        )
-    }
-    shapes = {name: (array.shape, array.dtype.name) for name, array in arrays.items()}
-    assert shapes == {
-        "observation": ((5, 100), "float32"),
-        "action_mask": ((5, NUM_ACTIONS), "bool"),
-        "player": ((5,), "int16"),
-        "decision": ((5,), "int16"),
-        "reward": ((5, 2), "float32"),
-        "terminated": ((5,), "bool"),
-        "truncated": ((5,), "bool"),
-    }
+    arrays = {name: getattr(batch, name) for name in ARRAYS}
+    assert {name: (array.shape, array.dtype.name) for name, array in arrays.items()} == ARRAYS
     assert vec.step(choose(batch.action_mask, 0)) is batch
     assert all(getattr(batch, name) is array for name, array in arrays.items())
     assert len(vec) == 5
@@ -121,18 +113,7 @@ def test_arrays_are_written_in_place() -> None:
 def test_arrays_become_tensors_without_a_copy(take: Callable[[Any], torch.Tensor]) -> None:
     vec = me.VectorMonopoly(4, 2, seed=3)
     batch = vec.reset()
-    arrays = {
-        name: getattr(batch, name)
-        for name in (
-            "observation",
-            "action_mask",
-            "player",
-            "decision",
-            "reward",
-            "terminated",
-            "truncated",
-        )
-    }
+    arrays = {name: getattr(batch, name) for name in ARRAYS}
     tensors = {name: take(array) for name, array in arrays.items()}
     for _ in range(50):
         batch = vec.step(batch.action_mask.argmax(axis=1))

@@ -172,38 +172,18 @@ def test_offers_trades_and_moves() -> None:
     game = me.position(2, lots={0: ["Park Place"], 1: ["Boardwalk"]}, cash=[1500, 1500])
     begun = counted(me.clone(game), "trade with player +1", "ask: cancel")
     assert column(begun, "offers") == [0, 0]
-    offer = [
-        "trade with player +1",
-        "ask for Boardwalk",
-        "ask: done",
-        "give: done",
-        "give $500",
-        "cash: done",
-    ]
+    offer = ["trade with player +1", "ask for Boardwalk", "ask: done", "give: done"]
+    offer += ["give $500", "cash: done"]
     refused = counted(me.clone(game), *offer, "reject")
-    assert (
-        column(refused, "offers"),
-        column(refused, "trades"),
-        int(refused["game"]["trades"]),
-    ) == ([1, 0], [0, 0], 0)
+    assert (column(refused, "offers"), column(refused, "trades")) == ([1, 0], [0, 0])
+    assert int(refused["game"]["trades"]) == 0
     agreed = counted(me.clone(game), *offer, "accept")
-    assert (column(agreed, "offers"), column(agreed, "trades"), int(agreed["game"]["trades"])) == (
-        [1, 0],
-        [1, 1],
-        1,
-    )
+    assert (column(agreed, "offers"), column(agreed, "trades")) == ([1, 0], [1, 1])
+    assert int(agreed["game"]["trades"]) == 1
     assert int(agreed["game"]["lot_moves"]) == 1
     assert column(agreed, "groups") == [1, 0]
-    countered = [
-        "counter",
-        "ask: done",
-        "give Boardwalk",
-        "give: done",
-        "ask for $500",
-        "ask for $100",
-        "cash: done",
-        "accept",
-    ]
+    countered = ["counter", "ask: done", "give Boardwalk", "give: done"]
+    countered += ["ask for $500", "ask for $100", "cash: done", "accept"]
     answered = counted(me.clone(game), *offer, *countered)
     assert (column(answered, "offers"), column(answered, "trades")) == ([1, 1], [1, 1])
     assert answered["moves"][board.NUM_STREETS - 1] == 1
@@ -240,12 +220,8 @@ def test_counts_agree_with_the_records(recorded: Results) -> None:
         assert counts["cash"].tolist() == game.cash[:players].tolist()
         assert counts["lots"].tolist() == [int(lots).bit_count() for lots in game.lots[:players]]
         assert recorded.game_counts["choices"][number] == len(replay.actions)
-        assert counts["bankrupt"].sum() == players - 1 or recorded.rules in (
-            "short",
-            "ocnaru",
-            "mukhar",
-            "pring",
-        )
+        ends_early = ("short", "ocnaru", "mukhar", "pring")
+        assert counts["bankrupt"].sum() == players - 1 or recorded.rules in ends_early
 
 
 def complete(game: Any) -> Any:

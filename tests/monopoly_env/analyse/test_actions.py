@@ -195,15 +195,8 @@ def test_offers_are_compared_as_a_whole_and_their_steps_are_refused() -> None:
     game = me.position(
         2, lots={0: ["Park Place"], 1: ["Boardwalk", "Reading Railroad"]}, cash={0: 1500, 1: 1500}
     )
-    texts = (
-        "trade with player +1",
-        "ask for Boardwalk",
-        "ask: done",
-        "give: done",
-        "give $500",
-        "cash: done",
-    )
-    offer = tuple(me.actions.parse(text) for text in texts)
+    texts = "trade with player +1, ask for Boardwalk, ask: done, give: done, give $500, cash: done"
+    offer = tuple(me.actions.parse(text) for text in texts.split(", "))
     assert TRADE in me.legal_actions(game)
     assert TRADE not in [
         one.action for one in compare_actions(game, policies="random", n=2).candidates
