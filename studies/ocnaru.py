@@ -41,7 +41,7 @@ from monopoly_env.policy.protocol import CompiledPolicy, Mask, Policy, Row, poli
 from monopoly_env.reference import table as markdown
 from studies.published import PLAYERS
 from training.ocnaru.experts import PASSES
-from training.ocnaru.options import OWN_GAMES
+from training.ocnaru.options import TRAINING_GAMES
 from training.ocnaru.train import AFTER_EXPERTS
 
 _ask_fresh: Final = kernel(play_strategic.function)
@@ -244,7 +244,7 @@ def networks_table() -> str:
             network.rule,
             "yes" if network.gated else "",
             PASSES[name],
-            f"{OWN_GAMES[name]:,}",
+            f"{TRAINING_GAMES[name]:,}",
         ]
         for name, network in NETWORKS.items()
     ]

@@ -74,14 +74,9 @@ class ResponseOptions(RunOptions):
         """The options of a learner."""
         same = {name: value for name, value in settings_of(self).items() if name != "agent"}
         return replaced(
-            kind(),
-            **same,
-            expert=self.agent,
-            opponents=(self.agent,),
-            against=(self.agent,),
-            evaluation_games=-(-self.final_games // 4),
-            evaluate_every=max(1, self.steps // 8),
-        )
+            kind(), **same, expert=self.agent, opponents=(self.agent,), against=(self.agent,),
+            evaluation_games=-(-self.final_games // 4), evaluate_every=max(1, self.steps // 8),
+        )  # fmt: skip
 
 
 _RANGES: Final[Ranges] = {"num_players": (MIN_PLAYERS, MOST_PLAYERS), "final_games": (1, 1 << 30)}

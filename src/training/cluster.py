@@ -83,13 +83,7 @@ class Spread(Protocol):
 
 
 class Place(NamedTuple):
-    """Where games are played.
-
-    Attributes:
-        runner: Plays whole games.
-        play_games: Plays games and returns the choices made in them.
-        spread: Calls a function of its own on the cores of a cluster; None here.
-    """
+    """Where games are played: whole ones, recorded ones, and (None here) pieces of other work."""
 
     runner: type[Runner] = Runner
     play_games: PlayGames = play_games
@@ -105,8 +99,8 @@ HERE: Final = Place()
 class ClusterRunner(Runner):
     """A runner whose games are played on the cluster that was `joined`.
 
-    Where a batched policy sits they are played here: the last bits of a network depend on how many
-    decisions it is asked at once. So are games whose luck is measured.
+    Games of batched policies, whose last bits depend on the batch, and those whose luck is
+    measured are played here.
     """
 
     rows: NDArray[np.float64] | None = None  # of a population
@@ -126,26 +120,21 @@ class ClusterRunner(Runner):
         return runner
 
     def play(self, batch: GameBatch, done: Callable[[int], None] = lambda games: None) -> None:
-        """Play all games of a batch and fill in its results.
+        """Play all games of a batch and fill in its results; errors are those of `Runner.play`.
 
         Raises:
             ConfigurationError: The cluster, or the code on one of its nodes, failed.
-            MonopolyError: What `Runner.play` raises.
         """
         if self.value is not None or (self.row_of == OUTSIDE).any():
             super().play(batch, done)
             return
         with _explained():
-            description, parts, pieces = (
-                self.description(),
-                parts_of(len(batch.seats), _LONGEST),
-                [],
-            )
+            parts, pieces = parts_of(len(batch.seats), _LONGEST), []
             for part in parts:
                 here = range(part.start, part.stop)
                 kept = frozenset(number - part.start for number in batch.recorded if number in here)
                 pieces.append((batch.seeds[part], batch.seats[part], kept))
-            for number, (values, actions) in spread(play_piece, description, pieces):
+            for number, (values, actions) in spread(play_piece, self.description(), pieces):
                 part = parts[number]
                 for name, value in zip(RESULTS, values, strict=True):
                     getattr(batch, name)[part] = value
@@ -153,11 +142,9 @@ class ClusterRunner(Runner):
                 done(part.stop - part.start)
 
     def description(self) -> tuple[Any, ...]:
-        """What a node makes the same runner of: names of kernels, and numbers."""
-        players = [
-            _bare(player) for player in (self.policies if self.rows is None else self.policies[:1])
-        ]
-        return players, self.rows, self.rules, self.turn_limit
+        """Names of kernels, and numbers, from which a node makes the same runner."""
+        different = self.policies if self.rows is None else self.policies[:1]
+        return [_bare(player) for player in different], self.rows, self.rules, self.turn_limit
 
 
 def play_piece(
@@ -166,16 +153,13 @@ def play_piece(
     seats: NDArray[np.int16],
     recorded: frozenset[int] = frozenset(),
 ) -> tuple[tuple[NDArray[Any], ...], dict[int, Any]]:
-    """Play some games of a batch on one core of a node.
+    """Play some games of a batch on one core of a node; returns their `RESULTS` and actions.
 
     Args:
         description: Of a `ClusterRunner`.
         seeds: (G,) of the games.
         seats: (G, P), the numbers of the players.
         recorded: The numbers of the games whose actions are recorded.
-
-    Returns:
-        The `RESULTS` of the games, and `GameBatch.actions`.
     """
     players, rows, rules, turn_limit = description
     if rows is None:
@@ -190,7 +174,7 @@ def play_piece(
 # --- choices
 
 
-# policies that are in Ray's store: most play in many blocks of games
+# policies that are in Ray's store: most play in many rollouts
 _sent: WeakKeyDictionary[Policy, Any] = WeakKeyDictionary()
 
 
@@ -199,14 +183,7 @@ def play_choices(
     first: int = 0,
     threads: int | None = None, **options: Any,
 ) -> Choices:  # fmt: skip
-    """Play what `training.experience.choices.play_games` does, on the cluster that was `joined`.
-
-    The choices are the same, in the same order.
-
-    Raises:
-        ConfigurationError: The cluster, or the code on one of its nodes, failed.
-        IllegalActionError: A policy chose an illegal action, or never ended its turn.
-    """
+    """`training.experience.choices.play_games`, on the cluster that was `joined`."""
     del threads
     import ray
 
@@ -218,22 +195,16 @@ def play_choices(
         parts = parts_of(len(seats), _LONGEST_CHOICES, SLICE)
         pieces = [(seats[part], first + part.start) for part in parts]
         played = dict(spread(choices_of_piece, shared, pieces))
-    return Choices.joined(
-        [
-            played[number]._replace(game=played[number].game + np.int32(part.start))
-            for number, part in enumerate(parts)
-        ]
-    )
+    return Choices.joined([
+        played[number]._replace(game=played[number].game + np.int32(part.start))
+        for number, part in enumerate(parts)
+    ])  # fmt: skip
 
 
 def choices_of_piece(shared: Any, seats: NDArray[np.int64], first: int) -> Choices:
-    """Play some games on one core of a node.
+    """Play games on one core of a node: (G, P) seats, from the game of number `first` on.
 
-    Args:
-        shared: References to the policies, (K,) whose choices are wanted, and other arguments of
-            `play_games`.
-        seats: (G, P), the numbers of the policies.
-        first: The number of the first game.
+    `shared` has references to policies, whose choices are wanted, other arguments of `play_games`.
     """
     import ray
 
@@ -250,12 +221,9 @@ def _bare(policy: Policy) -> CompiledPolicy:
     """A compiled policy without what only its own class knows: kernels and numbers."""
     assert isinstance(policy, CompiledPolicy)
     return CompiledPolicy(
-        policy.name,
-        policy.kernel,
-        policy.params,
-        reads_mask=policy.reads_mask,
-        observe=policy.observer,
-    )
+        policy.name, policy.kernel, policy.params,
+        reads_mask=policy.reads_mask, observe=policy.observer,
+    )  # fmt: skip
 
 
 def parts_of(games: int, longest: int, whole: int = 1) -> list[slice]:
@@ -270,10 +238,7 @@ def parts_of(games: int, longest: int, whole: int = 1) -> list[slice]:
 def spread(
     function: Callable[..., Any], shared: Any, pieces: Sequence[tuple[Any, ...]]
 ) -> Iterator[tuple[int, Any]]:
-    """Call `function(shared, *piece)` for each piece, on all cores of the cluster.
-
-    Yields:
-        The number and the result of each piece as it comes in.
+    """Call `function(shared, *piece)` on all cores; yields the number and the result of each piece.
 
     Raises:
         ConfigurationError: The cluster, or the code on one of its nodes, failed.
@@ -296,11 +261,7 @@ def spread(
 
 
 def on_node(version: str, function: Callable[..., Any], shared: Any, piece: tuple[Any, ...]) -> Any:
-    """Call a function on one core of a node; kernels come from the node's own cache.
-
-    Raises:
-        ConfigurationError: The node has other sources than those of this version.
-    """
+    """Call a function on one core of a node, if its sources are those of this version."""
     if version != _version(function.__module__):
         raise ConfigurationError(
             f"Node {socket.gethostname()} has other sources or another Numba: install the same"
@@ -331,15 +292,12 @@ def _explained() -> Iterator[None]:
 
 @contextmanager
 def joined(address: str | None, threads: int | None = None) -> Iterator[Place]:
-    """Join a cluster, and leave it at the end.
+    """Join a cluster, and leave it at the end; yields where to play.
 
     Args:
         address: `local` starts one on this machine, `auto` joins the one that runs here; else
             `host:port` or `ray://host:port`. None: games are played by this process.
         threads: Cores of a local one; all by default.
-
-    Yields:
-        Where to play.
 
     Raises:
         ConfigurationError: Ray is not installed, or the cluster can't be reached.
@@ -384,10 +342,7 @@ def _check_port(address: str) -> None:
 
 
 def _check_head() -> None:
-    """Raise if the head of the cluster is gone.
-
-    A minute later Ray would end this process without a word of ours.
-    """
+    """Raise if the head of the cluster is gone; a minute later Ray would end this process."""
     import ray
 
     if not ray.util.client.ray.is_connected():  # through ray:// it raises ConnectionError by itself

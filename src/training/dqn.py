@@ -128,8 +128,8 @@ PRESETS: Final = {
         lambda: Command(DQNOptions(), execute, show_stages),
     ),
     "ocnaru": Preset(
-        "the thesis's hybrid: seven networks, trained one at a time on experts' games and then"
-        " their own",
+        "the thesis's hybrid: seven networks, trained one at a time on experts' games, then by"
+        " playing",
         lambda: Command(OcnaruOptions(), lazily("train", "training.ocnaru.train:execute"), show),
     ),
     "thesis": Preset(

@@ -98,7 +98,7 @@ class ExpertOptions(RunOptions):
 
 
 def check(options: ExpertOptions) -> list[Policy]:
-    """Check the options, as far as that goes without compiling, and find the policies they name.
+    """Check the options without compiling, and find the policies they name.
 
     Raises:
         MonopolyError: A number is out of range, a name is unknown, a policy is not compiled, or a
@@ -138,10 +138,8 @@ def command_of(options: ExpertOptions) -> str:
     for name in inspect.get_annotations(ExpertOptions):
         value = getattr(options, name)
         if name not in _FREE and value != ():
-            words += [
-                f"--{name.replace('_', '-')}",
-                *(map(str, value) if isinstance(value, tuple) else [str(value)]),
-            ]
+            values = map(str, value) if isinstance(value, tuple) else [str(value)]
+            words += [f"--{name.replace('_', '-')}", *values]
     return shlex.join(words)
 
 
@@ -155,34 +153,25 @@ def execute(options: ExpertOptions, console: Console) -> dict[str, Any]:
     policies = check(options)
     tables = tables_of(policies, options.num_players)
     with Session.open(
-        options,
-        settings(options, policies),
-        console,
-        f"{options.games:,} games",
-        files=datasets.FILES,
-        config=datasets.CONFIG,
-    ) as session:
+        options, settings(options, policies), console, f"{options.games:,} games",
+        files=datasets.FILES, config=datasets.CONFIG,
+    ) as session:  # fmt: skip
         encoding = encodings.make(options.encoding, options.num_players)
         writer = datasets.Writer(options.out, _about(options, tables), encoding, options.format)
         began, before = clock(), writer.total("experiences")
         session.report.begin(options.games, writer.total("games"), "games")
         batches = _batches(options, tables, writer.total("games"), session.report.advance)
         parts = datasets.gather(batches, options.shard_size * _MEGABYTE)
-        for shard in datasets.encode(
-            parts, options.format, writer.about, options.threads or os.cpu_count() or 1
-        ):
+        threads = options.threads or os.cpu_count() or 1
+        for shard in datasets.encode(parts, options.format, writer.about, threads):
             writer.add(shard)
         writer.finish(card(options, writer))
     totals = {what: writer.total(what) for what in ("games", "experiences", "bytes")}
     seconds = clock() - began
     speed = (totals["experiences"] - before) / seconds
-    return {
-        "folder": str(options.out),
-        "shards": len(writer.shards),
-        **totals,
-        "seconds": seconds,
-        "experiences_per_second": speed,
-    }
+    folder, shards = str(options.out), len(writer.shards)
+    speeds = {"seconds": seconds, "experiences_per_second": speed}
+    return {"folder": folder, "shards": shards, **totals, **speeds}
 
 
 def _batches(
@@ -209,32 +198,24 @@ def _batches(
 def _about(options: ExpertOptions, tables: Sequence[Sequence[Policy]]) -> dict[str, Any]:
     """The part of _dataset.json that says how the data are made."""
     names, seats = seatings(tables)
+    same = ("encoding", "num_players", "games", "seed", "rules")
     return {
         "command": command_of(options),
-        "encoding": options.encoding,
-        "num_players": options.num_players,
-        "games": options.games,
-        "seed": options.seed,
-        "rules": options.rules,
+        **{name: getattr(options, name) for name in same},
         "rules_differ_from_official": Rules.preset(options.rules).changed(),
-        "heads_wanted": list(options.heads),
-        "policies": list(names),
-        "seats": seats.tolist(),
+        "heads_wanted": list(options.heads), "policies": list(names), "seats": seats.tolist(),
         "seats_meaning": (
             "the policy in each seat, an index into policies: row g mod len(seats) is the seating"
             " of game g"
         ),
-    }
+    }  # fmt: skip
 
 
 def card(options: ExpertOptions, writer: datasets.Writer) -> str:
     """_README.md of the folder."""
     players = ", ".join(f"`{name}`" for name in options.players)
-    asked = (
-        f"in which an action of {', '.join(options.heads)} is legal"
-        if options.heads
-        else "with two legal actions or more"
-    )
+    heads = f"in which an action of {', '.join(options.heads)} is legal"
+    asked = heads if options.heads else "with two legal actions or more"
     reading = _READING[options.format]
     return _CARD.format(
         players=players, asked=asked, reading=reading, columns="\n".join(datasets.schema_rows()),

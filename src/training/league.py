@@ -45,13 +45,11 @@ class League:
         """Make a league.
 
         Args:
-            opponents: Policies, SELF, PAST or EXPLOITERS. Copies of one policy fill the other
-                seats, or different ones (`_row`).
+            opponents: Policies, SELF, PAST or EXPLOITERS, for the other seats.
             num_players: Seats at the table.
             seed: Decides who meets whom.
             size: Most copies of the learner, and most exploiters; the oldest leave.
-            parameter_noise: How far the parameters of scripted opponents move in every other
-                iteration: see `ScriptedPolicy.varied`.
+            parameter_noise: Of scripted opponents in every other rollout: `ScriptedPolicy.varied`.
         """
         self.past: list[NetworkPolicy] = []
         self.exploiters: list[NetworkPolicy] = []
@@ -77,10 +75,9 @@ class League:
         generator = np.random.Generator(np.random.PCG64([self._seed, iteration]))
         others = self._others
         if self._parameter_noise and iteration % 2:
+            noise = self._parameter_noise
             others = [
-                other.varied(self._parameter_noise, generator)
-                if isinstance(other, ScriptedPolicy)
-                else other
+                other.varied(noise, generator) if isinstance(other, ScriptedPolicy) else other
                 for other in others
             ]
         policies: list[CompiledPolicy] = [agent, *self.past, *self.exploiters, *others]
@@ -101,10 +98,8 @@ class League:
             }.get(opponent, (0, 0))
             if not count:
                 return [LEARNER] * (1 + rest)
-            return [
-                LEARNER,
-                *(first + int(number) for number in generator.integers(count, size=rest)),
-            ]
+            drawn = generator.integers(count, size=rest)
+            return [LEARNER, *(first + int(number) for number in drawn)]
         number = next(place for place, other in enumerate(self._others) if other is opponent)
         if rest > 1 and generator.random() < 0.5:
             mixed = begins + generator.integers(len(self._others), size=rest - 1)

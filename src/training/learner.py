@@ -139,10 +139,7 @@ class Learner:
         return [self.options.evaluation.evaluate_every, *exploiters]
 
     def train_exploiter(self, update: Update) -> dict[str, float]:
-        """Train a copy against the agent as it is now, and add it to the league.
-
-        Returns the share that it won in the last rollout.
-        """
+        """Train a copy against the agent, for the league; returns the share that it won last."""
         options = replaced(
             self.options,
             steps=self.options.league.exploiter_steps,
@@ -175,13 +172,7 @@ class Learner:
         session.report.begin(options.steps, self.step, "decisions", stage="self-play")
 
     def after_update(self, update: Update, before: int, session: Session) -> None:
-        """Train an exploiter, write curves, evaluate and save where that is due.
-
-        Args:
-            update: The algorithm.
-            before: The step before its last update.
-            session: Of the run.
-        """
+        """Train an exploiter, write curves, evaluate and save, if due since the step `before`."""
         options, report = self.options, session.report
 
         def due(every: int) -> bool:

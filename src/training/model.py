@@ -66,14 +66,10 @@ Loss = Callable[[Minibatch, Tensor], tuple[Tensor, Mapping[str, Tensor]]]
 
 
 class Model:
-    """The networks of an agent and their optimizers.
-
-    A network sees only the decisions that it answers. One more network values states.
+    """The networks of an agent and their optimizers: one a kind of decision, and one of states.
 
     Attributes:
-        spec: The kind of agent.
         networks: By name.
-        device: Where they are.
         learned: Decisions learned from so far.
         pool: Runs tasks beside the gradient steps.
     """
@@ -120,8 +116,7 @@ class Model:
     def initialise_unseen(self, seen: NDArray[np.int64]) -> None:
         """Initialise unseen actions from a similar action's weights.
 
-        Args:
-            seen: How often each action was imitated.
+        `seen` counts how often each action was imitated.
         """
         similar = self.spec.similar
         for name, actions in zip(self.spec.deciding, self.spec.actions, strict=True):

@@ -1,13 +1,10 @@
-"""Networks in torch: what is trained.
-
-The compiled pass of `agents.networks.forward` plays the same weights.
+"""Networks in torch, for training; `agents.networks.forward` plays the same weights compiled.
 
     network = Network(Architecture(602, (256, 128), (("actions", NUM_ACTIONS),)))
     row = network.architecture.pack(arrays_of(network))             # what compiled policies play
     set_arrays_of(network, network.architecture.unpack(row))
 
-The names and shapes of a network's arrays are those of `Architecture.shapes`. `optimizer_arrays`
-and `set_optimizer_arrays` turn the state of Adam into named arrays for checkpoints, and back.
+The names and shapes of a network's arrays are those of `Architecture.shapes`.
 """
 
 from __future__ import annotations
@@ -28,10 +25,7 @@ _ACTIVATIONS: Final = {"relu": torch.relu, "tanh": torch.tanh, "logistic": torch
 
 
 class Network(nn.ModuleDict):
-    """The torch module of an architecture.
-
-    It has linear layers, numbered from 0, and perhaps a `cell` before the last one.
-    """
+    """The torch module of an architecture: linear layers by number, the last after a `cell`."""
 
     def __init__(self, architecture: Architecture) -> None:
         """Initialize by torch's generator."""
@@ -56,14 +50,9 @@ class Network(nn.ModuleDict):
         return self.step(signal, None)[0]
 
     def step(self, signal: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """Compute the outputs and the next state of the cell.
+        """(B, outputs) of (B, inputs), and the next state of the cell, (B, units) or None.
 
-        Args:
-            signal: (B, inputs).
-            state: (B, units); None: zeros, or no cell.
-
-        Returns:
-            (B, outputs), and (B, units) or None.
+        A state of None stands for zeros.
         """
         signal = self.body(signal)
         if self.architecture.units:
@@ -83,10 +72,8 @@ class Network(nn.ModuleDict):
             self.architecture.cell == "elman" and self.architecture.activation == "logistic"
         ):  # torch has no such cell
             before = signal.new_zeros(len(signal), cell.hidden_size) if state is None else state
-            forward, back = (
-                functional.linear(signal, cell.weight_ih, cell.bias_ih),
-                functional.linear(before, cell.weight_hh, cell.bias_hh),
-            )
+            forward = functional.linear(signal, cell.weight_ih, cell.bias_ih)
+            back = functional.linear(before, cell.weight_hh, cell.bias_hh)
             return torch.sigmoid(forward + back)
         return cell(signal, state)  # type: ignore[no-any-return]
 
@@ -119,10 +106,7 @@ def set_arrays_of(module: nn.Module, arrays: Mapping[str, NDArray[Any]]) -> None
 
 
 def optimizer_arrays(optimizer: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
-    """The state of an optimizer (Adam's moments and steps) as `<number of the parameter>.<name>`.
-
-    The arrays are copies.
-    """
+    """Copies of Adam's moments and steps, as `<number of the parameter>.<name>`."""
     states = optimizer.state_dict()["state"]
     return {
         f"{number}.{name}": value.cpu().numpy().copy()

@@ -168,7 +168,7 @@ class Hardware:
     their units for products. A rollout is then played by the networks before the last update; none
     is prefetched before a checkpoint."""
     precision: Literal["float32", "bfloat16"] = "float32"
-    """Of the hidden layers in gradient steps. bfloat16 takes a fifth to a third less time where the
+    """Type of hidden layers in gradient steps. bfloat16 takes a fifth to a third less time if the
     processor has it (AVX512-BF16, AMX, or a GPU), and far more where it has not. Weights, outputs
     and games are of float32 in any case."""
     device: Device = "cpu"

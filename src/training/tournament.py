@@ -68,9 +68,7 @@ _WIDTH: Final = 200  # characters of a line where there is no terminal
 
 @dataclass(frozen=True)
 class TournamentOptions:
-    """Play every table of the given players and print the ladder.
-
-    It has win rates and strengths with 95% intervals.
+    """Play every table of the given players; print win rates and strengths with 95% intervals.
 
     Each seed is played in every order of seats, so that luck of the dice and of the seat cancels. A
     draw shares the win. Points are Plackett-Luce strengths on the scale of Elo's: 0 is the mean of
@@ -149,11 +147,7 @@ def execute(options: TournamentOptions, _: Console) -> int:
 
 
 def run(options: TournamentOptions) -> Ladder:
-    """Play the tables, and write what was asked for.
-
-    Raises:
-        MonopolyError: Wrong options; a policy that breaks the rules; a file that can't be written.
-    """
+    """Play the tables, and write what was asked for; raises MonopolyError."""
     _check(options)
     with locked(options.folder) if options.folder else contextlib.nullcontext():
         tournament = Tournament(options)
@@ -195,12 +189,8 @@ def _check(options: TournamentOptions) -> None:
         value = getattr(options, name)
         if value is not None:
             whole_number(name, value, low)
-    if (
-        options.out
-        and options.out.suffix
-        and options.out.suffix not in SUFFIXES
-        and not options.out.is_dir()
-    ):
+    suffix = options.out.suffix if options.out and not options.out.is_dir() else ""
+    if suffix and suffix not in SUFFIXES:
         raise ConfigurationError(
             f"--out writes {', '.join(SUFFIXES)} or a folder, not {str(options.out)!r}."
         )
@@ -243,10 +233,7 @@ def expand(given: Sequence[str]) -> list[str]:
 
 
 def _compiled(known: Sequence[str]) -> list[str]:
-    """The names of compiled policies.
-
-    The others, which look ahead, would take as long as a thousand of them.
-    """
+    """The names of compiled policies; one of the others takes as long as a thousand of them."""
     return [name for name in known if isinstance(make(name), CompiledPolicy)]
 
 
@@ -277,7 +264,7 @@ class Tournament:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a tournament that goes on must share with the one that was begun."""
+        """JSON values that must be the same in a resumed tournament."""
         decisive = ("rules", "games", "seed", "turn_limit", "record")
         return {
             "tournament": [_fingerprint(name) for name in self.given],
@@ -289,12 +276,7 @@ class Tournament:
     def play(
         self, saved: TournamentFolder | None = None, runner_type: type[Runner] = Runner
     ) -> Results:
-        """Play the tables that are not saved yet, and put all together.
-
-        Args:
-            saved: Where finished tables are, and are put.
-            runner_type: Plays the games.
-        """
+        """Play the tables that are not `saved` yet, save them, and put all together."""
         options = self.options
         parts = [saved.load(number, self) if saved else None for number in range(len(self.tables))]
         finished = sum(part.games for part in parts if part)
@@ -366,9 +348,8 @@ class TournamentFolder:
         """Save a finished table, its recorded games first: a table that is there is whole."""
         if part.replays:
             title = re.sub(r"[^\w.-]+", "-", "_".join(part.names))[:100]
-            replays.save(
-                self.folder / "replays" / f"{number + 1:04d}_{title}{replays.SUFFIX}", part.replays
-            )
+            file = f"{number + 1:04d}_{title}{replays.SUFFIX}"
+            replays.save(self.folder / "replays" / file, part.replays)
         part.save(self._table(number))
 
     def save_ladder(self, ladder: Ladder) -> None:
@@ -378,10 +359,8 @@ class TournamentFolder:
         if importlib.util.find_spec("matplotlib"):
             write_atomically(self.folder / PICTURE, _picture(ladder.cross_table))
         else:
-            print(
-                f"note: no picture of the cross table without matplotlib: {install('results')}",
-                file=sys.stderr,
-            )
+            note = f"note: no picture of the cross table without matplotlib: {install('results')}"
+            print(note, file=sys.stderr)
 
     def _table(self, number: int) -> Path:
         return self.folder / "tables" / f"{number + 1:04d}{GAMES}"

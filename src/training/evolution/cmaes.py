@@ -98,20 +98,11 @@ class CmaesOptions(EvolutionOptions):
         return (first, *(matchup for matchup in own if matchup != first), *held_out(own))
 
     def made_genome(self) -> Genome:
-        """The genome that evolves.
-
-        Raises:
-            MonopolyError: An unknown name, a start of another family.
-        """
+        """The genome that evolves."""
         return genome(self.genome, 1 + len(self.matchups[0].opponents), self.start, self.fixed)
 
     def check(self) -> None:
-        """Check all that can be checked without playing.
-
-        Raises:
-            MonopolyError: A number out of range, an unknown name, a start of another family, games
-                that do not split evenly.
-        """
+        """Check all that can be checked without playing; raises MonopolyError."""
         check_ranges(self, _RANGES)
         if self.fitness not in FITNESSES:
             raise ConfigurationError(
@@ -157,32 +148,16 @@ class CMAES:
     """
 
     def __init__(self, size: int, population: int, sigma: float, seed: int, diagonal: bool) -> None:
-        """Begin at zeros.
-
-        Args:
-            size: D, numbers of a vector.
-            population: L, vectors of a generation.
-            sigma: Standard deviation of the first generation.
-            seed: Of its random numbers.
-            diagonal: Only the scale of each number is learned (separable CMA-ES).
-
-        Raises:
-            ExtraError: pycma is not installed.
-        """
+        """Begin at zeros; `diagonal` learns only the scale of each number (separable CMA-ES)."""
         with extra("evolve"):
             cma: Any = importlib.import_module("cma")
         generator = np.random.Generator(np.random.PCG64(seed))
-        self._strategy = cma.CMAEvolutionStrategy(
-            np.zeros(size),
-            sigma,
-            {
-                "popsize": population,
-                "CMA_diagonal": diagonal,
-                "verbose": -9,
-                "seed": np.nan,  # NumPy's common generator is left alone
-                "randn": lambda *shape: generator.standard_normal(shape),
-            },
-        )
+        settings = {
+            "popsize": population, "CMA_diagonal": diagonal, "verbose": -9,
+            "seed": np.nan,  # NumPy's common generator is left alone
+            "randn": lambda *shape: generator.standard_normal(shape),
+        }  # fmt: skip
+        self._strategy = cma.CMAEvolutionStrategy(np.zeros(size), sigma, settings)
         self._asked: list[Vector] = []
         self.history: list[NDArray[np.float64]] = []
 
@@ -250,9 +225,8 @@ class CmaesSearch(Search):
             [str(table), table.weight, table.rules, table.turn_limit]
             for table in self.options.matchups
         ]
-        begins: Any = {
-            row["name"]: row["before"] for row in self.genome.explain(self.genome.origin)
-        }
+        values = self.genome.values(self.genome.origin).tolist()
+        begins: Any = dict(zip(self.genome.names, values, strict=True))
         if len(begins) > _IN_CONFIG:  # rounded: the last digits of a logarithm differ by library
             begins = digest(np.round(list(begins.values()), 9))
         return result_settings(self.options, self.options.free, tables=tables, begins_with=begins)
@@ -341,10 +315,7 @@ class CmaesSearch(Search):
         )
 
     def track(self) -> None:
-        """Add a point to the curves of the best so far at each table of the end.
-
-        Its games are always the same, and it has not learned from them.
-        """
+        """Add a point to the curves of the best so far, in games that are never learned from."""
         games, tables = self.options.curve_games, self.options.final_matchups
         if not games:
             return
@@ -363,16 +334,12 @@ class CmaesSearch(Search):
         self._tracked = self.best
         self.curve += [{**row, "generation": self.step} for row in rows]
         for row in rows:
-            points = {
-                f"{name}/{row['opponent']}": row[name] for name in ("win_rate", "low", "high")
-            }
+            shown = ("win_rate", "low", "high")
+            points = {f"{name}/{row['opponent']}": row[name] for name in shown}
             self.report.scalars(self.step, points)
 
     def finish(self, run: Run) -> dict[str, Any]:
-        """Save the best player and measure it beside the start.
-
-        Returns what evaluation.json holds.
-        """
+        """Save the best player and measure it beside the start: the content of evaluation.json."""
         policy = self.policy(self.best)
         policy.save(run.best)
         policy.save(run.agent)
@@ -400,11 +367,11 @@ class CmaesSearch(Search):
         return self.play(pair, [matchup], self.options.final_games, self.game_seed(_FINAL))
 
     def values(self) -> dict[str, Any]:
-        """What a checkpoint holds as JSON."""
+        """JSON values of a checkpoint."""
         return super().values() | {"curve": self.curve}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a checkpoint holds as arrays: the history, from which the optimizer follows."""
+        """Arrays of a checkpoint: the history, from which the optimizer follows."""
         history, mean = np.array(self.optimizer.history), self.optimizer.mean
         return {"fitness": history, "mean": mean, "best": self.best}
 

@@ -101,11 +101,7 @@ class Recipe:
     evaluation that found it is believed."""
 
     def check(self) -> None:
-        """Check the numbers.
-
-        Raises:
-            ConfigurationError: One is out of its range; the message says which.
-        """
+        """Raise ConfigurationError if a number is out of its range; the message says which."""
         for name, least in (
             ("neurons", 1),
             ("trials", 1),
@@ -159,10 +155,7 @@ ESP: Final = {
 def draw(
     neurons: int, sub_populations: int, recipe: Recipe, generator: np.random.Generator
 ) -> NDArray[np.int64]:
-    """The networks of a generation: (T, S), the neuron of each sub-population.
-
-    T is `trials` for each neuron.
-    """
+    """(T, S) neurons: `trials` networks for each of them, a neuron of every sub-population."""
     shape = (recipe.trials * neurons, sub_populations)
     if recipe.draws == "random":
         return generator.integers(0, neurons, shape)
@@ -197,16 +190,9 @@ def ranked(population: Genes, scores: NDArray[np.float64]) -> Genes:
 def recombine(
     parents: Genes, mate: str, generator: np.random.Generator, sizes: Sizes = None
 ) -> Genes:
-    """Cross every parent with a mate at one point.
+    """(S, 2 P, G) children of (S, P, G) parents, the best first, crossed with mates at one point.
 
-    Args:
-        parents: (S, P, G), the best first.
-        mate: `better` or `any`, see `Recipe`.
-        generator: Of mates and points. Point 0 makes copies.
-        sizes: See `advance`.
-
-    Returns:
-        (S, 2 P, G), the two children of the best first.
+    `mate` as in `Recipe`, `sizes` as in `advance`. Point 0 makes copies.
     """
     sub_populations, count, genes = parents.shape
     choices = np.arange(count) if mate == "better" else np.full(count, count)
@@ -241,10 +227,7 @@ def mutate(
     generator: np.random.Generator,
     sizes: Sizes = None,
 ) -> Genes:
-    """Add a Cauchy draw to one weight of each neuron, with probability `rate`.
-
-    `sizes` as in `advance`.
-    """
+    """Add a Cauchy draw to one weight of each neuron, by chance `rate`; `sizes` as in `advance`."""
     sub_populations, neurons, genes = population.shape
     where = np.arange(genes) == generator.integers(
         0, _ends(genes, sizes), (sub_populations, neurons, 1)
@@ -258,10 +241,7 @@ def mutate(
 def burst(
     best: Genes, neurons: int, scale: float, spares: bool, generator: np.random.Generator
 ) -> Genes:
-    """New (S, N, G) neurons around those of an (S, G) network.
-
-    With `spares` the first of each is the network's own.
-    """
+    """New (S, N, G) neurons around those of an (S, G) network, itself among them if `spares`."""
     steps = cauchy((len(best), neurons, best.shape[1]), scale, generator)
     if spares:
         steps[:, 0] = 0.0
@@ -373,18 +353,11 @@ class EspState:
             )
         best_fitness, phase_fitness, before_fitness = arrays["fitness"].tolist()
         return EspState(
-            population,
-            best,
-            phase_best,
-            best_fitness,
-            phase_fitness,
-            before_fitness,
+            population, best, phase_best, best_fitness, phase_fitness, before_fitness,
             stale=int(values["stale"]),
-            bursts=int(values["bursts"]),
-            new_best=bool(values["new_best"]),
-            generation=generation,
+            bursts=int(values["bursts"]), new_best=bool(values["new_best"]), generation=generation,
             evaluations=int(values["evaluations"]),
-        )
+        )  # fmt: skip
 
 
 class Generation(NamedTuple):
@@ -436,20 +409,17 @@ def advance(
     sizes: Sizes = None,
     most_units: int | None = None,
 ) -> Generation:
-    """Evaluate a generation and breed the next one.
-
-    All chance depends on the seed and the number of the generation alone.
+    """Evaluate a generation and breed the next one; chance depends on seed and generation alone.
 
     Args:
         state: State of the evolution.
         fitness: Of networks.
         recipe: How they evolve.
         seed: Of the run.
-        states: The first gene that weighs the state of a unit, if networks are recurrent; for
+        states: The first gene that weighs the state of a unit, in recurrent networks; for
             `ablation` only.
-        sizes: (S,) how many of its G genes a neuron of each sub-population has, where they have
-            unlike numbers of them, as those of several networks do; the others are never read. Not
-            with `ablation`.
+        sizes: (S,) how many of its G genes a neuron of each sub-population has, if they differ; the
+            others are never read. Not with `ablation`.
         most_units: Of a network, if there is a limit: `ablation` adds none beyond it.
     """
     generator, population = generator_of(seed, state.generation + 1), state.population
@@ -475,20 +445,11 @@ def judge(
     found = _evaluated(fitness, networks, _seed(seed, state.generation, 0))
     champion = int(np.argmax(found))
     state = replace(
-        state,
-        generation=state.generation + 1,
+        state, generation=state.generation + 1, stale=state.stale + 1,
         evaluations=state.evaluations + len(networks),
-        stale=state.stale + 1,
-    )
-    state = _believe(
-        state,
-        networks[champion].reshape(state.best.shape),
-        float(found[champion]),
-        fitness,
-        recipe,
-        seed,
-    )
-    return Generation(state, found, champion)
+    )  # fmt: skip
+    network, best = networks[champion].reshape(state.best.shape), float(found[champion])
+    return Generation(_believe(state, network, best, fitness, recipe, seed), found, champion)
 
 
 def evolve(
@@ -503,8 +464,7 @@ def evolve(
 ) -> Iterator[EspState]:
     """Evolve networks; yields the state after every generation.
 
-    With `ablation` the networks that `fitness` is given grow and shrink; `states` is as for
-    `advance`.
+    With `ablation` networks grow and shrink; `states` is as for `advance`.
 
     Raises:
         ConfigurationError: A recipe, sizes or a fitness that is impossible.
@@ -521,15 +481,10 @@ def _believe(
     """Take the (S, G) champion of a generation as the best of its phase and run, where better."""
     rates = np.array([found, state.phase_fitness, state.best_fitness])
     there = np.isfinite(rates)
-    if (
-        recipe.challenge and there.any()
-    ):  # rivals meet on the same fresh games, so luck does not count
-        rivals = np.stack([champion, state.phase_best, state.best])[there].reshape(
-            int(there.sum()), -1
-        )
-        seeds = [
-            _seed(seed, state.generation - 1, number) for number in range(1, recipe.challenge + 1)
-        ]
+    if recipe.challenge and there.any():  # on the same fresh games, so luck does not count
+        networks = np.stack([champion, state.phase_best, state.best])[there]
+        rivals, generation = networks.reshape(len(networks), -1), state.generation - 1
+        seeds = [_seed(seed, generation, 1 + number) for number in range(recipe.challenge)]
         rates[there] = sum(_evaluated(fitness, rivals, number) for number in seeds)
         state = replace(state, evaluations=state.evaluations + recipe.challenge * len(rivals))
     if rates[0] > rates[1]:
@@ -544,18 +499,12 @@ def _begin_phase(state: EspState, recipe: Recipe, generator: np.random.Generator
     units = len(state.population)
     around = burst(state.best, recipe.neurons, recipe.burst_size, recipe.burst_spares, generator)
     if len(state.best) > units:  # a new unit begins as all did
-        around[units, 1:] = generator.uniform(
-            -recipe.weights, recipe.weights, around[units, 1:].shape
-        )
-    state = replace(
-        state,
-        before_fitness=state.phase_fitness,
-        phase_fitness=_NONE,
-        stale=0,
-        new_best=False,
-        bursts=state.bursts + 1,
-    )
-    return replace(state, population=around)
+        shape = around[units, 1:].shape
+        around[units, 1:] = generator.uniform(-recipe.weights, recipe.weights, shape)
+    return replace(
+        state, population=around, before_fitness=state.phase_fitness, phase_fitness=_NONE, stale=0,
+        new_best=False, bursts=state.bursts + 1,
+    )  # fmt: skip
 
 
 def _succeeded(state: EspState, recipe: Recipe) -> bool:
@@ -579,11 +528,8 @@ def _resized(
         _seed(seed, state.generation - 1, number)
         for number in range(first, first + recipe.ablation_evaluations)
     ]
-    ablated = (
-        [without(state.best, unit, states) for unit in range(len(state.best))]
-        if len(state.best) > 1
-        else []
-    )
+    units = range(len(state.best)) if len(state.best) > 1 else ()
+    ablated = [without(state.best, unit, states) for unit in units]
     whole, *rates = [
         float(sum(_evaluated(fitness, network.reshape(1, -1), number)[0] for number in seeds))
         for network in (state.best, *ablated)
@@ -656,12 +602,8 @@ class Neurons:
         arrays: dict[str, NDArray[Any]] = {
             name: np.zeros(shape) for name, shape in architecture.shapes().items()
         }
-        recurrent, hidden, output = (
-            architecture.units > 0,
-            "_ih" if architecture.units else "",
-            0 if architecture.units else 1,
-        )
-        prefix, at = ("cell." if recurrent else "0."), architecture.inputs
+        recurrent, at = architecture.units > 0, architecture.inputs
+        prefix, hidden, output = ("cell.", "_ih", 0) if recurrent else ("0.", "", 1)
         arrays[f"{prefix}weight{hidden}"] = numbers[:, :at]
         if recurrent:
             arrays["cell.weight_hh"] = numbers[:, at : at + units]
@@ -676,9 +618,7 @@ class Neurons:
         self._source = source[self._weights] - 1
 
     def of_length(self, length: int) -> Neurons:
-        """The genes of the same network with as many hidden units as rows of that length have.
-
-        `ablation` changes their number.
+        """The genes of the network with as many hidden units as make rows of that length.
 
         Raises:
             ConfigurationError: No number of units makes such rows.

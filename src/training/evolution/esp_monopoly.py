@@ -90,7 +90,7 @@ class EspMonopoly(EspOptions):
     candidate_games: int = 16
     """Games of a network in a generation; the same for all of its networks."""
     worth: float = 0.1
-    """What the share of all worth at the end pays, beside a won game, which pays 1."""
+    """Reward for the share of all worth at the end; a won game pays 1."""
     generations: int = 200
     final_games: int = 1600
     """Games against each group of families at the end, of seeds that nothing was learned from."""
@@ -113,16 +113,7 @@ class EspMonopoly(EspOptions):
                 f"--networks needs one question or more, each once, of {', '.join(QUESTIONS)}; not"
                 f" {self.networks}."
             )
-        check_ranges(
-            self,
-            {
-                "candidate_games": (1, 100_000),
-                "final_games": (1, 1_000_000),
-                "worth": (0, 10),
-                "generations": (1, np.inf),
-            },
-        )
-        check_ranges(self, {"threads": (1, np.inf), "seed": (0, 1 << 31)})
+        check_ranges(self, _RANGES)
         self.check_recipe()
         if self.ablation:
             raise ConfigurationError(
@@ -136,6 +127,12 @@ class EspMonopoly(EspOptions):
     def search(self, place: Place = HERE) -> MonopolySearch:
         """The first neurons."""
         return MonopolySearch(self, place)
+
+
+_RANGES: Final = {
+    "candidate_games": (1, 100_000), "final_games": (1, 1_000_000), "worth": (0, 10),
+    "generations": (1, np.inf), "threads": (1, np.inf), "seed": (0, 1 << 31),
+}  # fmt: skip
 
 
 class PlayerNeurons:
@@ -154,9 +151,8 @@ class PlayerNeurons:
             for question in dict.fromkeys((*networks, *self.networks))
         }
         self._parts = {question: parts[question] for question in self.networks}
-        self.sizes = np.repeat([part.genes for part in self._parts.values()], hidden).astype(
-            np.int64
-        )
+        sizes = [part.genes for part in self._parts.values()]
+        self.sizes = np.repeat(sizes, hidden).astype(np.int64)
         self.genes = int(self.sizes.max())
         self._like = EspPlayer(form, hidden, networks=self.networks)
 
@@ -165,10 +161,8 @@ class PlayerNeurons:
         genes, packed, start = players.reshape(len(players), len(self.sizes), self.genes), {}, 0
         for question, part in self._parts.items():
             stop = start + part.sub_populations
-            packed[question] = part.pack(
-                genes[:, start:stop, : part.genes].reshape(len(players), -1)
-            )
-            start = stop
+            own = genes[:, start:stop, : part.genes]
+            packed[question], start = part.pack(own.reshape(len(players), -1)), stop
         return packed
 
     def policies(self, players: NDArray[np.float64]) -> list[CompiledPolicy]:
@@ -176,15 +170,11 @@ class PlayerNeurons:
         like = self._like
         return [
             CompiledPolicy(
-                f"network {number}",
-                like.kernel,
-                row,
-                kind=like.kind,
-                reads_mask=False,
+                f"network {number}", like.kernel, row, kind=like.kind, reads_mask=False,
                 observe=like.observer,
             )
             for number, row in enumerate(rows(self.pack(players)))
-        ]
+        ]  # fmt: skip
 
     def player(self, genes: NDArray[np.float64], name: str) -> EspPlayer:
         """One player that can be saved."""
@@ -198,10 +188,7 @@ class PlayerNeurons:
 
 
 def paid(score: Wins, worth: float) -> float:
-    """The pay of a player for its games.
-
-    It is the share that it won, and `worth` times its mean share of all worth at the end.
-    """
+    """The share that a player won, and `worth` times its mean share of all worth at the end."""
     shares = []
     for results in score.results:
         held = np.clip(results.seat_counts["worth"].astype(np.float64), 0, None)
@@ -227,14 +214,9 @@ class MonopolySearch(EspSearch):
     def evaluate(self, players: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
         """(N,) what players are paid for the games of a seed."""
         options = self.options
-        scores = play(
-            self.player_neurons.policies(players),
-            TABLES[options.tables],
-            options.candidate_games,
-            seed,
-            options.threads,
-            runner_type=self.place.runner,
-        )
+        policies, tables = self.player_neurons.policies(players), TABLES[options.tables]
+        games, threads, runner = options.candidate_games, options.threads, self.place.runner
+        scores = play(policies, tables, games, seed, threads, runner_type=runner)
         return np.array([paid(score, options.worth) for score in scores])
 
     def settings(self) -> dict[str, Any]:
@@ -260,27 +242,21 @@ class MonopolySearch(EspSearch):
     def advance(self) -> None:
         """Play a generation."""
         found = self.breed(self.evaluate)
-        self.add_row(
-            found.fitness, {}, {"best": self.stage.best_fitness, "bursts": float(self.stage.bursts)}
-        )
+        best = {"best": self.stage.best_fitness, "bursts": float(self.stage.bursts)}
+        self.add_row(found.fitness, {}, best)
         self.played(self.games(self.step) - self.games_played)
 
     def finish(self, run: Run) -> dict[str, Any]:
-        """Save the best player and let it play fresh games beside its base policy.
-
-        Returns what evaluation.json holds.
-        """
+        """Save the best player and let it and its base policy play fresh games: evaluation.json."""
         options, path = self.options, run.folder / BEST
-        player = self.player_neurons.player(
-            self.stage.best, f"genetic/esp/{options.network}, evolved"
-        )
+        name = f"genetic/esp/{options.network}, evolved"
+        player = self.player_neurons.player(self.stage.best, name)
         player.save(path)
         kinds = (("known", TABLES[options.tables]), ("unknown", unmet(options.tables)))
-        seed = self.game_seed(_FINAL)
+        seed, games = self.game_seed(_FINAL), options.final_games
         measured = [
-            measure(player, settings, options.final_games, seed, options.threads)
-            | {"families": kind}
-            for kind, settings in kinds
+            measure(player, tables, games, seed, options.threads) | {"families": kind}
+            for kind, tables in kinds
         ]
         return {
             "agent": str(path), "network": options.network, "tables": options.tables,
@@ -297,10 +273,7 @@ def measure(
     seed: int,
     threads: int | None = None,
 ) -> dict[str, Any]:
-    """Let a player and its base policy play the same games.
-
-    Returns a row of what they won, with the paired difference.
-    """
+    """Win rates of a player and its base policy in the same games, and their difference."""
     shares = [setting.weight for setting in settings]
     counts = [
         round(games * share / sum(shares) / setting.orders) * setting.orders

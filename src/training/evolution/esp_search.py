@@ -67,11 +67,11 @@ class EspSearch(Search):
         return found
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a checkpoint holds as arrays."""
+        """Arrays of a checkpoint."""
         return self.stage.saved()[0]
 
     def values(self) -> dict[str, Any]:
-        """What a checkpoint holds as JSON."""
+        """JSON values of a checkpoint."""
         return super().values() | self.stage.saved()[1]
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:

@@ -237,28 +237,18 @@ SCALES: Final = ("raw", "percent")
 
 
 def summed(points: Points, seats: NDArray[np.int16], population: int) -> NDArray[np.float64]:
-    """(N,) the sum of the points of each player.
-
-    Args:
-        points: (G, P).
-        seats: (G, P), who sat where.
-        population: N.
-    """
+    """(N,) the sum of the (G, P) points of each player, by (G, P) who sat where."""
     return np.asarray(np.bincount(seats.ravel(), points.ravel(), population), np.float64)
 
 
 def scaled(
     scores: NDArray[np.float64], fitness: str, scale: str, matches: int
 ) -> NDArray[np.float64]:
-    """(N,) fitness of summed points.
+    """(N,) fitness of (N,) summed points by a key of `MEASURES`.
 
-    Args:
-        scores: (N,).
-        fitness: A key of `MEASURES`.
-        scale: `raw` leaves the points as they are (the paper); `percent` divides by the largest sum
-            that is possible, or by the largest of the generation where nothing bounds it (the
-            thesis). The levels of a tournament are never scaled.
-        matches: Games of each player.
+    `raw` leaves points as they are (the paper); `percent` divides by the largest sum that is
+    possible in so many matches, or the largest of the generation where nothing bounds it (the
+    thesis). The levels of a tournament are never scaled.
 
     Raises:
         ConfigurationError: An unknown name.

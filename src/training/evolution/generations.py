@@ -104,11 +104,7 @@ class Generational(Reproduction, Play, PopulationOptions):
 
 
 def check_reproduction(options: Reproduction, kind: GenomeKind) -> None:
-    """Check names, shares, and that the operators suit the genes.
-
-    Raises:
-        ConfigurationError: They do not.
-    """
+    """Raise ConfigurationError if a name or share is wrong, or operators do not suit the genes."""
     check_name("select", options.select, SELECTIONS)
     check_name("select_parents", options.select_parents, SELECTIONS)
     for name, table in (("crossover", CROSSOVERS), ("mutation", MUTATIONS)):
@@ -128,11 +124,7 @@ def check_reproduction(options: Reproduction, kind: GenomeKind) -> None:
 
 
 def check_split(population: int, players: int, fitness: str) -> None:
-    """Check that a population splits into tables.
-
-    Raises:
-        ConfigurationError: It does not; the message says which numbers near by do.
-    """
+    """Raise ConfigurationError if a population does not split into tables; say which would."""
     if fitness != "tournament":
         if population % players:
             below = population // players * players
@@ -165,18 +157,7 @@ def games_of(population: int, play: Play) -> int:
 
 
 def deal(population: int, matches: int, players: int, generator: np.random.Generator) -> Seats:
-    """Split a population at random into tables, once for each match.
-
-    Args:
-        population: N, a multiple of `players`.
-        matches: Splits.
-        players: Seats of a table.
-        generator: Of the splits.
-
-    Returns:
-        (matches * N / players, players), the tables of the first match first. Who sits in which
-        seat is random, too.
-    """
+    """(matches * N / players, players) tables: the population split at random for each match."""
     players_of_match = np.tile(np.arange(population, dtype=np.int16), (matches, 1))
     return generator.permuted(players_of_match, axis=1).reshape(-1, players)
 
@@ -191,16 +172,7 @@ def evaluate(
     *,
     runner_type: type[Runner] = Runner,
 ) -> Evaluated:
-    """Play a generation.
-
-    Args:
-        kind: What the genomes are.
-        population: (N, G).
-        play: What is played.
-        seed: Of the games, 0 to 2**32 - 1.
-        generator: Deals the population out.
-        done: Called with the number of games that have just ended.
-        runner_type: Where the games are played.
+    """Play a generation, whose games have the seed; `generator` deals the population out.
 
     Raises:
         ConfigurationError: A population that does not split into tables, an unknown fitness.
@@ -224,11 +196,7 @@ def _eliminate(
     generator: np.random.Generator,
     done: Done,
 ) -> tuple[NDArray[np.float64], list[GameBatch]]:
-    """Single eliminations, all at once; points are the rounds that a player survives.
-
-    The better half of each table goes on; those of the last table share the last level. Of those
-    that tie the one in the earlier seat goes on; seats were drawn.
-    """
+    """Single eliminations at once; points are rounds survived, ties go to the earlier seat."""
     seats = deal(population, play.matches, play.num_players, generator)
     scores, batches, played = np.zeros(population), list[GameBatch](), 0
     while True:
@@ -246,10 +214,7 @@ def _eliminate(
 
 
 def numbers(population: int, options: Reproduction) -> tuple[int, int, int, int]:
-    """How many of a population are kept, copied, mutated and born.
-
-    Shares are rounded, and at least one of a share above 0 is kept.
-    """
+    """How many are kept (at least one of a share above 0), copied, mutated and born."""
     kept = max(round(options.elite * population), 1 if options.elite > 0 else 0)
     copied = min(round(options.copied * population), population - kept)
     mutated = min(round(options.mutated * population), population - kept - copied)
@@ -263,18 +228,7 @@ def breed(
     options: Reproduction,
     generator: np.random.Generator,
 ) -> NDArray[Any]:
-    """The next generation: the kept first, then the copied, the mutated, the children.
-
-    Args:
-        kind: What the genomes are.
-        population: (N, G), left as it is.
-        fitness: (N,).
-        options: Shares and operators.
-        generator: Of all that is left to chance.
-
-    Returns:
-        (N, G).
-    """
+    """(N, G) the next generation: the kept first, then the copied, the mutated, the children."""
     kept, copied, mutated, born = numbers(len(population), options)
     select, select_parents = SELECTIONS[options.select], SELECTIONS[options.select_parents]
     crossover = CROSSOVERS[options.crossover or ("one_point" if kind.bits else "blend")]
@@ -309,14 +263,10 @@ class Generations(Population):
         if self.step:
             generator = self.generator(Purpose.BREED)
             population = breed(kind, population, self.fitness, options, generator)
+        seed, generator = self.game_seed(Purpose.SEARCH), self.generator(Purpose.DEAL)
+        runner = self.place.runner
         evaluated = evaluate(
-            kind,
-            population,
-            options,
-            self.game_seed(Purpose.SEARCH),
-            self.generator(Purpose.DEAL),
-            self.played,
-            runner_type=self.place.runner,
+            kind, population, options, seed, generator, self.played, runner_type=runner
         )
         self.population, self.fitness = population, evaluated.fitness
         self.note(evaluated)

@@ -63,20 +63,11 @@ class Genome(ABC):
         """(D,) the player's numbers, in their own units."""
 
     def explain(self, vector: Vector) -> list[dict[str, Any]]:
-        """A row for each number.
-
-        It has `name`, `before` and `after` evolution, `unit`, `range` and `meaning`.
-        """
-        columns = zip(
-            self.names,
-            self.values(self.origin).tolist(),
-            self.values(vector).tolist(),
-            self.about,
-            strict=True,
-        )
+        """A row a number: `name`, `before` and `after` evolution, `unit`, `range`, `meaning`."""
+        before, after = (self.values(numbers).tolist() for numbers in (self.origin, vector))
         return [
-            {"name": name, "before": before, "after": after} | about
-            for name, before, after, about in columns
+            {"name": name, "before": first, "after": last} | about
+            for name, first, last, about in zip(self.names, before, after, self.about, strict=True)
         ]
 
 
@@ -100,7 +91,7 @@ class ScriptedGenome(Genome):
     def __init__(
         self, family: str, start: PolicyLike | None = None, fixed: Sequence[str] = ()
     ) -> None:
-        """Of a key of `FAMILIES`; the start is by default the policy of that name."""
+        """Take a key of `FAMILIES`; the start is by default the policy of that name."""
         if family not in FAMILIES:
             raise ConfigurationError(f"Unknown genome {family!r}. {nearest(family, FAMILIES)}")
         self.family = family
@@ -109,29 +100,21 @@ class ScriptedGenome(Genome):
         known = [option.name for option in options]
         self._evolved = _evolving(family, "parameter", known, FAMILIES[family].quantities(), fixed)
         evolved = [options[place] for place in self._evolved]
-        self._low, self._high = np.array(
-            [option.metadata["range"] for option in evolved], np.float64
-        ).T
+        ranges = [option.metadata["range"] for option in evolved]
+        self._low, self._high = np.array(ranges, np.float64).T
         self._multiplied = (self._low >= 0) & (self.start[self._evolved] > 0)
         self.names = tuple(option.name for option in evolved)
-        meanings = FAMILIES[family].meanings()
+        units, meanings = ([o.metadata["unit"] for o in evolved]), FAMILIES[family].meanings()
         self.about = [
-            {
-                "unit": option.metadata["unit"],
-                "range": list(option.metadata["range"]),
-                "meaning": meanings[option.name],
-            }
-            for option in evolved
+            {"unit": unit, "range": list(ends), "meaning": meanings[name]}
+            for unit, ends, name in zip(units, ranges, self.names, strict=True)
         ]
 
     def values(self, vector: Vector) -> Vector:
         """(D,) the numbers of a vector, in their own units."""
         start = self.start[self._evolved]
-        values = np.where(
-            self._multiplied,
-            start * np.exp(_FACTOR * vector),
-            start + _SHARE * (self._high - self._low) * vector,
-        )
+        moved = start + _SHARE * (self._high - self._low) * vector
+        values = np.where(self._multiplied, start * np.exp(_FACTOR * vector), moved)
         return np.asarray(np.clip(values, self._low, self._high))
 
     def row(self, vector: Vector) -> Row:
@@ -142,25 +125,17 @@ class ScriptedGenome(Genome):
 
     def policy(self, vector: Vector, name: str) -> CompiledPolicy:
         """The player of a vector."""
-        made = _made(self.family)
-        return CompiledPolicy(
-            name, made.kernel, self.row(vector), kind=made.kind, reads_mask=made.reads_mask
-        )
+        made, row = _made(self.family), self.row(vector)
+        return CompiledPolicy(name, made.kernel, row, kind=made.kind, reads_mask=made.reads_mask)
 
 
 class BargainingGenome(Genome):
-    """The numbers of a bargainer at tables of one size.
-
-    Those at other tables and its model of partners stay as they are.
-    """
+    """The numbers of a bargainer at tables of one size; its other numbers stay as they are."""
 
     def __init__(
         self, players: int, start: PolicyLike | None = None, fixed: Sequence[str] = ()
     ) -> None:
-        """Make a genome for so many players at the tables.
-
-        The start is a bargainer, or of the family `expert`, then with a model of partners.
-        """
+        """The start is a bargainer, or of the family `expert`, then with a model of partners."""
         policy = resolve(BASE if start is None else start)
         if not isinstance(policy, Bargainer):
             policy = Bargainer([dict(zip(NAMES, _row(BASE, start).tolist(), strict=True))])
@@ -183,15 +158,12 @@ class BargainingGenome(Genome):
 
 
 class GeneticGenome(Genome):
-    """The genes of a kind of `agents.genetic`.
-
-    1 in the vector adds 1 to the logit of a gene, a half becomes .73, and that .88.
-    """
+    """The genes of a kind of `agents.genetic`; 1 in the vector adds 1 to the logit of a gene."""
 
     def __init__(
         self, kind: GenomeKind, start: PolicyLike | None = None, fixed: Sequence[str] = ()
     ) -> None:
-        """Of a kind whose genes are numbers; by default all genes of the start are a half."""
+        """Take a kind whose genes are numbers; all genes of the default start are a half."""
         if kind.bits:
             raise ConfigurationError(
                 f"The genes of {kind.name!r} are bits: evolve them by --preset mukhar2012, or the"
@@ -211,9 +183,8 @@ class GeneticGenome(Genome):
 
     def values(self, vector: Vector) -> Vector:
         """(D,) the genes that evolve, from 0 to 1."""
-        return np.asarray(
-            expit(logit(np.clip(self._start[self._evolved], _EDGE, 1 - _EDGE)) + vector)
-        )
+        genes = np.clip(self._start[self._evolved], _EDGE, 1 - _EDGE)
+        return np.asarray(expit(logit(genes) + vector))
 
     def policy(self, vector: Vector, name: str) -> GeneticPolicy:
         """The player of a vector."""
@@ -235,13 +206,9 @@ def start_of(name: str) -> PolicyLike:
 
 
 def genome(name: str, players: int, start: PolicyLike | None, fixed: Sequence[str]) -> Genome:
-    """The genome of a name.
+    """The genome of a name: `BARGAINING`, a key of `FAMILIES`, or of `agents.genetic.KINDS`.
 
-    Args:
-        name: `BARGAINING`, a key of `FAMILIES`, or of `agents.genetic.KINDS`.
-        players: At the tables that evolution plays at.
-        start: See `Genome`; by default one of that name.
-        fixed: See `Genome`.
+    `players` is the size of tables; `start` and `fixed` are those of `Genome`.
 
     Raises:
         ConfigurationError: An unknown genome, and what `Genome` names.
@@ -260,18 +227,7 @@ def genome(name: str, players: int, start: PolicyLike | None, fixed: Sequence[st
 def _evolving(
     genome: str, word: str, known: Sequence[str], places: Mapping[str, int], fixed: Sequence[str]
 ) -> NDArray[np.int64]:
-    """(D,) the places of the numbers that evolve.
-
-    Args:
-        genome: Its name.
-        word: What it calls a number.
-        known: Names that may be fixed.
-        places: Of those that evolve unless they are fixed.
-        fixed: Names of those that stay as they are.
-
-    Raises:
-        ConfigurationError: An unknown one is fixed, or too few are left.
-    """
+    """(D,) the `places` of numbers (genes, parameters: `word`) of a genome that are not `fixed`."""
     for name in fixed:
         if name not in known:
             raise ConfigurationError(

@@ -37,34 +37,24 @@ LEGACY_CUTS: Final = 256  # bits, whatever the length of the string
 
 
 def elite(fitness: Fitness, count: int) -> Chosen:
-    """The fittest, the best first; of equals the one that comes first.
-
-    The published program takes all that tie with the last.
-    """
+    """The fittest, the best first; of equals the one that comes first."""
     return np.argsort(-fitness, kind="stable")[:count]
 
 
 def roulette(fitness: Fitness, count: int, generator: np.random.Generator) -> Chosen:
-    """Each draw takes a row with the probability fitness / sum of fitness.
-
-    All rows are alike if none has any; below 0 counts as 0.
-    """
+    """Draw rows by their share of all fitness (below 0 counts as 0), or alike if there is none."""
     share = np.clip(fitness, 0, None).cumsum()
     if share[-1] <= 0:
         return generator.integers(len(fitness), size=count)
     # A draw just below 1 may be rounded up to the whole sum: then the last row that has any fitness
     # is meant.
     last = int(np.searchsorted(share, share[-1]))
-    return np.asarray(
-        np.minimum(np.searchsorted(share, generator.random(count) * share[-1], side="right"), last)
-    )
+    drawn = np.searchsorted(share, generator.random(count) * share[-1], side="right")
+    return np.asarray(np.minimum(drawn, last))
 
 
 def tournament(fitness: Fitness, count: int, generator: np.random.Generator) -> Chosen:
-    """Each draw takes two rows at random, one of them perhaps twice, and keeps the fitter.
-
-    Of equals it keeps the first drawn.
-    """
+    """Each draw takes two rows at random, perhaps the same, and keeps the fitter, or the first."""
     first, second = generator.integers(len(fitness), size=(2, count))
     return np.asarray(np.where(fitness[second] > fitness[first], second, first))
 
@@ -81,10 +71,7 @@ SELECTIONS: Final[dict[str, Callable[[Fitness, int, np.random.Generator], Chosen
 def blend(
     first: Population, second: Population, parts: Parts, generator: np.random.Generator
 ) -> Children:
-    """The children b first + (1 - b) second and (1 - b) first + b second.
-
-    There is one b from U(0, 1) a mating.
-    """
+    """The children b first + (1 - b) second and the reverse, one b of U(0, 1) a mating."""
     del parts
     share = generator.random((len(first), 1))
     step = (second - first) * (1 - share)
@@ -96,20 +83,15 @@ def uniform(
 ) -> Children:
     """Each gene from either parent by the toss of a coin; the second child gets the other one."""
     del parts
-    coins = np.unpackbits(
-        np.frombuffer(generator.bytes(-(-first.size // 8)), np.uint8), count=first.size
-    )
-    mine = coins.reshape(first.shape).view(np.bool_)
+    tosses = np.frombuffer(generator.bytes(-(-first.size // 8)), np.uint8)
+    mine = np.unpackbits(tosses, count=first.size).reshape(first.shape).view(np.bool_)
     return np.where(mine, first, second), np.where(mine, second, first)
 
 
 def one_point(
     first: Population, second: Population, parts: Parts, generator: np.random.Generator
 ) -> Children:
-    """Each string is cut at a random place between two genes.
-
-    The children exchange what lies beyond. A string of one gene is not cut.
-    """
+    """Each string is cut at random between two genes; children exchange what lies beyond."""
     one, two = first.copy(), second.copy()
     for part in parts:
         length = len(range(*part.indices(first.shape[1])))
@@ -151,15 +133,11 @@ def legacy_sga(
     return one, two
 
 
-CROSSOVERS: Final[
-    dict[str, Callable[[Population, Population, Parts, np.random.Generator], Children]]
-] = {
-    "blend": blend,
-    "uniform": uniform,
-    "one_point": one_point,
-    "mean": mean,
+Crossover: TypeAlias = Callable[[Population, Population, Parts, np.random.Generator], Children]
+CROSSOVERS: Final[dict[str, Crossover]] = {
+    "blend": blend, "uniform": uniform, "one_point": one_point, "mean": mean,
     "legacy_sga": legacy_sga,
-}
+}  # fmt: skip
 
 
 # --- several winners and one code
@@ -190,10 +168,7 @@ UNIONS: Final[dict[str, Callable[[NDArray[Any], np.random.Generator], Population
 def _places(
     population: Population, rate: float, generator: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Places in the flattened population that mutate, each with the same probability.
-
-    A binomial number of them at random is as good as a draw for each gene, and cheaper.
-    """
+    """Places in the flattened population that mutate; cheaper than a draw for each gene."""
     count = generator.binomial(population.size, rate)
     return generator.choice(population.size, count, replace=False, shuffle=False)
 
@@ -244,9 +219,10 @@ def _moved(
     return changed
 
 
-MUTATIONS: Final[
-    dict[str, Callable[[Population, float, float, np.random.Generator], Population]]
-] = {"gauss": gauss, "offset": offset, "redraw": redraw, "flip": flip}
+Mutation: TypeAlias = Callable[[Population, float, float, np.random.Generator], Population]
+MUTATIONS: Final[dict[str, Mutation]] = {
+    "gauss": gauss, "offset": offset, "redraw": redraw, "flip": flip,
+}  # fmt: skip
 OF_REALS: Final = ("blend", "mean", "gauss", "offset", "redraw")  # of bits they make fractions
 OF_BITS: Final = ("flip", "legacy_sga")
 

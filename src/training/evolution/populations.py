@@ -119,12 +119,7 @@ class PopulationOptions(GameOptions, EvolutionOptions):
         return kind.playing(**_numbers(self.scripted))
 
     def check(self) -> None:
-        """Check all that can be checked without playing.
-
-        Raises:
-            MonopolyError: A number out of range, an unknown name, operators that do not suit the
-                genes, a population that does not split.
-        """
+        """Check all that can be checked without playing; raises MonopolyError."""
         check_ranges(self, {name: ends for name, ends in _RANGES.items() if hasattr(self, name)})
         check_name("rules", self.rules, PRESETS)
         resolve_all(list(self.against))
@@ -159,14 +154,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
 
 
 def check_name(option: str, given: str, known: Iterable[str], of: str = "") -> None:
-    """Raise ConfigurationError if the name that an option was given is not known.
-
-    Args:
-        option: Of the command line.
-        given: The name.
-        known: Valid names.
-        of: What they are names of, for the message.
-    """
+    """Raise ConfigurationError if an option's name is not known; `of` says of what."""
     if given not in known:
         raise ConfigurationError(
             f"Unknown --{option.replace('_', '-')} {given!r}{of}. {nearest(given, known)}"
@@ -230,14 +218,7 @@ def initial_population(
 
 
 class Evaluated(NamedTuple):
-    """A generation that was played.
-
-    Attributes:
-        fitness: (N,) float64.
-        games: Games that were played.
-        turns: Mean of the single turns of a game.
-        capped: Share of the games that a limit of turns has ended.
-    """
+    """A generation that was played: (N,) fitness, games, mean turns, share that a limit ended."""
 
     fitness: NDArray[np.float64]
     games: int
@@ -253,33 +234,22 @@ class Evaluated(NamedTuple):
 
 
 def runner_of(
-    kind: GenomeKind,
-    population: NDArray[Any],
-    games: GameOptions,
+    kind: GenomeKind, population: NDArray[Any], games: GameOptions,
     runner_type: type[Runner] = Runner,
-) -> Runner:
+) -> Runner:  # fmt: skip
     """A runner whose player n has row n of the population."""
-    player, rules = kind.policy(population[0]), Rules.preset(games.rules)
-    return runner_type.of_population(
-        player, kind.rows(population), rules, games.turn_limit, games.threads
-    )
+    player, rows, rules = kind.policy(population[0]), kind.rows(population), games.rules
+    limit, threads = games.turn_limit, games.threads
+    return runner_type.of_population(player, rows, Rules.preset(rules), limit, threads)
 
 
 def play_seats(
-    runner: Runner,
-    seats: Seats,
-    seed: int,
-    first: int = 0,
+    runner: Runner, seats: Seats, seed: int, first: int = 0,
     done: Callable[[int], None] = lambda games: None,
-) -> GameBatch:
-    """Play games.
+) -> GameBatch:  # fmt: skip
+    """Play games of (G, P) rows; game g has the seed `(seed << 32) + first + g`.
 
-    Args:
-        runner: Runner of the population.
-        seats: (G, P) rows of the population.
-        seed: 0 to 2**32 - 1; game g has the seed `(seed << 32) + first + g`.
-        first: Games of this seed that were played before.
-        done: Called with the number of games that have just ended.
+    `done` is called with the number of games that have just ended.
     """
     numbers = np.arange(first, first + len(seats), dtype=np.uint64)
     batch = GameBatch((np.uint64(seed) << np.uint64(32)) + numbers, seats)
@@ -410,10 +380,7 @@ class Population(Search):
         }
 
     def hall_of_fame(self, run: Run) -> list[Policy]:
-        """Champions of measurements before this generation, spread over the run.
-
-        The last one is always among them.
-        """
+        """Champions of earlier measurements, spread over the run; the last one is among them."""
         earlier = [n for n in range(1, self.step) if champion_file(run, n).is_file()]
         count = min(self.options.hall, len(earlier))
         famous: list[Policy] = []
@@ -425,12 +392,9 @@ class Population(Search):
     def evaluate(self, games: int, run: Run) -> list[dict[str, Any]]:
         """Win rates of the representative players against evaluation opponents and hall of fame.
 
-        The games are fresh, with the same dice for all of them.
-
-        Returns:
-            Rows `generation, player, opponents, hall, games, rate, low, high`: `hall` tells
-            champions of this run from evaluation opponents; the interval is 95%, from the spread
-            between seeds.
+        The games are fresh, with the same dice for all. Returns rows `generation, player,
+        opponents, hall, games, rate, low, high`: `hall` tells champions of this run from
+        evaluation opponents; the interval is 95%, from the spread between seeds.
         """
         options, players = self.options, self.players()
         rows: list[dict[str, Any]] = []
@@ -438,15 +402,11 @@ class Population(Search):
         for number, opponent in enumerate(opponents):
             others = (opponent,) * (options.num_players - 1)
             seating = Seating(others, options.rules, options.turn_limit)
+            seed = self.game_seed(Purpose.EVALUATE, number)
             measured = play_against(
-                list(players.values()),
-                [seating],
-                [games],
-                self.game_seed(Purpose.EVALUATE, number),
-                options.threads,
-                self.played,
+                list(players.values()), [seating], [games], seed, options.threads, self.played,
                 runner_type=self.place.runner,
-            )
+            )  # fmt: skip
             for name, wins in zip(players, measured, strict=True):
                 low, high = wins.interval
                 rows.append({
@@ -478,11 +438,8 @@ class Population(Search):
 
     def genomes(self) -> dict[str, NDArray[Any]]:
         """The arrays of a population's file: `--start-population` begins with one."""
-        return {
-            "population": self.population,
-            "fitness": self.fitness,
-            "kind": np.array(self.kind.name),
-        }
+        kind = np.array(self.kind.name)
+        return {"population": self.population, "fitness": self.fitness, "kind": kind}
 
     def finish(self, run: Run) -> dict[str, Any]:
         """Save what came out, and measure it; returns what evaluation.json holds."""
@@ -505,7 +462,7 @@ class Population(Search):
         }  # fmt: skip
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a checkpoint holds as arrays."""
+        """Arrays of a checkpoint."""
         return {"population": self.population, "fitness": self.fitness}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
@@ -527,10 +484,9 @@ def overall(rows: Sequence[dict[str, Any]], player: str) -> tuple[float, float]:
 
 
 def mean_rate(rates: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """The mean of rates against several opponents, and half its 95% interval.
+    """The mean of rates (and halves of their intervals) and half of its 95% interval.
 
-    Each rate comes with half of its own. Games against different opponents share no dice, so that
-    their variances add up.
+    Games against different opponents share no dice, so that their variances add up.
     """
     means, halves = np.array(rates, np.float64).reshape(-1, 2).T
     return float(means.mean()), float(np.sqrt((halves**2).sum()) / len(halves))

@@ -1,6 +1,4 @@
-"""A run of evolution, the same for every algorithm.
-
-Here are its options, its loop, its checkpoints and its folder.
+"""A run of evolution, the same for every algorithm: its options, loop, checkpoints and folder.
 
 All random numbers depend on the seed and the number of the generation, so a run that was killed and
 resumed comes to the same result, bit for bit, as one that was not.
@@ -64,15 +62,11 @@ class EvolutionOptions(RunOptions):
         return self.generations
 
     def check(self) -> None:
-        """Check all that can be checked without playing.
-
-        Raises:
-            MonopolyError: Wrong options.
-        """
+        """Check all that can be checked without playing; raises MonopolyError."""
         raise NotImplementedError
 
     def search(self, place: Place = HERE) -> Search:
-        """What evolves, before its first generation; `place` is where games are played."""
+        """The search before its first generation; `place` is where games are played."""
         raise NotImplementedError
 
 
@@ -81,13 +75,10 @@ class Search(ABC):
 
     Attributes:
         files: Files in the folder of a run beside those of every run, each with its meaning.
-        options: The options.
         place: Where games are played: on this machine, or on a cluster.
         step: Generations that were played.
         rows: A point of every curve for each of them.
         measurements: What was found in between, as rows of JSON values.
-        report: Progress bar and curves.
-        console: Where measurements are printed.
         games_played: Games of the run so far, for its progress bar.
         seconds: Duration of the run up to the last checkpoint.
     """
@@ -134,10 +125,7 @@ class Search(ABC):
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """The settings that decide the result, as JSON has them.
-
-        A resumed run must have the same.
-        """
+        """The settings that decide the result, as JSON has them; the same in a resumed run."""
 
     @abstractmethod
     def about(self, length: int) -> str:
@@ -167,10 +155,10 @@ class Search(ABC):
 
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a checkpoint holds as arrays."""
+        """Arrays of a checkpoint."""
 
     def values(self) -> dict[str, Any]:
-        """What a checkpoint holds as JSON."""
+        """JSON values of a checkpoint."""
         return {
             "generation": self.step, "rows": self.rows, "measurements": self.measurements,
             "seconds": self.seconds,
@@ -244,9 +232,7 @@ def evolve(search: Search, saving: Saving) -> None:
             search.doing(told)
             search.advance()
             saving.pending = True  # saved now, it would go on without its measurement
-            points = {
-                name: value for name, value in search.rows[-1].items() if name != "generation"
-            }
+            points = {name: x for name, x in search.rows[-1].items() if name != "generation"}
             search.report.scalars(search.step, points)
             search.measure(saving.session.run)
             saving.pending = False
@@ -256,9 +242,7 @@ def evolve(search: Search, saving: Saving) -> None:
 
 
 def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
-    """Evolve from the beginning or from a checkpoint, then measure.
-
-    Returns what evaluation.json holds.
+    """Evolve from the beginning or from a checkpoint, then measure; returns evaluation.json.
 
     Raises:
         MonopolyError: Wrong options, a folder in the way, a checkpoint that is missing or damaged,
@@ -267,13 +251,9 @@ def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
     options.check()
     with cluster.joined(options.cluster, options.threads) as place:
         search = options.search(place)
-        budget = (
-            f"{search.about(options.length)},"
-            f" {search.games(options.length) + search.final_games(options.length):,} games,"
-        )
-        with Session.open(
-            options, search.settings(), console, budget, files=search.files
-        ) as session:
+        games = search.games(options.length) + search.final_games(options.length)
+        budget, settings = f"{search.about(options.length)}, {games:,} games,", search.settings()
+        with Session.open(options, settings, console, budget, files=search.files) as session:
             if options.resume:
                 session.restore(search)
             search.report, search.console = session.report, console
@@ -284,12 +264,8 @@ def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
                     f"The run has come to generation {search.step:,} already, beyond"
                     f" {options.length:,}: it is only measured."
                 )
-            session.report.begin(
-                search.games(length) + search.final_games(length),
-                search.games_played,
-                "games",
-                step=search.step,
-            )
+            games = search.games(length) + search.final_games(length)
+            session.report.begin(games, search.games_played, "games", step=search.step)
             evolve(search, Saving(search, session))
             results = search.finish(session.run)
             session.run.write_json("evaluation.json", results)
@@ -297,11 +273,7 @@ def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
 
 
 def carry_on(options: EvolutionOptions, console: Console) -> dict[str, Any]:
-    """Carry out a run, or the rest of one that was begun in its folder.
-
-    Raises:
-        MonopolyError: As by `execute`; a run in the folder that was begun with other settings.
-    """
+    """Carry out a run, or the rest of one that was begun in its folder; errors as by `execute`."""
     begun = (options.out / CONFIG).is_file()
     return execute(replace(options, resume=begun, overwrite=False), console)
 
@@ -316,13 +288,9 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
 
 
 def result_table(
-    title: str,
-    heads: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    caption: str | None = None,
-    *,
+    title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str | None = None, *,
     texts: int = 1,
-) -> TextTable:
+) -> TextTable:  # fmt: skip
     """A table for the terminal: the first columns are texts, the others are numbers."""
     shown = TextTable(*heads[:texts], title=title, caption=caption)
     for head in heads[texts:]:

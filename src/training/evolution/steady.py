@@ -106,8 +106,7 @@ PRING: Final = Steady()
 def levelled(population: NDArray[Any], levels: int) -> NDArray[Any]:
     """Genes moved to one of `levels` + 1 values that part 0 to 1 evenly; `levels` 0: as they are.
 
-    Each value is given to as wide a part of the range: a gene that is drawn anew takes every value
-    as often, and one that has such a value keeps it.
+    Each value has as wide a part of the range, so that a gene drawn anew takes all as often.
     """
     if not levels:
         return population
@@ -215,7 +214,7 @@ class SteadyPopulation(Population):
         return {"mean": self.mean}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a checkpoint holds as arrays."""
+        """Arrays of a checkpoint."""
         return super().arrays() | {"depth": self.depth}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:

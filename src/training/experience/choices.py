@@ -86,11 +86,8 @@ def play_games(
         rules: The rules.
         seed: The high half of the games' seeds.
         first: The low half of the first game's seed; the others follow.
-        threads: Number of threads; by default one per core. The choices do not depend on it.
+        threads: By default one per core. The choices do not depend on it.
         turn_limit: Turns of each player after which the score decides a game.
-
-    Returns:
-        The choices of all games.
 
     Raises:
         IllegalActionError: A policy chose an illegal action, or never ended its turn.
@@ -127,8 +124,7 @@ def recorded_choices(
 ) -> Choices:  # fmt: skip
     """Play games on threads, SLICE at a time, and join what is recorded of them.
 
-    `record` plays games to their end and returns their choices, without the outcome. The other
-    arguments are those of `play_games`.
+    `record` plays games and returns choices without the outcome; the rest as for `play_games`.
     """
     players = Players.of(policies)
 
@@ -176,10 +172,7 @@ class Recorder(NamedTuple):
 
 @entry()
 def _record(running: Running, recorder: Recorder, rows: Choices) -> int:
-    """Play games, one after the other, until all have ended or the rows are full.
-
-    Returns the number of rows written.
-    """
+    """Play games until all have ended or the rows are full; returns the number of rows written."""
     running, recorder, rows = borrowed(running), borrowed(recorder), borrowed(rows)
     answers, pending, seen = recorder.answers, recorder.pending, recorder.seen
     pending[:] = NO_CHOICE
@@ -228,16 +221,9 @@ def _choose(game: Game, running: Any, recorder: Any, found: int, menus: OfferMen
 
 @kernel
 def _note(
-    game: Game,
-    number: int,
-    seat: int,
-    action: int,
-    open_: Any,
-    seen: Any,
-    pending: Any,
-    rows: Choices,
-    at: int,
-) -> None:
+    game: Game, number: int, seat: int, action: int, open_: Any, seen: Any, pending: Any,
+    rows: Choices, at: int,
+) -> None:  # fmt: skip
     """Write a choice down; which package or price it is shows later."""
     write_halves(seen, seen.view(np.int32), rows.observation[at])
     for byte in range(PACKED):
@@ -254,9 +240,8 @@ def _note(
     elif open_[action]:
         rows.choice[at] = action
     else:
-        for raised in range(
-            action + 1, _LAST_BID + 1 if action > A_BID else 0
-        ):  # a small raise: the smallest that is open
+        # a small raise: the smallest that is open
+        for raised in range(action + 1, _LAST_BID + 1 if action > A_BID else 0):
             if open_[raised]:
                 rows.choice[at] = raised
                 break

@@ -1,6 +1,4 @@
-"""Experiences on disk: a folder of shards, their description, and a card for readers.
-
-The shards are described by `_dataset.json`.
+"""Experiences on disk: a folder of shards, `_dataset.json` that describes them, and a card.
 
     for experiences in load("runs/experts"):
         learn(experiences.observation, experiences.action, experiences.outcome)
@@ -74,10 +72,7 @@ _LEVEL: Final = 1
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a data set, a field of `Experiences`.
-
-    `shape` is that of one row, empty for a number.
-    """
+    """A column of a data set, a field of `Experiences`; `shape` is that of one row."""
 
     name: str
     dtype: str
@@ -87,52 +82,22 @@ class Column:
 
 
 COLUMNS: Final = (
-    Column(
-        "observation",
-        "float16",
-        (FEATURES,),
-        "see docs/observation.md",
-        "what the deciding player saw",
-    ),
-    Column(
-        "choices",
-        "uint8",
-        (PACKED,),
-        "bits",
-        f"the legal actions: `numpy.unpackbits(choices, axis=1, count={NUM_ACTIONS})`",
-    ),
-    Column(
-        "action",
-        "int16",
-        (),
-        f"index, 0 to {NUM_ACTIONS - 1}",
-        "the action taken; `heads` says what it means, docs/actions.md in words",
-    ),
+    Column("observation", "float16", (FEATURES,), "see docs/observation.md",
+           "what the deciding player saw"),
+    Column("choices", "uint8", (PACKED,), "bits",
+           f"the legal actions: `numpy.unpackbits(choices, axis=1, count={NUM_ACTIONS})`"),
+    Column("action", "int16", (), f"index, 0 to {NUM_ACTIONS - 1}",
+           "the action taken; `heads` says what it means, docs/actions.md in words"),
     Column("decision", "int8", (), "index", "the kind of decision, an index into `decisions`"),
     Column("player", "int8", (), "index", "seat of the deciding player"),
     Column("game", "int32", (), "index", "the number of the game"),
-    Column(
-        "outcome",
-        "float32",
-        (),
-        "-1 to 1",
-        "how the game ended for the player: 1 for the winner, -1/(players - 1) for each other",
-    ),
-    Column(
-        "worth",
-        "float32",
-        (2,),
-        "dollars",
-        "when deciding: net worth (cash, prices of own lots and buildings), and cash",
-    ),
-    Column(
-        "final_worth",
-        "float32",
-        (),
-        "dollars",
-        "net worth at the end; of a bankrupt player, cash less the debt that could not be paid",
-    ),
-)
+    Column("outcome", "float32", (), "-1 to 1",
+           "how the game ended for the player: 1 for the winner, -1/(players - 1) for each other"),
+    Column("worth", "float32", (2,), "dollars",
+           "when deciding: net worth (cash, prices of own lots and buildings), and cash"),
+    Column("final_worth", "float32", (), "dollars",
+           "net worth at the end; of a bankrupt player, cash less the debt that could not be paid"),
+)  # fmt: skip
 
 
 def schema_rows(columns: Iterable[Column] = COLUMNS) -> list[str]:
@@ -153,10 +118,7 @@ Shapes: TypeAlias = Mapping[str, tuple[int, ...]]  # of the columns of a shard, 
 
 
 def _to_npz(experiences: Experiences, about: Mapping[str, Any]) -> bytes:
-    """The bytes of an npz file as np.savez_compressed writes it, but without timestamps.
-
-    Equal experiences are equal bytes.
-    """
+    """An npz file as of np.savez_compressed, but without timestamps: the same for the same rows."""
     del about
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -175,10 +137,7 @@ def _from_npz(data: bytes, shapes: Shapes) -> Mapping[str, NDArray[Any]]:
 
 
 def _schema(shapes: Shapes, about: Mapping[str, Any]) -> pyarrow.Schema:
-    """Arrow's schema: columns with several numbers per row are lists of fixed size.
-
-    Its metadata say what the data set is.
-    """
+    """Arrow's schema: columns with several numbers per row are lists of fixed size."""
     import pyarrow
 
     fields = []
@@ -188,14 +147,8 @@ def _schema(shapes: Shapes, about: Mapping[str, Any]) -> pyarrow.Schema:
             kind = pyarrow.list_(
                 pyarrow.field("element", kind, nullable=False), shapes[column.name][1]
             )
-        fields.append(
-            pyarrow.field(
-                column.name,
-                kind,
-                nullable=False,
-                metadata={"unit": column.unit, "meaning": column.meaning},
-            )
-        )
+        about_column = {"unit": column.unit, "meaning": column.meaning}
+        fields.append(pyarrow.field(column.name, kind, nullable=False, metadata=about_column))
     return pyarrow.schema(fields, {FORMAT: json.dumps(dict(about))})
 
 
@@ -215,12 +168,9 @@ def _to_parquet(experiences: Experiences, about: Mapping[str, Any]) -> bytes:
         )
     buffer = io.BytesIO()
     parquet.write_table(
-        pyarrow.table(arrays, schema=schema),
-        buffer,
-        compression="zstd",
-        use_dictionary=False,
-        row_group_size=_ROW_GROUP,
-    )
+        pyarrow.table(arrays, schema=schema), buffer,
+        compression="zstd", use_dictionary=False, row_group_size=_ROW_GROUP,
+    )  # fmt: skip
     return buffer.getvalue()
 
 
@@ -243,10 +193,7 @@ def _from_parquet(data: bytes, shapes: Shapes) -> Mapping[str, NDArray[Any]]:
 
 
 class Format(NamedTuple):
-    """Functions that write and read a shard.
-
-    They are given what it is part of, and the shapes of its columns.
-    """
+    """Functions that write and read a shard, given what it is part of, or its columns' shapes."""
 
     encode: Callable[[Experiences, Mapping[str, Any]], bytes]
     decode: Callable[[bytes, Shapes], Mapping[str, NDArray[Any]]]
@@ -265,10 +212,7 @@ def check_format(name: str) -> None:
 
 
 class Shard(NamedTuple):
-    """Some whole games, ready to be written.
-
-    The bytes of the file, and how many experiences and games it holds.
-    """
+    """The bytes of a shard's file, and how many experiences and games it holds."""
 
     data: bytes
     experiences: int
@@ -278,15 +222,10 @@ class Shard(NamedTuple):
 def gather(
     batches: Iterable[tuple[Experiences, int]], limit: int
 ) -> Iterator[tuple[Experiences, int]]:
-    """Join batches of games into shards.
+    """Join batches (experiences, games) into shards of `limit` bytes in memory at most, or one.
 
-    Args:
-        batches: Experiences and the number of games that they are from.
-        limit: Bytes of a shard in memory; a larger batch becomes a shard of its own.
-
-    Yields:
-        The experiences of a shard and the number of its games. They depend on the batches alone: a
-        run that continues at the beginning of a shard makes the same shards.
+    They depend on the batches alone: a run that continues at the beginning of a shard makes the
+    same shards.
     """
     parts: list[Experiences] = []
     games = weight = 0
@@ -305,18 +244,10 @@ def gather(
 def encode(
     games: Iterable[tuple[Experiences, int]], form: str, about: Mapping[str, Any], threads: int
 ) -> Iterator[Shard]:
-    """Turn experiences into shards, several at a time on threads.
+    """Turn experiences and numbers of games into shards, in order, several at a time on threads.
 
-    Compressing them takes longer than playing the games.
-
-    Args:
-        games: The experiences of each shard and the number of its games.
-        form: One of `FORMATS`.
-        about: JSON values for the metadata of each shard.
-        threads: How many at a time; at most four, since each needs its own memory.
-
-    Yields:
-        The shards, in order.
+    Compressing them takes longer than playing the games. Four threads are used at most, since each
+    needs its own memory.
     """
     threads = min(threads, _ENCODERS)
     pool = ThreadPoolExecutor(threads, "encode")
@@ -339,7 +270,7 @@ def encode(
 
 
 def versions(encoding: encodings.Encoding) -> dict[str, Any]:
-    """What a data set must have in common with this version to be read by it."""
+    """The versions and columns that a data set must have to be read here."""
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -350,24 +281,12 @@ def versions(encoding: encodings.Encoding) -> dict[str, Any]:
 
 
 class Writer:
-    """A data set that is being written.
-
-    Attributes:
-        folder: Where it is.
-        about: What it is, as JSON values.
-        shards: The entries of the finished shards, in order.
-    """
+    """A data set in writing: what it is `about`, and the entries of finished `shards`."""
 
     def __init__(
         self, folder: Path, about: Mapping[str, Any], encoding: encodings.Encoding, form: str
     ) -> None:
-        """Start, or continue after the intact shards in the folder.
-
-        Args:
-            folder: An existing folder.
-            about: JSON values that say how the data are made.
-            encoding: Of the observations.
-            form: One of `FORMATS`.
+        """Start, or continue after the intact shards in an existing folder.
 
         Raises:
             ConfigurationError: The folder can't be written.
@@ -395,16 +314,11 @@ class Writer:
         """Write the next shard; raises ConfigurationError if that fails."""
         name = f"shard-{len(self.shards):05d}.{self._suffix}"
         self._write(name, shard.data)
-        self.shards.append(
-            {
-                "file": name,
-                "first_game": self.total("games"),
-                "games": shard.games,
-                "experiences": shard.experiences,
-                "bytes": len(shard.data),
-                "sha256": hashlib.sha256(shard.data).hexdigest(),
-            }
-        )
+        self.shards.append({
+            "file": name, "first_game": self.total("games"), "games": shard.games,
+            "experiences": shard.experiences, "bytes": len(shard.data),
+            "sha256": hashlib.sha256(shard.data).hexdigest(),
+        })  # fmt: skip
         self._list(finished=False)
 
     def finish(self, card: str) -> None:
@@ -413,15 +327,10 @@ class Writer:
         self._list(finished=True)
 
     def _list(self, *, finished: bool) -> None:
-        totals = {
-            "finished": finished,
-            "games_written": self.total("games"),
-            "experiences": self.total("experiences"),
-        }
-        self._write(
-            ABOUT,
-            (json.dumps({**self.about, **totals, "shards": self.shards}, indent=1) + "\n").encode(),
-        )
+        games, experiences = self.total("games"), self.total("experiences")
+        totals = {"finished": finished, "games_written": games, "experiences": experiences}
+        about = {**self.about, **totals, "shards": self.shards}
+        self._write(ABOUT, (json.dumps(about, indent=1) + "\n").encode())
 
     def _write(self, name: str, data: bytes) -> None:
         try:
@@ -441,10 +350,7 @@ class Writer:
         return intact
 
     def _clean(self) -> None:
-        """Remove files that are not listed.
-
-        A run was killed while writing them, or before it could list them.
-        """
+        """Remove files that are not listed, of a run that was killed while writing them."""
         listed = {shard["file"] for shard in self.shards} | set(FILES)
         for pattern in (pattern for name in FILES for pattern in (name, f".{name}.*")):
             for path in self.folder.glob(pattern):
@@ -453,11 +359,7 @@ class Writer:
 
 
 def _shard(folder: Path, shard: Mapping[str, Any]) -> tuple[Path, bytes]:
-    """The path and the bytes of a shard that `_dataset.json` lists.
-
-    Raises:
-        FormatError: It is missing, not the one that is listed, or its entry is of another form.
-    """
+    """The path and bytes of a shard that `_dataset.json` lists; FormatError if it is damaged."""
     with understood(folder / ABOUT):
         name, expected = shard["file"], shard["sha256"]
         if Path(name).name != name:
@@ -479,9 +381,6 @@ def _shard(folder: Path, shard: Mapping[str, Any]) -> tuple[Path, bytes]:
 
 def describe(folder: str | os.PathLike[str]) -> dict[str, Any]:
     """The content of `_dataset.json`, checked against this version.
-
-    Args:
-        folder: The folder of a data set.
 
     Raises:
         FormatError: There is no data set, it is not finished, damaged, or of another version; the
@@ -544,13 +443,7 @@ def _differences(about: Mapping[str, Any]) -> list[str]:
 
 
 def load(folder: str | os.PathLike[str]) -> Iterator[Experiences]:
-    """Read a data set, a shard at a time.
-
-    Args:
-        folder: The folder of a data set.
-
-    Yields:
-        The experiences of each shard.
+    """Read the data set in a folder; yields the experiences of a shard at a time.
 
     Raises:
         FormatError: There is no data set, it is not finished, of another version, or a shard is

@@ -95,8 +95,8 @@ def record_games(
         shortfall: (B, P), receives for each bankrupt player its cash less the debt that ruined it
             (dollars, negative).
         wanted: Which decisions are recorded.
-        rows: Receives the decisions. Observations are uint16, the bits of float16; `game` is
-            counted from 0; columns that are known only at the end of a game are left out.
+        rows: Receives the decisions. Observations are the bits of float16; `game` is counted from
+            0; columns that are known only at the end of a game are left out.
 
     Returns:
         The number of rows written. If all are full, call it again: the games are not over.

@@ -35,11 +35,8 @@ class Rows(tuple[Any, ...]):
     def written(cls, write: Callable[[Self], int], room: int, **lengths: int) -> list[Self]:
         """The rows of a kernel that returns whenever its room is full.
 
-        Args:
-            write: Fills a set of rows from the first one on, and returns their number. Columns of
-                float16 are given to it as uint16, since kernels know no float16.
-            room: Rows of each call.
-            **lengths: As for `empty`.
+        `write` fills a set of rows, float16 as uint16, and returns their number; `lengths` as for
+        `empty`.
         """
         parts, count = [], room
         while count == room:

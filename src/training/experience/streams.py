@@ -66,7 +66,7 @@ def stream(
     """Play games of compiled policies and yield their decisions, a batch of games at a time.
 
     The next batch is played in the background while you work on this one. Closing the iterator
-    stops that.
+    stops that. The sequence of experiences does not depend on threads and batches.
 
     Args:
         tables: Seatings of the same number of players, used in turn, each in all different orders
@@ -78,9 +78,8 @@ def stream(
         heads: Record only decisions in which an action of one of these heads is legal, whatever the
             player then did. None: all decisions; each has two legal actions or more.
         seed: 0 to 2**32 - 1; it decides all dice, cards and draws of policies.
-        threads: Number of threads; by default one per core. The experiences do not depend on it.
-        batch: Games per yielded set, except in the last one. The sequence of experiences does not
-            depend on it.
+        threads: Number of threads; by default one per core.
+        batch: Games per yielded set, except in the last one.
         first: The number of the game to begin with, to continue a stream.
         reward: What `outcome` holds: a reward that is paid at the end, such as `win`, `rank` or
             `net_worth`.
@@ -110,17 +109,10 @@ def stream(
 
 
 def seatings(tables: Sequence[Sequence[PolicyLike]]) -> tuple[tuple[str, ...], NDArray[np.int16]]:
-    """The seats in the games of a stream.
+    """The policies' names, and (L, P) their numbers by seat: row g mod L is game g's seating.
 
     Tables take turns. Each time that a table is used, its policies sit in another order: tables of
     2 to 4 go through all different orders, larger ones through all rotations of one order.
-
-    Args:
-        tables: As for `stream`.
-
-    Returns:
-        The names of the policies, and (L, P) their numbers by seat: row g mod L holds the seats of
-        game g.
 
     Raises:
         ConfigurationError: As for `stream`.
@@ -151,12 +143,7 @@ def _batches(setup: _Setup, batches: Iterator[range], threads: int) -> Iterator[
 
 
 class _Seating:
-    """The policies of all tables and their seats.
-
-    Attributes:
-        policies: The K different policies.
-        seats: (L, P) int16, their numbers by seat: row g mod L holds the seats of game g.
-    """
+    """The K policies of all tables, and their (L, P) seats; see `seatings`."""
 
     def __init__(self, tables: Sequence[Sequence[PolicyLike]]) -> None:
         if (
@@ -175,20 +162,15 @@ class _Seating:
                     f"Every table must seat the same number of players, {MIN_PLAYERS} to"
                     f" {MAX_PLAYERS}, not {players} and {len(table)}."
                 )
-        given = [
-            compiled(policy)
-            for policy in resolve_all([policy for table in tables for policy in table])
-        ]
+        named = resolve_all([policy for table in tables for policy in table])
+        given = [compiled(policy) for policy in named]
         self.policies = list(dict.fromkeys(given))
         numbers = np.array([self.policies.index(policy) for policy in given], np.int16)
         self.seats = _cycle(numbers.reshape(-1, players))
 
 
 def _cycle(tables: NDArray[np.int16]) -> NDArray[np.int16]:
-    """(L, P), the seats of consecutive games until they repeat.
-
-    Tables take turns, each in its orders in turn.
-    """
+    """(L, P), the seats of consecutive games until they repeat: tables and their orders in turn."""
     orders = []
     for table in tables:
         seats, seeds = arrangements(table, _ALL_ORDERS, 0)
@@ -204,15 +186,9 @@ class _Setup:
     """What all games of a stream have in common; threads share it."""
 
     def __init__(
-        self,
-        tables: Sequence[Sequence[PolicyLike]],
-        rules: Rules,
-        encoding: str | Encoding,
-        heads: Sequence[str] | None,
-        seed: int,
-        reward: str,
-        turn_limit: int,
-    ) -> None:
+        self, tables: Sequence[Sequence[PolicyLike]], rules: Rules, encoding: str | Encoding,
+        heads: Sequence[str] | None, seed: int, reward: str, turn_limit: int,
+    ) -> None:  # fmt: skip
         seating = _Seating(tables)
         self.policies = seating.policies
         self.seats = seating.seats.astype(np.int64)
@@ -264,10 +240,7 @@ def _outcome(reward: str) -> Reward:
 
 
 def _words(heads: Sequence[str] | None) -> NDArray[np.int64]:
-    """(7,) int64, the actions of these heads as bits, 32 per word like `game.legal`.
-
-    None stands for all heads.
-    """
+    """(7,) int64, the actions of these heads, or of all, as bits, 32 per word like `game.legal`."""
     if isinstance(heads, str) or (heads is not None and not len(heads)):
         raise ConfigurationError(
             f"heads={heads!r} must name heads, such as ('buy',), or be None for all decisions."

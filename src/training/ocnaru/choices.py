@@ -48,24 +48,12 @@ _PICKS: Final = {
 
 
 def demonstrations(
-    expert: CompiledPolicy,
-    games: range,
-    rules: Rules,
-    seed: int,
-    threads: int,
+    expert: CompiledPolicy, games: range, rules: Rules, seed: int, threads: int,
     turn_limit: int = TURN_LIMIT,
-) -> Choices:
-    """Let an expert play itself, and take what it chose where a network would be asked.
+) -> Choices:  # fmt: skip
+    """Let an expert play itself: its choices where a network would be asked, sorted by network.
 
-    The choices are sorted by network.
-
-    Args:
-        expert: It plays in both seats.
-        games: The numbers of the games.
-        rules: The rules.
-        seed: The high half of the games' seeds.
-        threads: The choices do not depend on it.
-        turn_limit: Turns of each player after which the score decides a game.
+    `games` are numbers of games; the other arguments are those of `play_games`.
     """
     tables = [(expert,) * ocnaru.NUM_PLAYERS]
     batches = stream(
@@ -130,10 +118,7 @@ def play_games(
 
 @entry()
 def _record(running: Running, seen: NDArray[np.float32], rows: Choices) -> int:
-    """Play games, one after the other, until all have ended or the rows are full.
-
-    Returns the number of rows written.
-    """
+    """Play games until all have ended or the rows are full; returns the number of rows written."""
     running, seen, rows = borrowed(running), borrowed(seen), borrowed(rows)
     starts, count = STARTS, 0
     for i in range(len(running.games)):

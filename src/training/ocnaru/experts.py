@@ -1,8 +1,8 @@
 """Phase 1: learn from experts' games by regression on how they ended.
 
-The experiences come from `training.experience.streams` and never touch the disk. Each network has a
-pool, which fills with the decisions that the network would have been asked. A full pool is learned
-in shuffled minibatches, several times over where such decisions are rare, and emptied.
+Experiences come from `training.experience.streams`, without the disk. Each network has a pool of
+the decisions that it would have been asked. A full pool is learned in shuffled minibatches, several
+times over where such decisions are rare, and emptied.
 
 The thesis stores outcomes, not rewards: this is Monte-Carlo regression on the expert's action, not
 imitation, and nothing is learned of actions that the expert never takes. To the outcome the program
@@ -59,14 +59,8 @@ HEADS: Final = ("buy", "build", "sell", "mortgage", "unmortgage", "jail")
 # 1.5 million games, that the thesis mentions. A game of two experts has about 40 decisions to buy,
 # 9 levels built, 2 sold, 8 mortgages, 7 lifted, 11 fines, 3 cards.
 PASSES: Final = {
-    "buy": 1,
-    "upgrade": 5,
-    "downgrade": 16,
-    "mortgage": 5,
-    "unmortgage": 5,
-    "fine": 4,
-    "card": 13,
-}
+    "buy": 1, "upgrade": 5, "downgrade": 16, "mortgage": 5, "unmortgage": 5, "fine": 4, "card": 13,
+}  # fmt: skip
 
 _NAMES: Final = ocnaru.names(plus=False)
 _SALE, _CARDS, _DANGER = (
@@ -79,48 +73,27 @@ _SHARES, _LEVELS = (
 _EYED: Final = [GROUPS.index(group) for group in ("orange", "red")]
 _DEAR: Final = [GROUPS.index(group) for group in ("green", "dark_blue")]
 
-_FIRST: Final = {
-    "upgrade": A_BUILD,
-    "downgrade": A_SELL,
-    "mortgage": A_MORTGAGE,
-    "unmortgage": A_UNMORTGAGE,
-}
-_ACTIONS: Final = {
-    "upgrade": "build",
-    "downgrade": "sell",
-    "mortgage": "mortgage",
-    "unmortgage": "unmortgage",
-}
+# the first action of a network, and the head that it belongs to
+_PICKS: Final = {
+    "upgrade": (A_BUILD, "build"), "downgrade": (A_SELL, "sell"),
+    "mortgage": (A_MORTGAGE, "mortgage"), "unmortgage": (A_UNMORTGAGE, "unmortgage"),
+}  # fmt: skip
 
 
 def chosen(
     head: str, experiences: Experiences, rules: Rules
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The decisions that a network would have been asked, and what the expert chose.
-
-    Args:
-        head: The network.
-        experiences: N of them.
-        rules: Of the games; their board says on which squares the lots are.
-
-    Returns:
-        (M,) rows of the experiences, and (M,) outputs of the network.
-    """
+    """(M,) rows at which a network would have been asked, and (M,) outputs chosen there."""
     action, decision = experiences.action.astype(np.int64), experiences.decision
-    if head in _FIRST:
-        rows = np.flatnonzero(
-            (decision == agenda.WINDOW) & (HEAD_OF[action] == HEAD_NAMES.index(_ACTIONS[head]))
-        )
-        lots = action[rows] - _FIRST[head]
-        return rows, (
-            GROUP_OF[lots] if NETWORKS[head].size == COLOURS else LOT_SQUARE[_board(rules), lots]
-        )
+    if head in _PICKS:
+        first, name = _PICKS[head]
+        picked = HEAD_OF[action] == HEAD_NAMES.index(name)
+        rows = np.flatnonzero((decision == agenda.WINDOW) & picked)
+        by_lot = GROUP_OF if NETWORKS[head].size == COLOURS else LOT_SQUARE[_board(rules)]
+        return rows, by_lot[action[rows] - first]
     if head == "buy":
-        rows = np.flatnonzero(
-            (decision == agenda.BUY)
-            & _legal(experiences, A_BUY + 1)
-            & np.isin(action, (A_BUY, A_BUY + 1))
-        )
+        asked = (decision == agenda.BUY) & _legal(experiences, A_BUY + 1)
+        rows = np.flatnonzero(asked & np.isin(action, (A_BUY, A_BUY + 1)))
         return rows, action[rows] - A_BUY
     asked = (decision == agenda.JAIL) & _legal(experiences, A_TURN)
     if head == "card":
@@ -145,9 +118,8 @@ def targets(
     head: str, experiences: Experiences, choice: NDArray[np.int64], rules: Rules, variant: Variant
 ) -> NDArray[np.float32]:
     """(N,) the regression targets of the chosen outputs: outcome plus bonus."""
-    return (
-        outcomes(head, experiences) + bonuses(head, experiences, choice, rules, variant)
-    ).astype(np.float32)
+    bonus = bonuses(head, experiences, choice, rules, variant)
+    return (outcomes(head, experiences) + bonus).astype(np.float32)
 
 
 def outcomes(head: str, experiences: Experiences) -> NDArray[np.float64]:
@@ -161,32 +133,20 @@ def outcomes(head: str, experiences: Experiences) -> NDArray[np.float64]:
     """
     final = experiences.final_worth
     won, bankrupt = experiences.outcome > 0, (experiences.outcome < 0) & (final < 0)
-    win, ruin = (
-        (0.4, np.full(len(final), -0.4))
-        if head == "fine"
-        else (1.0, -0.5 - 0.5 * np.minimum(-final / 1000.0, 1.0))
-    )
-    return np.select([won, bankrupt], [win, ruin], np.clip(final / 3000.0 - 0.5, -0.5, 0.5)).astype(
-        np.float64
-    )
+    win, ruin = 1.0, -0.5 - 0.5 * np.minimum(-final / 1000.0, 1.0)
+    if head == "fine":
+        win, ruin = 0.4, np.full(len(final), -0.4)
+    capped = np.clip(final / 3000.0 - 0.5, -0.5, 0.5)
+    return np.select([won, bankrupt], [win, ruin], capped).astype(np.float64)
 
 
 def bonuses(
     head: str, experiences: Experiences, choice: NDArray[np.int64], rules: Rules, variant: Variant
 ) -> NDArray[np.float64]:
-    """(N,) the pay of annex A for decisions of a network, computed from the observations.
-
-    It is what is paid whatever follows.
+    """(N,) the pay of annex A for decisions of a network whatever follows, from the observations.
 
     Mortgages are not among the 100 features, so a lifted one earns nothing for its group and its
     income here.
-
-    Args:
-        head: The network.
-        experiences: N decisions that it would have been asked.
-        choice: (N,) what was chosen.
-        rules: Of the games.
-        variant: See `training.ocnaru.rewards`.
     """
     seen = experiences.observation.astype(np.float64)
     worth, cash = experiences.worth.astype(np.float64).T
@@ -240,7 +200,6 @@ class Pool:
     """Experiences of a network that are collected until there are enough to shuffle.
 
     Attributes:
-        head: The network.
         seed: Of the shuffling.
         batch: Size of a minibatch.
         number: How often the pool has been learned.
@@ -271,11 +230,8 @@ class Pool:
         while start < len(choice):
             count = min(POOL - self.filled, len(choice) - start)
             here, there = slice(self.filled, self.filled + count), slice(start, start + count)
-            self.observation[here], self.choice[here], self.target[here] = (
-                observation[there],
-                choice[there],
-                target[there],
-            )
+            self.observation[here], self.choice[here] = observation[there], choice[there]
+            self.target[here] = target[there]
             self.filled += count
             start += count
             if self.filled == POOL:
@@ -283,23 +239,18 @@ class Pool:
         return losses
 
     def learn(self, learner: HeadLearner) -> list[Any]:
-        """Learn what is in the pool, and empty it.
-
-        Returns what `HeadLearner.regress` returned, for each minibatch.
-        """
+        """Learn what is in the pool, and empty it; returns `HeadLearner.regress` by minibatch."""
         generator = np.random.default_rng([self.seed, list(NETWORKS).index(self.head), self.number])
         losses = []
         for _ in range(PASSES[self.head] if self.filled else 0):
             order = generator.permutation(self.filled)
             for start in range(0, self.filled, self.batch):
                 rows = order[start : start + self.batch]
-                seen = torch.from_numpy(self.observation[rows]).to(learner.device).float()
-                target = torch.from_numpy(self.target[rows]).to(learner.device)
-                losses.append(
-                    learner.regress(
-                        seen, torch.from_numpy(self.choice[rows]).to(learner.device), target
-                    )
+                seen, choice, target = (
+                    torch.from_numpy(column[rows]).to(learner.device)
+                    for column in (self.observation, self.choice, self.target)
                 )
+                losses.append(learner.regress(seen.float(), choice, target))
                 self.samples += len(rows)
         self.number += 1
         self.filled = 0

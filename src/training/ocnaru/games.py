@@ -1,7 +1,4 @@
-"""The games of phase 2.
-
-The networks play against scripted opponents, and every decision of one network and its consequences
-are recorded.
+"""The games of phase 2: networks against scripted opponents, one network's decisions recorded.
 
 That network explores in a share epsilon of its decisions; the other networks do not. All policies
 are compiled, so that games run on threads while the network learns from earlier ones.
@@ -68,13 +65,12 @@ class Moves(Rows, _Columns):
     """N decisions of a network in whole games, in the order of games and then of time.
 
     Attributes:
-        observation: (N, 100) float32, the network's observation.
+        observation: (N, 100) float32.
         choice: (N,) int64, the output that it chose.
         open: (N,) int64, the outputs that it could choose from, one bit each.
-        before: (N, `NUM_QUANTITIES`) float64, the quantities before the decision; see
-            `training.ocnaru.rewards`.
-        after: (N, `NUM_QUANTITIES`) float64, the quantities after it, but the worth a round later.
-        other: (N,) int8, 1 if the base policy would act differently, 0 if not, -1 for later picks
+        before: (N, `NUM_QUANTITIES`) float64, the quantities of `rewards` before the decision.
+        after: (N, `NUM_QUANTITIES`) float64, those after it, but the worth a round later.
+        other: (N,) int8, whether the base policy would have acted differently; -1 for later picks
             of the same plan.
         game: (N,) int64, the number of the game.
     """
@@ -110,31 +106,23 @@ class Played(NamedTuple):
     def rewards(
         self, head: str, variant: Variant, *, moment: Moment = "round", stale: bool = False
     ) -> NDArray[np.float64]:
-        """(N,), the rewards of the decisions, including the end of the game.
+        """(N,), the rewards of a network's decisions, including the end of the game.
 
-        Args:
-            head: The network that made the decisions.
-            variant: See `training.ocnaru.rewards`.
-            moment: When the worth after a decision is measured; see `training.ocnaru.rewards`.
-            stale: Reproduce the defect of the published program. It keeps a reference to the live
-                state instead of a copy of the state before, so that every difference is 0, no
-                action seems to have been taken, and the end of the game is not noticed.
+        `variant` and `moment` as in `training.ocnaru.rewards`. `stale` reproduces a defect of the
+        published program, which keeps a reference to the live state instead of a copy: every
+        difference is 0, no action seems to have been taken, the end of the game is not noticed.
         """
         moves = self.moves
         after = Quantities.of_rows(moves.after)
         if stale:
             return reward(head, after, after, np.zeros(len(moves.choice), np.bool_), variant)
-        before, last, at = (
-            Quantities.of_rows(moves.before),
-            self.last(),
-            moves.game - self.numbers.start,
-        )
+        before, last = Quantities.of_rows(moves.before), self.last()
+        at = moves.game - self.numbers.start
         if moment == "asked":
             after = after._replace(worth=np.where(last, self.worth[at], np.roll(before.worth, -1)))
         acted = moves.choice == 1 if head in _ANSWERS else np.ones(len(moves.choice), np.bool_)
-        return reward(head, before, after, acted, variant) + last * terminal(
-            self.won[at], self.bankrupt[at]
-        )
+        end = last * terminal(self.won[at], self.bankrupt[at])
+        return reward(head, before, after, acted, variant) + end
 
 
 class TrainingGames:
@@ -143,14 +131,7 @@ class TrainingGames:
     def __init__(
         self, opponents: Sequence[CompiledPolicy], rules: Rules, seed: int, threads: int
     ) -> None:
-        """Start the threads.
-
-        Args:
-            opponents: The opponents, used in turn.
-            rules: The rules of all games.
-            seed: 0 to 2**32 - 1; game g has the seed `(seed << 32) + g`.
-            threads: Number of threads.
-        """
+        """Start the threads. Opponents take turns; game g has the seed `(seed << 32) + g`."""
         self.opponents = list(opponents)
         self.rules = rules
         self.seed = seed
@@ -220,17 +201,7 @@ def joined(parts: Sequence[Played]) -> Played:
 def _record(
     running: Running, own_seats: NDArray[np.int64], moves: Moves, ends: NDArray[np.float64]
 ) -> int:
-    """Play games to their end.
-
-    Args:
-        running: Games of the networks, player 0, and their opponents.
-        own_seats: (B,), the seat of the networks.
-        moves: Receives the decisions; `game` is counted from 0.
-        ends: (B,), receives the worth of the networks at the end of each game (dollars).
-
-    Returns:
-        The number of decisions.
-    """
+    """Play games to their end; record `moves` and worths (dollars) and return how many moves."""
     running = borrowed(running)
     count = 0
     for i in range(len(running.games)):

@@ -1,7 +1,4 @@
-"""The learner of one network of the thesis, and the replay memory of its own games.
-
-The learner has the network's target copy and its optimizer.
-"""
+"""The learner of one network of the thesis (network, target network, optimizer) and its replay."""
 
 from __future__ import annotations
 
@@ -28,13 +25,7 @@ from training.networks import (
 
 
 class HeadLearner:
-    """The learner of one network.
-
-    Attributes:
-        head: The name of the network.
-        online: The network that plays and learns.
-        target: The copy that values the next state.
-    """
+    """The learner of one network: `online` plays and learns, `target` values the next state."""
 
     def __init__(
         self, head: str, device: torch.device, learning_rate: float, discount: float
@@ -50,13 +41,9 @@ class HeadLearner:
     def regress(self, observation: Tensor, choice: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         """Take a gradient step towards known returns (phase 1).
 
-        Args:
-            observation: (N, 100) float32.
-            choice: (N,) int64.
-            target: (N,) float32.
+        Args: (N, 100) float32 observations, (N,) int64 choices, (N,) float32 targets.
 
-        Returns:
-            The Huber loss and the mean value of the chosen outputs, both scalars.
+        Returns the Huber loss and the mean value of the chosen outputs, both scalars.
         """
         value = self.online(observation).gather(1, choice[:, None])[:, 0]
         return self._descend(functional.huber_loss(value, target)), value.detach().mean()
@@ -92,11 +79,7 @@ class HeadLearner:
             "target": arrays_of(self.target),
             "adam": optimizer_arrays(self._optimizer),
         }
-        return {
-            f"{part}.{name}": array
-            for part, arrays in parts.items()
-            for name, array in arrays.items()
-        }
+        return {f"{part}.{name}": a for part, arrays in parts.items() for name, a in arrays.items()}
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over what `arrays` returned."""
@@ -110,19 +93,10 @@ class HeadLearner:
 
 
 class Memory:
-    """A replay buffer of the last transitions of a network.
-
-    It holds observation, choice, reward and next observation, in a ring.
-    """
+    """A replay buffer of the last transitions of a network, in a ring."""
 
     def __init__(self, capacity: int, outputs: int, device: torch.device) -> None:
-        """Create an empty buffer.
-
-        Args:
-            capacity: Transitions that it keeps.
-            outputs: Outputs of the network.
-            device: Where the transitions are.
-        """
+        """Create an empty buffer for so many transitions of a network of so many outputs."""
         self.capacity = capacity
         self.added = 0
         columns = {

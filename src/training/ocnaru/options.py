@@ -28,24 +28,19 @@ from training.run.options import (
 ROLLOUT: Final = 40
 EXPERT_ROLLOUT: Final = 512
 
-# Own games of each network at budget 1: 20,000 (buy) and 50,000 (card) are the thesis's; the others
-# in the program's proportions, but not below the thesis's least.
-OWN_GAMES: Final = {
-    "buy": 20_000,
-    "upgrade": 20_000,
-    "downgrade": 20_000,
-    "mortgage": 20_000,
-    "unmortgage": 20_000,
-    "fine": 40_000,
-    "card": 50_000,
-}
+# Games of phase 2 of each network at budget 1: 20,000 (buy) and 50,000 (card) are the thesis's; the
+# others in the program's proportions, but not below the thesis's least.
+TRAINING_GAMES: Final = {
+    "buy": 20_000, "upgrade": 20_000, "downgrade": 20_000, "mortgage": 20_000,
+    "unmortgage": 20_000, "fine": 40_000, "card": 50_000,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class OcnaruOptions(RunOptions):
     """Train the seven networks of Ocnaru's thesis as it describes.
 
-    They are trained on experts' games first, then on games of their own.
+    They are trained on experts' games first, then in games against scripted opponents.
     """
 
     budget: float = 1.0
@@ -53,7 +48,7 @@ class OcnaruOptions(RunOptions):
     out: Path = Path("runs/ocnaru")
 
     heads: tuple[str, ...] = NAMES
-    """Heads with a network, in the order in which they play games of their own; those that are
+    """Heads with a network, in the order in which they play training games; those that are
     already trained play along."""
     base_policy: str = "strategic"
     """Policy that plays what no network plays: `strategic` or a preset of it."""
@@ -110,23 +105,14 @@ class OcnaruOptions(RunOptions):
 
 _RANGES: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(
-        (
-            "batch",
-            "expert_batch",
-            "replay",
-            "target_every",
-            "evaluation_games",
-            "final_games",
-            "threads",
-        ),
+        ("batch", "expert_batch", "replay", "target_every", "evaluation_games", "final_games",
+         "threads"),
         (1, math.inf),
     ),
     **dict.fromkeys(("discount", "epsilon_end", "epsilon_decay", "exploitation"), (0, 1)),
-    "budget": (1e-6, 100),
-    "expert_games": (0, 1 << 30),
-    "seed": (0, (1 << 32) - 16),
+    "budget": (1e-6, 100), "expert_games": (0, 1 << 30), "seed": (0, (1 << 32) - 16),
     "learning_rate": (1e-9, 1),
-}
+}  # fmt: skip
 
 
 class OcnaruPolicies(NamedTuple):
@@ -139,11 +125,10 @@ class OcnaruPolicies(NamedTuple):
 
 
 def check(options: OcnaruOptions) -> OcnaruPolicies:
-    """Check the options, as far as that goes without compiling, and find the policies they name.
+    """Check the options without compiling, and find the policies they name.
 
     Raises:
-        MonopolyError: A number is out of range, a name is unknown, or options contradict each
-            other.
+        MonopolyError: A number is out of range, a name is unknown, options contradict each other.
     """
     check_ranges(options, _RANGES)
     Rules.preset(options.rules)
@@ -173,20 +158,18 @@ def settings(options: OcnaruOptions) -> dict[str, Any]:
 
 def expert_games(options: OcnaruOptions) -> int:
     """Games of phase 1, in whole rollouts."""
-    return (
-        round(options.expert_games * options.budget / EXPERT_ROLLOUT + 0.49) * EXPERT_ROLLOUT
-        if options.expert_games
-        else 0
-    )
+    if not options.expert_games:
+        return 0
+    return round(options.expert_games * options.budget / EXPERT_ROLLOUT + 0.49) * EXPERT_ROLLOUT
 
 
-def own_games(options: OcnaruOptions, head: str) -> int:
+def training_games(options: OcnaruOptions, head: str) -> int:
     """Games of phase 2 of a network, in whole rollouts."""
-    return max(1, round(OWN_GAMES[head] * options.budget / ROLLOUT)) * ROLLOUT
+    return max(1, round(TRAINING_GAMES[head] * options.budget / ROLLOUT)) * ROLLOUT
 
 
 def epsilon(options: OcnaruOptions, head: str, number: int) -> float:
     """The share of random decisions of a network in one of its games, by number."""
-    if number >= own_games(options, head) * (1.0 - options.exploitation):
+    if number >= training_games(options, head) * (1.0 - options.exploitation):
         return 0.0
     return float(max(options.epsilon_end, options.epsilon_decay**number))

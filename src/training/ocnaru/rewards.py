@@ -1,6 +1,4 @@
-"""The rewards of annex A of Ocnaru's thesis (Bucharest, 2025).
-
-They are what each of its seven networks is paid for a decision.
+"""The rewards of annex A of Ocnaru's thesis (Bucharest, 2025) for decisions of its seven networks.
 
 A reward is a function of the state before and after a decision, both `Quantities`, and of whether
 the network acted (paid, used a card, sold ...). `variant="thesis"` is the annex,
@@ -203,10 +201,8 @@ def card(
     """DW, and what a card that is used or kept earns.
 
     Used: 0.05 with another card to spare, else 0.15 if W' - W > 50, else -0.05; and 0.2 for C <
-    300. Kept with one to spare: -0.05.
-
-    Program: used, 0.1 if W' > W; kept, 0.1 if the danger by flat rents is beyond 0.6, whatever is
-    to spare.
+    300. Kept with one to spare: -0.05. Program: used, 0.1 if W' > W; kept, 0.1 if the danger by
+    flat rents is beyond 0.6, whatever is to spare.
     """
     spare = before.cards > 1
     gained = after.worth - before.worth
@@ -228,39 +224,30 @@ def mortgage(
 def unmortgage(
     before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis"
 ) -> Values:
-    """1.1 dW; of a lifted mortgage also cash, value, and more for whole groups and income.
+    """1.1 dW; of a lifted mortgage also cash, value, 0.25 a group whole again, income.
 
-    More is 0.25 for each group that is whole again + min(income gained / 50, 0.2).
-
-    Cash: 0.3 for C > 800, 0.2 for C > 500, 0.1 for C > 300, else -0.1. Value of each lot: 0.12
-    orange or red, 0.1 green or dark blue. Program: also 0.08 for a railroad and 0.05 for a utility;
-    -0.15 if more than 60% of the cash is spent, -0.08 beyond 40%; 0.1 if C' > 500, -0.2 if C' <
-    200.
+    Income: min(gained / 50, 0.2). Cash: 0.3 for C > 800, 0.2 for C > 500, 0.1 for C > 300, else
+    -0.1. Value of each lot: 0.12 orange or red, 0.1 green or dark blue. Program: also 0.08 for a
+    railroad and 0.05 for a utility; -0.15 if more than 60% of the cash is spent, -0.08 beyond 40%;
+    0.1 if C' > 500, -0.2 if C' < 200.
     """
     rich = np.select(
         [before.cash > _RICH, before.cash > _MIDDLE, before.cash > _LOW], [0.3, 0.2, 0.1], -0.1
     )
     value = 0.12 * (after.eyed_lots - before.eyed_lots) + 0.1 * (after.dear_lots - before.dear_lots)
-    value = (
-        value
-        + 0.25 * (after.whole - before.whole)
-        + np.minimum((after.income - before.income) / 50.0, 0.2)
-    )
+    income = np.minimum((after.income - before.income) / 50.0, 0.2)
+    value = value + 0.25 * (after.whole - before.whole) + income
     if variant == "program":
         spent = (before.cash - after.cash) / np.maximum(before.cash, 1.0)
-        value += 0.08 * (after.railroads - before.railroads) + 0.05 * (
-            after.utilities - before.utilities
-        )
+        utilities = 0.05 * (after.utilities - before.utilities)
+        value += 0.08 * (after.railroads - before.railroads) + utilities
         value += np.select([spent > 0.6, spent > 0.4], [-0.15, -0.08], 0.0)
         value += np.select([after.cash > _MIDDLE, after.cash < _EMERGENCY], [0.1, -0.2], 0.0)
     return 1.1 * worth_gained(before, after) + np.where(acted, rich + value, 0.0)
 
 
 def terminal(won: NDArray[np.bool_], bankrupt: NDArray[np.bool_]) -> Values:
-    """The pay for the last decision of a game beside its reward.
-
-    It is +1 for the winner, -1 for a bankrupt player, 0 for losing at the cap.
-    """
+    """Pay for the last decision beside its reward: 1 won, -1 bankrupt, 0 lost at the cap."""
     return np.where(won, 1.0, np.where(bankrupt, -1.0, 0.0))
 
 
@@ -268,23 +255,14 @@ Rule: TypeAlias = Callable[[Quantities, Quantities, NDArray[np.bool_], Variant],
 
 # By the networks of `agents.networks.ocnaru`.
 REWARDS: Final[dict[str, Rule]] = {
-    "buy": buy,
-    "upgrade": upgrade,
-    "downgrade": downgrade,
-    "mortgage": mortgage,
-    "unmortgage": unmortgage,
-    "fine": fine,
-    "card": card,
+    rule.__name__: rule for rule in (buy, upgrade, downgrade, mortgage, unmortgage, fine, card)
 }
 
 
 def reward(
-    head: str,
-    before: Quantities,
-    after: Quantities,
-    acted: NDArray[np.bool_],
+    head: str, before: Quantities, after: Quantities, acted: NDArray[np.bool_],
     variant: Variant = "thesis",
-) -> Values:
+) -> Values:  # fmt: skip
     """The rewards (N,) of a head by name.
 
     Raises:
@@ -301,11 +279,7 @@ def reward(
 
 
 def read(games: Games, seats: NDArray[np.int64]) -> Quantities:
-    """The quantities of a seat of each of some games.
-
-    Args:
-        games: (N,) records.
-        seats: (N,) integers.
+    """The quantities of the (N,) `seats` of N records, one each.
 
     Raises:
         ConfigurationError: Not one valid seat for each game.

@@ -1,6 +1,4 @@
-"""The thesis's training, from top to bottom.
-
-All networks are trained on experts' games, then one network after another on games of its own.
+"""The thesis's training: all networks on experts' games, then one after another in games.
 
 Everything is counted in games, never in seconds, so a run that was killed and resumed ends in the
 same weights as one that was not.
@@ -32,8 +30,8 @@ from training.ocnaru.options import (
     check,
     epsilon,
     expert_games,
-    own_games,
     settings,
+    training_games,
 )
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
@@ -45,21 +43,15 @@ EXPERTS: Final = "experts"
 AFTER_EXPERTS: Final = "experts.safetensors"
 # in the folder of a run, beside what every run has
 FILES: Final = {AFTER_EXPERTS: "all networks after phase 1"}
-EVALUATIONS: Final = 10  # of a network while it plays games of its own
+EVALUATIONS: Final = 10  # of a network in phase 2
 _POINTS: Final = 100  # of the curves of a stage
 
 # Milliseconds of a game, measured on one core: for the bar, and so that there is a checkpoint at
 # least every two minutes.
 _COST: Final = {
-    EXPERTS: 1.5,
-    "buy": 22.0,
-    "upgrade": 7.0,
-    "downgrade": 4.5,
-    "mortgage": 7.5,
-    "unmortgage": 4.7,
-    "fine": 6.8,
-    "card": 4.4,
-}
+    EXPERTS: 1.5, "buy": 22.0, "upgrade": 7.0, "downgrade": 4.5, "mortgage": 7.5,
+    "unmortgage": 4.7, "fine": 6.8, "card": 4.4,
+}  # fmt: skip
 _CHECKPOINT_COST: Final = 60_000  # milliseconds of work between two checkpoints
 
 
@@ -67,13 +59,11 @@ class OcnaruTrainer:
     """Everything that changes during a run.
 
     Attributes:
-        options: Its options.
-        policies: The policies that they name.
         stage: Number of the stage: 0 the experts' games, then one per network.
         done: Games of the stage.
         learners: The networks.
         pools: Experiences of phase 1 that are not learned yet.
-        memory: Transitions of the network that plays games of its own.
+        memory: Replay buffer of the network in phase 2.
         acting: The weights with which that network plays the games under way.
     """
 
@@ -119,11 +109,9 @@ class OcnaruTrainer:
 
     def games(self, stage: int) -> int:
         """Games of a stage."""
-        return (
-            expert_games(self.options)
-            if stage == 0
-            else own_games(self.options, self.stages[stage])
-        )
+        if stage == 0:
+            return expert_games(self.options)
+        return training_games(self.options, self.stages[stage])
 
     def work(self, stage: int, done: int) -> float:
         """Milliseconds of one core that a run has taken when it reaches game `done` of a stage."""
@@ -131,30 +119,22 @@ class OcnaruTrainer:
         return before + (done * _COST[self.stages[stage]] if stage < len(self.stages) else 0.0)
 
     def due(self, every: float, before: int) -> bool:
-        """Whether a multiple of `every` games, or the end of the stage, was passed since `before`.
-
-        The latter is the number of a game.
-        """
+        """Whether a multiple of `every` games, or the stage's end, was passed since `before`."""
         return passed(every, before, self.done) or self.done >= self.games(self.stage)
 
     def agent(
         self, weights: dict[str, NDArray[np.float32]] | None = None, *, everything: bool = False
     ) -> OcnaruNetworks:
-        """The player: the networks that have played games of their own, and the one that plays now.
+        """The player: the networks trained in phase 2 so far, or all.
 
-        Args:
-            weights: Of the one that plays now; by default those that it has learned.
-            everything: Take all networks.
+        `weights` are those of the network in training; by default what it has learned.
         """
         options = self.options
         heads = options.heads if everything else self.stages[1 : self.stage + 1]
         policy = OcnaruNetworks(
-            heads,
-            base_policy=options.base_policy,
-            gated=options.gated,
-            rules=self.rules.changed(),
-            name="ocnaru",
-        )
+            heads, base_policy=options.base_policy, gated=options.gated,
+            rules=self.rules.changed(), name="ocnaru",
+        )  # fmt: skip
         arrays = {
             key: array for head in heads for key, array in self.learners[head].numbers().items()
         }
@@ -196,74 +176,57 @@ def train(trainer: OcnaruTrainer, session: Session) -> None:
     whole = trainer.work(len(trainer.stages), 0)
     while trainer.stage < len(trainer.stages):
         session.report.overall(trainer.work(trainer.stage, trainer.done), whole)
-        session.report.begin(
-            trainer.games(trainer.stage), trainer.done, "games", stage=trainer.name
-        )
+        games = trainer.games(trainer.stage)
+        session.report.begin(games, trainer.done, "games", stage=trainer.name)
         if trainer.stage == 0:
-            watch_experts(trainer, session)
+            learn_from_experts(trainer, session)
         else:
-            play_own_games(trainer, session)
+            learn_from_games(trainer, session)
         trainer.begin_stage(trainer.stage + 1)
         session.save(trainer, trainer.step)
 
 
 def after_games(trainer: OcnaruTrainer, games: int, session: Session) -> None:
     """Count games; write curves, evaluate and save where that is due."""
-    before, report = trainer.done, session.report
+    before, report, options = trainer.done, session.report, trainer.options
     trainer.done += games
     stage, total = trainer.stage, trainer.games(trainer.stage)
     report.advance(trainer.done)
     report.overall(trainer.work(stage, trainer.done), trainer.work(len(trainer.stages), 0))
     if trainer.due(max(1, total // _POINTS), before):
-        report.curves(
-            trainer.done,
-            (
-                {}
-                if stage == 0
-                else {"epsilon": epsilon(trainer.options, trainer.name, trainer.done - 1)}
-            ),
-        )
+        shares = {"epsilon": epsilon(options, trainer.name, trainer.done - 1)} if stage else {}
+        report.curves(trainer.done, shares)
     if stage > 0 and trainer.due(max(1, total // EVALUATIONS), before):
-        session.evaluate(
-            trainer.agent(),
-            trainer.done,
-            trainer.policies.against,
-            trainer.options.evaluation_games,
-            trainer.rules,
-        )
-    if trainer.done < total and trainer.due(
-        max(1, _CHECKPOINT_COST // _COST[trainer.name]), before
-    ):
+        against, games = trainer.policies.against, options.evaluation_games
+        session.evaluate(trainer.agent(), trainer.done, against, games, trainer.rules)
+    every = max(1, _CHECKPOINT_COST // _COST[trainer.name])
+    if trainer.done < total and trainer.due(every, before):
         session.save(trainer, trainer.step)
 
 
 # --- phase 1
 
 
-def watch_experts(trainer: OcnaruTrainer, session: Session) -> None:
+def learn_from_experts(trainer: OcnaruTrainer, session: Session) -> None:
     """Train all networks on the experts' games."""
     options, report, total = trainer.options, session.report, trainer.games(0)
     if trainer.done < total:
         tables = list(itertools.combinations_with_replacement(trainer.policies.experts, 2))
-        blocks = stream(
+        rollouts = stream(
             tables, total, rules=trainer.rules, encoding="ocnaru100", heads=HEADS,
             seed=options.seed, threads=options.threads,
             batch=EXPERT_ROLLOUT, first=trainer.done,
         )  # fmt: skip
         while trainer.done < total:
             with report.clock("engine"):
-                experiences = next(blocks)
+                experiences = next(rollouts)
             with report.clock("training"):
                 for head, pool in trainer.pools.items():
                     rows, choice = chosen(head, experiences, trainer.rules)
                     asked = experiences.take(rows)
                     target = targets(head, asked, choice, trainer.rules, options.variant)
-                    log_losses(
-                        report,
-                        head,
-                        pool.add(asked.observation, choice, target, trainer.learners[head]),
-                        "in phase 1",
-                    )
+                    steps = pool.add(asked.observation, choice, target, trainer.learners[head])
+                    log_losses(report, head, steps, "in phase 1")
             after_games(trainer, EXPERT_ROLLOUT, session)
     for head, pool in trainer.pools.items():
         log_losses(report, head, pool.learn(trainer.learners[head]), "in phase 1")
@@ -272,18 +235,16 @@ def watch_experts(trainer: OcnaruTrainer, session: Session) -> None:
     agent = trainer.agent(everything=True)
     agent.save(session.run.folder / AFTER_EXPERTS)
     with report.clock("evaluation"):
-        games = options.evaluation_games
-        report.evaluated(
-            trainer.done,
-            session.measure(agent, trainer.policies.against, games, trainer.rules, EVALUATION_SEED),
-        )
+        games, against = options.evaluation_games, trainer.policies.against
+        measured = session.measure(agent, against, games, trainer.rules, EVALUATION_SEED)
+        report.evaluated(trainer.done, measured)
 
 
 def log_losses(report: Report, head: str, losses: Sequence[Any], when: str) -> None:
-    """Log the means of the losses and values that the gradient steps of a network returned.
+    """Log means of losses and values of gradient steps; a loss must be finite.
 
     Raises:
-        DivergenceError: A loss is not finite; the message says when.
+        DivergenceError: It is not; the message says when.
     """
     if losses:
         loss, value = torch.stack([torch.stack(pair) for pair in losses]).double().mean(0).tolist()
@@ -297,11 +258,8 @@ def log_losses(report: Report, head: str, losses: Sequence[Any], when: str) -> N
 # --- phase 2
 
 
-def play_own_games(trainer: OcnaruTrainer, session: Session) -> None:
-    """Let one network play and learn from its games.
-
-    Meanwhile the next rollout is played by the networks before this update.
-    """
+def learn_from_games(trainer: OcnaruTrainer, session: Session) -> None:
+    """Training games of one network; rollouts are prefetched by the networks before an update."""
     options, head, total = trainer.options, trainer.name, trainer.games(trainer.stage)
     learner, report = trainer.learners[head], session.report
     own = TrainingGames(
@@ -330,39 +288,27 @@ def play_own_games(trainer: OcnaruTrainer, session: Session) -> None:
 def learn(trainer: OcnaruTrainer, learner: HeadLearner, played: Played, report: Report) -> None:
     """A gradient step for every decision, in the order in which they were made."""
     options, head, moves = trainer.options, learner.head, played.moves
-    rewards = played.rewards(
-        head, options.variant, moment=options.moment, stale=options.stale_previous
-    )
+    moment, stale = options.moment, options.stale_previous
+    rewards = played.rewards(head, options.variant, moment=moment, stale=stale)
     columns = transitions(learner, played, rewards)
-    games = np.split(
-        np.arange(len(moves.game)),
-        np.searchsorted(moves.game, np.arange(played.numbers.start + 1, played.numbers.stop)),
-    )
+    begins = np.arange(played.numbers.start + 1, played.numbers.stop)
+    games = np.split(np.arange(len(moves.game)), np.searchsorted(moves.game, begins))
     losses = []
     for number, rows in zip(played.numbers, games, strict=True):
         for row in rows.tolist():
             trainer.memory.add(columns, row)
             if trainer.memory.added >= options.batch:
-                losses.append(
-                    learner.update(trainer.memory.sample(trainer.generator, options.batch))
-                )
+                batch = trainer.memory.sample(trainer.generator, options.batch)
+                losses.append(learner.update(batch))
         if (number + 1) % options.target_every == 0:
             learner.copy_to_target()
-    log_losses(report, head, losses, f"in game {played.numbers.stop - 1:,} of its own")
+    log_losses(report, head, losses, f"in game {played.numbers.stop - 1:,} of phase 2")
     asked = moves.other >= 0
-    report.log(
-        {
-            "win rate while learning": played.won.mean(),
-            "decisions a game": len(rewards) / len(played.numbers),
-        }
-    )
+    decisions = len(rewards) / len(played.numbers)
+    report.log({"win rate while learning": played.won.mean(), "decisions a game": decisions})
     if len(rewards):
-        report.log(
-            {
-                f"return/{head}": returns(rewards, played.last(), options.discount).mean(),
-                f"reward/{head}": rewards.mean(),
-            }
-        )
+        realized = returns(rewards, played.last(), options.discount)
+        report.log({f"return/{head}": realized.mean(), f"reward/{head}": rewards.mean()})
     if asked.any():
         report.log({f"other than the base policy/{head}": (moves.other[asked] == 1).mean()})
 
@@ -370,28 +316,22 @@ def learn(trainer: OcnaruTrainer, learner: HeadLearner, played: Played, report: 
 def transitions(
     learner: HeadLearner, played: Played, rewards: NDArray[np.float64]
 ) -> dict[str, torch.Tensor]:
-    """The decisions as columns of `Memory`.
-
-    A transition goes from each to the next one of the same network in the same game.
-    """
+    """The decisions as columns of `Memory`, each with the next one of its game."""
     moves, outputs = played.moves, NETWORKS[learner.head].size
     following = np.minimum(np.arange(1, len(rewards) + 1), max(len(rewards) - 1, 0))
     open_ = moves.open[following, None] >> np.arange(outputs) & 1
     columns = {
-        "observation": moves.observation,
-        "choice": moves.choice,
-        "reward": rewards.astype(np.float32),
-        "last": played.last(),
-        "next": moves.observation[following],
-        "closed": open_ == 0,
-    }
+        "observation": moves.observation, "choice": moves.choice,
+        "reward": rewards.astype(np.float32), "last": played.last(),
+        "next": moves.observation[following], "closed": open_ == 0,
+    }  # fmt: skip
     return {name: torch.from_numpy(column).to(learner.device) for name, column in columns.items()}
 
 
 def returns(
     rewards: NDArray[np.float64], last: NDArray[np.bool_], discount: float
 ) -> NDArray[np.float64]:
-    """(N,) discounted returns: the sum of the rewards from each decision to the end of its game."""
+    """(N,) discounted returns, from each decision to the end of its game."""
     realized = np.zeros(len(rewards))
     following = 0.0
     for row in range(len(rewards) - 1, -1, -1):
@@ -419,7 +359,7 @@ def execute(options: OcnaruOptions, console: Console) -> dict[str, Any]:
             damaged, a loss that is not finite.
     """
     policies = check(options)
-    games = expert_games(options) + sum(own_games(options, head) for head in options.heads)
+    games = expert_games(options) + sum(training_games(options, head) for head in options.heads)
     with Session.open(
         options, settings(options), console, f"{games:,} games", files=FILES
     ) as session:

@@ -1,7 +1,4 @@
-"""Checkpoints: the complete state of a run at a step, in a folder that exists whole or not at all.
-
-Arrays and JSON, no pickles.
-"""
+"""Checkpoints: the state of a run at a step, in a folder that exists whole or not at all."""
 
 from __future__ import annotations
 
@@ -27,13 +24,7 @@ Parts = Mapping[str, Mapping[str, NDArray[Any]]]
 
 
 def write(folder: Path, step: int, parts: Parts, state: Mapping[str, Any]) -> Path:
-    """Write a checkpoint and delete the oldest ones beyond KEPT.
-
-    Args:
-        folder: Of all checkpoints of the run.
-        step: The step that it is named after.
-        parts: Arrays by name, one file per part.
-        state: JSON values.
+    """Write the checkpoint of a step, a file of arrays a part, and delete the oldest beyond KEPT.
 
     Raises:
         ConfigurationError: It can't be written: no permission, or the disk is full.
@@ -78,9 +69,8 @@ def read_last(folder: Path) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[st
     Raises:
         FormatError: It is damaged.
     """
-    for aside in folder.glob(
-        f"{_ASIDE}*"
-    ):  # left by a run that was killed while it wrote the same step anew
+    # left by a run that was killed while it wrote the same step anew
+    for aside in folder.glob(f"{_ASIDE}*"):
         target = folder / aside.name.removeprefix(_ASIDE)
         if target.exists():
             shutil.rmtree(aside)

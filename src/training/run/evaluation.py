@@ -30,15 +30,7 @@ def measure(
 ) -> list[dict[str, Any]]:
     """Play a policy against each of some opponents, which fills the other seats.
 
-    Args:
-        policy: The policy that is measured.
-        against: The opponents.
-        games: Games against each.
-        rules: Rules of the games.
-        seed: Seed of the games; every seed is played from all seats.
-        num_players: Seats at the table.
-        threads: That play; by default one per core. The rows do not depend on them.
-        runner_type: Plays the games.
+    Every seed is played from all seats; the rows do not depend on the threads.
 
     Returns:
         A row each: `opponent`, `games`, `wins`, `win_rate`, `low`, `high` (Wilson, 95%), `turns`
@@ -46,13 +38,9 @@ def measure(
     """
     rows = []
     for opponent in against:
+        seating = Seating((opponent,) * (num_players - 1), rules)
         (score,) = arena.against(
-            [policy],
-            [Seating((opponent,) * (num_players - 1), rules)],
-            [games],
-            seed,
-            threads,
-            runner_type=runner_type,
+            [policy], [seating], [games], seed, threads, runner_type=runner_type
         )
         (row,), (results,) = score.rows(), score.results
         shown = {key: row[key] for key in ("games", "wins", "win_rate", "low", "high", "turns")}
@@ -71,10 +59,7 @@ def table(rows: Sequence[dict[str, Any]], title: str) -> TextTable:
     for row in rows:
         interval = f"{row['low']:.1%} - {row['high']:.1%}"
         shown.add_row(
-            row["opponent"],
-            f"{row['games']:,}",
-            f"{row['win_rate']:.1%}",
-            interval,
+            row["opponent"], f"{row['games']:,}", f"{row['win_rate']:.1%}", interval,
             f"{row['turns']:.0f}",
-        )
+        )  # fmt: skip
     return shown

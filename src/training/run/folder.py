@@ -39,11 +39,9 @@ _LONGEST: Final = 200  # characters of a setting in a message
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes of this user and machine out of a folder.
+    """Keep other processes of this user and machine out of a folder, until this one ends.
 
-    The system lets them in if this one is killed.
-
-    The lock file is in the cache folder of the library, so nothing of it is left in the folder.
+    The lock file is in the cache folder of the library, not in the folder itself.
 
     Raises:
         ConfigurationError: Another process is using the folder.
@@ -57,10 +55,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _lock_of(folder: Path) -> FileLock | None:
-    """The lock of a folder, acquired.
-
-    It is None where lock files can't be written, or the file system has no locks.
-    """
+    """The lock of a folder, acquired; None where there can be no lock files."""
     locks = cache_root() / "locks"
     name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
     try:
@@ -102,15 +97,14 @@ class Run:
         kind: str = "",
         config: str = CONFIG,
     ) -> Run:
-        """Take a folder for a run.
+        """Take a folder for a run; it is created if it does not exist.
 
         Args:
-            folder: Created if it does not exist.
+            folder: The folder.
             settings: JSON values; a resumed run must have the same.
             resume: Continue the run in the folder.
             overwrite: Delete the run in the folder.
-            files: Other files of this learner, beside `FILES`: names or patterns of files and
-                folders, each with its meaning.
+            files: Files of this learner beside `FILES`: names or patterns, each with its meaning.
             kind: The command that writes it; the run of another command is not overwritten.
             config: The file of the settings.
 

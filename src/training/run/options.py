@@ -73,10 +73,7 @@ Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 
 
 def settings_of(options: Any) -> dict[str, Any]:
-    """The settings of a dataclass of options by name, those of its groups among them.
-
-    A group is a field that is a dataclass itself; names are unique over all groups.
-    """
+    """Settings of a dataclass of options by name, those of its groups (dataclasses) among them."""
     values = {field.name: getattr(options, field.name) for field in dataclasses.fields(options)}
     return {
         inner: setting
@@ -98,12 +95,7 @@ def replaced(options: OptionsT, **changes: Any) -> OptionsT:
 
 
 def check_ranges(options: Any, ranges: Ranges) -> None:
-    """Raise ConfigurationError if a number of a dataclass of options is out of its range.
-
-    Args:
-        options: Its settings are numbers, tuples of numbers, or None, which stands for a default.
-        ranges: Lowest and highest valid number, by the name of the setting.
-    """
+    """Raise ConfigurationError if a number, or one of a tuple, is out of its range; None is not."""
     settings = settings_of(options)
     for name, (low, high) in ranges.items():
         given = settings[name]
@@ -114,15 +106,7 @@ def check_ranges(options: Any, ranges: Ranges) -> None:
 
 
 def find_policy(name: str, *words: str) -> Policy:
-    """The policy of a name or a saved file; tables call it what the user called it.
-
-    Args:
-        name: As given.
-        *words: Other words that the option takes; the error suggests them too.
-
-    Raises:
-        MonopolyError: The name is unknown, or the file is missing, damaged or of another version.
-    """
+    """The policy of a name or a saved file, called as given; errors suggest `words`, too."""
     policy = resolve(name, *words)
     policy.name = name
     return policy
@@ -134,10 +118,7 @@ def digest(numbers: NDArray[Any]) -> str:
 
 
 def digests_of(names: Iterable[str]) -> dict[str, str]:
-    """The SHA-256 of each file among these names, of a saved policy or of code.
-
-    A resumed run must meet the same.
-    """
+    """The SHA-256 of each file among these names, of a saved policy or of code."""
     found = {name: file_of(name) for name in sorted(set(names))}
     return {
         name: hashlib.sha256(read_file(file)).hexdigest() for name, file in found.items() if file
@@ -145,9 +126,7 @@ def digests_of(names: Iterable[str]) -> dict[str, str]:
 
 
 def result_settings(options: Any, free: Sequence[str] = FREE, **more: Any) -> dict[str, Any]:
-    """The settings that decide the result of a run, as JSON values.
-
-    A resumed run must have the same.
+    """The settings that decide the result, as JSON values: a resumed run must have the same.
 
     Args:
         options: A dataclass.

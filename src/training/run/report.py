@@ -1,7 +1,4 @@
-"""The report of a run while it goes.
-
-It has a progress bar, learning curves for TensorBoard, and where the time is spent.
-"""
+"""The report of a run while it goes: a progress bar, curves for TensorBoard, and a clock."""
 
 from __future__ import annotations
 
@@ -19,10 +16,7 @@ from monopoly_env.kernels import clock
 
 
 class Clock:
-    """Adds up the time that named parts of a run take.
-
-    Time in a part inside another one counts for the inner one only.
-    """
+    """Adds up the time of named parts of a run; the time of an inner part counts for it alone."""
 
     def __init__(self) -> None:
         """Start the clock."""
@@ -53,12 +47,7 @@ class Clock:
 
 
 class Report:
-    """Progress bar, learning curves and clock of a run; a context manager. `begin` starts the bar.
-
-    Attributes:
-        clock: `with report.clock("engine"): ...` counts time.
-        done: Units done so far.
-    """
+    """Progress bar (from `begin` on), learning curves and clock of a run; a context manager."""
 
     def __init__(self, folder: Path, console: Console) -> None:
         """Write curves into a folder, for TensorBoard, and draw the bar on a console."""
@@ -68,13 +57,8 @@ class Report:
         self._stage, self._unit, self._total, self.done = "", "steps", 0, 0
         self._keep: int | None = None
         self._writer: Any = None
-        shown = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[count]}"),
-            TimeRemainingColumn(),
-        )
-        self._bar = Progress(*shown, console=console)
+        words, count = TextColumn("{task.description}"), TextColumn("{task.fields[count]}")
+        self._bar = Progress(words, BarColumn(), count, TimeRemainingColumn(), console=console)
         self._task: TaskID | None = None
         self._overall: TaskID | None = None
         self._means: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
@@ -113,9 +97,8 @@ class Report:
             total: Units of the run or stage.
             done: Units that a resumed run has already done.
             unit: The unit of `total`.
-            stage: Name of the stage. Its curves go into a folder of that name.
-            step: The last point of the curves that stays when a run is resumed; by default
-                `done`.
+            stage: Name of the stage, and of the folder of its curves.
+            step: The last point of the curves that a resumed run keeps; by default `done`.
         """
         self._close()
         self._stage, self._unit, self._total, self.done = stage, unit, total, done
@@ -155,14 +138,11 @@ class Report:
     def curves(
         self, step: int, metrics: Mapping[str, float] | None = None, games: int | None = None
     ) -> None:
-        """Write a point of every curve.
-
-        These are means of what was logged since the last point, speeds, shares of the time, and
-        these metrics.
+        """Write a point of every curve: means of what was logged since the last one, speeds, times.
 
         Args:
             step: Where on the curves.
-            metrics: Values, written as they are.
+            metrics: Other values, written as they are.
             games: Games finished so far, if the unit is not games.
         """
         now, (then, steps, finished) = clock(), self._written
@@ -188,18 +168,9 @@ class Report:
             self._writer.add_scalar(name, value, step)
 
     def evaluated(self, step: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write win rates with their intervals to curves, and print them above the bar.
-
-        They are rows of `evaluation.measure`.
-        """
-        self.scalars(
-            step,
-            {
-                f"{key}/{row['opponent']}": row[key]
-                for row in rows
-                for key in ("win_rate", "low", "high")
-            },
-        )
+        """Write win rates with their intervals (rows of `measure`) to curves, and print them."""
+        shown = ("win_rate", "low", "high")
+        self.scalars(step, {f"{key}/{row['opponent']}": row[key] for row in rows for key in shown})
         rates = ", ".join(f"{row['win_rate']:.1%} against {row['opponent']}" for row in rows)
         self._console.print(
             f"{self._stage and f'{self._stage}, '}{step:,} {self._unit}: wins {rates}"

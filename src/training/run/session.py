@@ -116,8 +116,7 @@ class Session:
             threads: That do so; by default one per core.
 
         Raises:
-            ConfigurationError: The folder can't be used, or TensorBoard is not installed; the
-                message says why.
+            ConfigurationError: The folder can't be used, or TensorBoard is not installed.
         """
         with extra("train"):  # of the report, before anything is written
             import torch.utils.tensorboard  # noqa: F401
@@ -139,17 +138,12 @@ class Session:
             checkpoints.write(self.run.checkpoints, step, parts, values | {"best": self.best})
 
     def keep(self, learner: Trainer, step: int) -> None:
-        """Write the agent as it is and the checkpoint of a step.
-
-        A run that is stopped leaves the agent of its last checkpoint.
-        """
+        """Write the agent as it is, and the checkpoint of a step; a stopped run leaves both."""
         learner.agent().save(self.run.agent)
         self.save(learner, step)
 
     def restore(self, learner: Saved) -> None:
-        """Continue from the last checkpoint.
-
-        It is continued from the beginning if the run was stopped before its first one.
+        """Continue from the last checkpoint, or from the beginning if there is none yet.
 
         Raises:
             FormatError: The checkpoint is damaged, or other code wrote it.
@@ -187,10 +181,7 @@ class Session:
         rules: Rules,
         num_players: int = 2,
     ) -> None:
-        """Measure the agent against each opponent, see `evaluation.measure`.
-
-        Save it if it is the best so far.
-        """
+        """Measure the agent against each opponent; save it if it is the best so far."""
         with self.report.clock("evaluation"):
             rows = self.measure(agent, against, games, rules, EVALUATION_SEED, num_players)
             self.report.evaluated(step, rows)
@@ -207,12 +198,9 @@ class Session:
         unit: str | None = None,
         **more: Any,
     ) -> dict[str, Any]:
-        """Write evaluation.json.
+        """Write evaluation.json: rows of `measure` for the final agent, and more JSON values.
 
-        It has the win rates of the final agent, rows of `evaluation.measure`, and more JSON values.
-
-        Returns:
-            Its content, and `time`: the share of each part of the run.
+        Returns its content, and `time`: the share of each part of the run.
         """
         results = {"agent": str(self.run.agent), "rules": rules, "steps": steps} | (
             {"unit": unit} if unit else {}

@@ -57,11 +57,7 @@ _RANGES: Final[Ranges] = {
 
 
 def check(options: ValueOptions) -> None:
-    """Check the options, as far as that goes without compiling anything.
-
-    Raises:
-        ConfigurationError: A number is out of range, or games do not come in whole batches.
-    """
+    """Check the options, as far as that goes without compiling anything."""
     check_ranges(options, _RANGES)
     for name in ("games", "chunk"):
         if getattr(options, name) % BATCH:

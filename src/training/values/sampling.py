@@ -69,9 +69,7 @@ class _Columns(NamedTuple):
 
 
 class States(Rows, _Columns):
-    """States of B games, K of each at most, in the order of time.
-
-    The rows beyond `kept` are not to be used.
+    """States of B games, K of each at most, in the order of time; rows beyond `kept` are undefined.
 
     Attributes:
         seen: (B, K, FEATURES) float16.
@@ -96,9 +94,8 @@ class States(Rows, _Columns):
 
     def in_time(self) -> States:
         """The states of each game in the order in which they occurred."""
-        rows = np.argsort(
-            np.where(self.there, self.when, np.iinfo(np.int32).max), axis=1, kind="stable"
-        )
+        when = np.where(self.there, self.when, np.iinfo(np.int32).max)
+        rows = np.argsort(when, axis=1, kind="stable")
         games = np.take_along_axis(self.games, rows, 1) if self.games.shape[1] else self.games
         wide = rows[..., None]
         return self._replace(
@@ -119,19 +116,16 @@ def play(
     records: bool = False,
     threads: int | None = None,
 ) -> Iterator[States]:
-    """Play batches of games and keep states of them.
+    """Play batches of games and yield the states that are kept of each.
 
     Args:
         mixture: Who plays.
         batches: The numbers of the batches; each has BATCH games of one setting.
         seed: 0 to 2**32 - 1.
         kept: States of a game.
-        kind: One of KINDS: all games are of this kind. None: of all kinds.
+        kind: One of KINDS, of which all games are; None: of all kinds.
         records: Whether to keep the records, too.
         threads: By default one per core; the states do not depend on it.
-
-    Yields:
-        The states of a batch.
     """
     players = Players.of(mixture.policies)
 
@@ -176,14 +170,7 @@ def _begin(games: Games, empty: Games, kinds: NDArray[np.int64]) -> None:
 def _play(
     running: Running, kinds: NDArray[np.int64], seen: NDArray[np.float32], states: States
 ) -> None:
-    """Play games to their end, and keep states of them.
-
-    Args:
-        running: Games that have begun.
-        kinds: (B,) places in KINDS.
-        seen: (FEATURES,) a buffer.
-        states: Written; the features are the bits of float16.
-    """
+    """Play games of the (B,) `kinds` to their end; keep states, features as bits of float16."""
     running, seen, states = borrowed(running), borrowed(seen), borrowed(states)
     for i in range(len(running.games)):
         game = running.games[i]

@@ -1,6 +1,4 @@
-"""Games that begin in the middle.
-
-Their lots, cash, buildings and tokens are at random, as no policy would have brought them about.
+"""Games that begin in the middle, their lots, cash, buildings and tokens at random.
 
 Users set up positions by hand, and a player that searches looks at what its opponents would never
 do. Both would be strange to a network that has only seen states of ordinary games.
@@ -34,19 +32,9 @@ _STREAM: Final = 31  # of random numbers; the engine does not use it
 _ROUNDS: Final = 60  # completed at most
 # What numbers are drawn for; one of a kind, or one for each group, lot or seat.
 (
-    _OWNED,
-    _GROUPED,
-    _BEGUN,
-    _FIRST,
-    _TOGETHER,
-    _DEALT,
-    _OWNER,
-    _MORTGAGED,
-    _LEVEL,
-    _CASH,
-    _SQUARE,
-    _JAILED,
-) = range(12)
+    _OWNED, _GROUPED, _BEGUN, _FIRST, _TOGETHER, _DEALT, _OWNER, _MORTGAGED, _LEVEL, _CASH,
+    _SQUARE, _JAILED,
+) = range(12)  # fmt: skip
 
 
 @kernel
@@ -57,10 +45,7 @@ def _below(game: Game, purpose: int, number: int, bound: int) -> int:
 
 @kernel
 def begin_in_the_middle(game: Game, players: int, seed_low: int, seed_high: int) -> None:
-    """Begin a game in a zeroed record that holds its rules.
-
-    Deal, and settle up to the first decision.
-    """
+    """Begin a game in a zeroed record that holds its rules, and settle up to the first decision."""
     prepare(game, players, seed_low, seed_high)
     owned, grouped = _below(game, _OWNED, 0, 101), _below(game, _GROUPED, 0, 2) == 0
     for group in range(NUM_GROUPS):
@@ -77,10 +62,7 @@ def begin_in_the_middle(game: Game, players: int, seed_low: int, seed_high: int)
 
 @kernel
 def _deal_group(game: Game, group: int, owned: int, grouped: bool) -> None:
-    """Deal the lots of a group: to one player, or each by itself.
-
-    `owned` is the share of lots that are dealt, in percent.
-    """
+    """Deal `owned` percent of the lots of a group: to one player, or each by itself."""
     first, count, players = int(GROUP_START[group]), int(GROUP_SIZE[group]), int(game.num_players)
     together = grouped and _below(game, _TOGETHER, group, 2) == 0
     for lot in range(first, first + count):

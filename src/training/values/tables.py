@@ -18,29 +18,16 @@ from monopoly_env.policy.names import compiled, make, resolve_all
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import Rules
 
-# Each seat draws its policy by these weights. `fp/*`, `landlord/*` and `yasumura` are left out on
-# purpose: the network is measured on them.
+# Each seat draws its policy by these weights, slow ones more rarely. `fp/*`, `landlord/*` and
+# `yasumura` are left out on purpose: the network is measured on them.
 TRAINING: Final[Mapping[str, float]] = {
-    "expert": 4,
-    "expert/evolved": 0.5,  # slow
-    "expert/evolved/two": 2,
-    "algorithmic": 3,
-    "strategic": 1,
-    "strategic/adaptive": 1,
-    "strategic/aggressive": 1,
-    "strategic/cautious": 1,
-    "strategic/completionist": 0.5,
-    "strategic/trademaster": 1,
-    "strategic/utility_king": 0.5,
-    "strategic/evolved": 1,
-    "gcp": 1,
-    "friedman": 0.5,
-    "genetic/rga/best": 0.5,
-    "genetic/tga/best": 0.5,
-    "genetic/pring/best": 0.5,
-    "genetic/strategic/best": 0.5,
-    "expert/bargaining": 0.25,  # slow
-}
+    "expert": 4, "expert/evolved": 0.5, "expert/evolved/two": 2, "algorithmic": 3,
+    "strategic": 1, "strategic/adaptive": 1, "strategic/aggressive": 1, "strategic/cautious": 1,
+    "strategic/completionist": 0.5, "strategic/trademaster": 1, "strategic/utility_king": 0.5,
+    "strategic/evolved": 1, "gcp": 1, "friedman": 0.5, "genetic/rga/best": 0.5,
+    "genetic/tga/best": 0.5, "genetic/pring/best": 0.5, "genetic/strategic/best": 0.5,
+    "expert/bargaining": 0.25,
+}  # fmt: skip
 # Of each of these families so many variants sit at the tables, too. In a variant every number of
 # the family is multiplied by exp(SPREAD z), z normal, within its range. All variants of a family
 # together have this weight.
@@ -53,18 +40,10 @@ VARIED: Final[Mapping[str, tuple[type[Parameters], float]]] = {
 VARIANTS: Final = 16
 SPREAD: Final = 0.5
 HELD_OUT: Final[Mapping[str, float]] = {
-    "fp/a": 1,
-    "fp/b": 1,
-    "fp/c": 1,
-    "fp/a/guarded": 1,
-    "fp/b/guarded": 1,
-    "fp/c/guarded": 1,
-    "landlord/balanced": 1.5,
-    "landlord/aggressive": 1.5,
-    "landlord/cautious": 1.5,
-    "landlord/darling": 1.5,
-    "yasumura": 3,
-}
+    "fp/a": 1, "fp/b": 1, "fp/c": 1, "fp/a/guarded": 1, "fp/b/guarded": 1, "fp/c/guarded": 1,
+    "landlord/balanced": 1.5, "landlord/aggressive": 1.5, "landlord/cautious": 1.5,
+    "landlord/darling": 1.5, "yasumura": 3,
+}  # fmt: skip
 # Players and rules of consecutive batches of games, again and again.
 SETTINGS: Final = tuple(
     (players, rules)

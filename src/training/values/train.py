@@ -51,10 +51,7 @@ _ROWS: Final = 1 << 14  # states that go through the network at a time, where th
 
 
 def by_seat(places: NDArray[np.float64], seats: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(..., 4) shares by seat, from shares by place and the seat of each place.
-
-    Seat -1 is none, which has no share.
-    """
+    """(..., 4) shares by seat, from shares by place and its seat; seat -1 has no share."""
     # the last one takes what belongs to nobody
     out = np.zeros((*places.shape[:-1], places.shape[-1] + 1))
     np.put_along_axis(out, seats, np.where(seats >= 0, places, 0.0), -1)
@@ -69,7 +66,7 @@ def by_place(shares: NDArray[np.float64], seats: NDArray[np.int64]) -> NDArray[n
 def returns(
     values: NDArray[np.float64], share: NDArray[np.float64], count: NDArray[np.int64], trace: float
 ) -> NDArray[np.float64]:
-    """The lambda-returns of the states of games.
+    """(B, K, 4) the lambda-returns G of the states of games.
 
     G_t = (1 - lambda) V_(t+1) + lambda G_(t+1), and the outcome after the last state.
 
@@ -78,9 +75,6 @@ def returns(
         share: (B, 4) the outcomes.
         count: (B,) how many of the K states are there.
         trace: Lambda.
-
-    Returns:
-        (B, K, 4) G.
     """
     target = np.repeat(share[:, None], values.shape[1], 1)
     for t in range(values.shape[1] - 2, -1, -1):
@@ -98,10 +92,7 @@ def losses(logits: Tensor, target: Tensor, there: Tensor) -> Tensor:
 
 
 def brier(shares: NDArray[np.float64], outcome: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(...) the Brier score of (..., P) shares.
-
-    The sum over seats of the squared distance from the outcome.
-    """
+    """(...) the Brier score of (..., P) shares: squared distances from the outcome, summed."""
     return np.asarray(((shares - outcome) ** 2).sum(-1))
 
 
@@ -129,38 +120,22 @@ class ValueLearner:
         with torch.no_grad():
             self.network.last.weight.zero_()  # everybody's share is the same at first
             self.network.last.bias.zero_()
+        rate, decay = options.learning_rate, options.weight_decay
         self._optimizer = torch.optim.AdamW(
-            self.network.parameters(),
-            lr=options.learning_rate,
-            weight_decay=options.weight_decay,
-            fused=True,
+            self.network.parameters(), lr=rate, weight_decay=decay, fused=True
         )
-        measured = range(UNKNOWN, UNKNOWN + _MEASURED)
-        self._measured = {
-            "training": (self.mixture, measured),
-            "held out": (Mixture.held_out(), measured),
-        }
+        self._measured = {"training": self.mixture, "held out": Mixture.held_out()}
         self._states: dict[str, States] = {}
 
     def play(self) -> States:
         """Play the next chunk of games."""
-        first = self.games // BATCH
-        last = min(first + self.options.chunk // BATCH, self.options.games // BATCH)
-        return States.joined(
-            play(
-                self.mixture,
-                range(first, last),
-                self.options.seed,
-                kept=self.options.kept,
-                threads=self.options.threads,
-            )
-        )
+        options, first = self.options, self.games // BATCH
+        batches = range(first, min(first + options.chunk // BATCH, options.games // BATCH))
+        kept, threads = options.kept, options.threads
+        return States.joined(play(self.mixture, batches, options.seed, kept=kept, threads=threads))
 
     def learn(self, states: States) -> dict[str, float]:
-        """Learn from a chunk of games.
-
-        Returns:
-            `loss`, `brier` of the chunk before it was learned from, and the learning rate.
+        """Learn from a chunk of games; returns `loss`, and `brier` before it was learned from.
 
         Raises:
             DivergenceError: The loss is not finite.
@@ -209,11 +184,11 @@ class ValueLearner:
     def measure(self) -> dict[str, float]:
         """The Brier scores on games that no run learns from."""
         scores = {}
-        for name, (mixture, batches) in self._measured.items():
+        batches = range(UNKNOWN, UNKNOWN + _MEASURED)
+        for name, mixture in self._measured.items():
             if name not in self._states:
-                self._states[name] = States.joined(
-                    play(mixture, batches, 0, threads=self.options.threads)
-                )
+                played = play(mixture, batches, 0, threads=self.options.threads)
+                self._states[name] = States.joined(played)
             states = self._states[name]
             outcome = np.repeat(states.share[:, None], states.when.shape[1], 1)
             scores[name] = float(brier(self.shares(states), outcome)[states.there].mean())
@@ -221,7 +196,7 @@ class ValueLearner:
         return scores
 
     def state(self) -> tuple[Parts, dict[str, Any]]:
-        """What a checkpoint holds."""
+        """The content of a checkpoint."""
         parts = {"network": arrays_of(self.network), "optimizer": optimizer_arrays(self._optimizer)}
         return parts, {"games": self.games, "curve": self.curve}
 
@@ -242,12 +217,8 @@ def minibatches(draw: np.random.Generator, rows: int, size: int) -> Sequence[NDA
 
 def training_of(options: ValueOptions) -> dict[str, Any]:
     """The training of a network, as JSON values of its file."""
-    return training_games() | {
-        "games": options.games,
-        "states": options.kept,
-        "seed": options.seed,
-        "options": result_settings(options, FREE_HERE),
-    }
+    settings = {"games": options.games, "states": options.kept, "seed": options.seed}
+    return training_games() | settings | {"options": result_settings(options, FREE_HERE)}
 
 
 def train(learner: ValueLearner, session: Session) -> None:
@@ -291,12 +262,8 @@ def execute(options: ValueOptions, console: Console) -> dict[str, Any]:
 
 def show(results: dict[str, Any]) -> None:
     """Print the Brier scores of a run."""
-    table = TextTable(
-        "games",
-        "training policies",
-        "held-out policies",
-        title=f"Brier score of {results['value']} on games it was not trained on",
-    )
+    title = f"Brier score of {results['value']} on games it was not trained on"
+    table = TextTable("games", "training policies", "held-out policies", title=title)
     for row in results["curve"][-10:]:
         table.add_row(f"{row['games']:,}", f"{row['training']:.4f}", f"{row['held out']:.4f}")
     Console().print(table)

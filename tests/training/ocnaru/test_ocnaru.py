@@ -41,7 +41,7 @@ from training.experience.streams import stream
 from training.ocnaru import experts, options, rewards, train
 from training.ocnaru.games import Moves, Played, TrainingGames, joined
 from training.ocnaru.learner import HeadLearner, Memory
-from training.ocnaru.options import OcnaruOptions, check, epsilon, own_games
+from training.ocnaru.options import OcnaruOptions, check, epsilon, training_games
 from training.ocnaru.train import OcnaruTrainer, execute
 from training.run import checkpoints
 from training.run.report import Report
@@ -304,7 +304,7 @@ def test_a_mask_is_written_for_opponents_that_read_it() -> None:
 def slow_moves(
     policy: OcnaruNetworks, head: str, number: int, share: float
 ) -> Iterator[tuple[Any, ...]]:
-    """The decisions of a network in a game of its own, step by step.
+    """The decisions of a network in a training game, step by step.
 
     What it saw, its choice, and its quantities before and after.
     """
@@ -338,7 +338,7 @@ def slow_moves(
 
 
 @pytest.mark.parametrize("head", ["buy", "upgrade", "mortgage", "fine"])
-def test_own_games_are_noted_as_they_are_played(head: str) -> None:
+def test_training_games_are_recorded_as_they_are_played(head: str) -> None:
     policy = player((head,), seed=1)
     played = play(policy, head, 6)
     moves = played.moves
@@ -358,7 +358,7 @@ def test_own_games_are_noted_as_they_are_played(head: str) -> None:
                 assert moves.choice[row] == output_of(head, action)
 
 
-def test_own_games_do_not_depend_on_threads_or_blocks() -> None:
+def test_training_games_do_not_depend_on_threads_or_rollouts() -> None:
     policy = player(("buy",))
     together, first, second = (
         play(policy, "buy", 12, threads=2),
@@ -396,7 +396,7 @@ def test_what_the_parent_would_have_done_is_noted() -> None:
     assert (noted.other == poor).all()
 
 
-def test_rewards_of_own_games_end_with_how_they_ended() -> None:
+def test_rewards_of_training_games_end_with_how_they_ended() -> None:
     played = play(player(("buy",)), "buy", 30)
     plain = rewards.reward(
         "buy", rewards.Quantities.of_rows(played.moves.before),
@@ -538,9 +538,9 @@ def test_a_small_problem_is_solved() -> None:
 
 def test_epsilon_falls_to_its_end_and_the_last_quarter_is_exploitation() -> None:
     settings = OcnaruOptions()
-    games = own_games(settings, "buy")
+    games = training_games(settings, "buy")
     assert games == 20_000
-    assert own_games(settings, "card") == 50_000
+    assert training_games(settings, "card") == 50_000
     assert epsilon(settings, "buy", 0) == 1.0
     assert epsilon(settings, "buy", 100) == pytest.approx(0.995**100)
     assert epsilon(settings, "buy", 14_999) == 0.1
