@@ -113,16 +113,38 @@ def test_an_illegal_action_is_an_error_ends_the_game_or_becomes_a_legal_one(kind
     with pytest.raises((me.GameOverError, me.ConfigurationError)):
         env.step(illegal)
 
-    digests = []
-    for _ in range(2):
-        env, *_ = begun(kind, illegal="random")
-        env.step(illegal)
-        digests.append(package.digest(env.game))
-    assert digests[0] == digests[1] != before
+    env, *_ = begun(kind, illegal="random")
     with pytest.raises(me.MonopolyError, match=r"0 to 204|0 to 48"):
         env.step(len(mask))
     with pytest.raises(me.ConfigurationError, match="'penalize'"):
         SINGLE[kind](illegal="penalise")
+
+
+KINDS = {**SINGLE, "monopoly of three": lambda **options: monopoly_v0.env(3, **options)}
+
+
+def random_instead(kind: str, seed: int) -> list[str]:
+    """The digests of games in which every action is illegal and becomes a random legal one."""
+    package = me if kind.startswith("monopoly") else pe
+    env, digests = KINDS[kind](illegal="random"), []
+    env.reset(seed=seed)
+    while len(digests) < 300:
+        mask = package.action_mask(env.game)
+        if not mask.any():
+            env.reset(seed=seed + 10 * len(digests))
+        elif hasattr(env, "agents") and env.terminations[env.agent_selection]:
+            env.step(None)
+        else:
+            env.step(int(mask.argmin()))
+            digests.append(package.digest(env.game))
+    return digests
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_random_actions_instead_of_illegal_ones_depend_on_the_seed(kind: str) -> None:
+    stories = [random_instead(kind, seed) for seed in (1, 1, 2)]
+    assert stories[0] == stories[1] != stories[2]
+    assert len(set(stories[0])) > 280
 
 
 @pytest.mark.parametrize("kind", VECTORS)

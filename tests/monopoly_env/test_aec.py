@@ -261,23 +261,6 @@ def test_an_illegal_action_may_end_the_game(players: int) -> None:
     assert len(rewards) == players
 
 
-def test_an_illegal_action_may_become_a_random_legal_one() -> None:
-    stories = []
-    for seed in (1, 1, 2):
-        env = monopoly_v0.env(3, illegal="random")
-        env.reset(seed=seed)
-        taken = []
-        while len(taken) < 300:
-            observation, _, terminated, _, _ = env.last()
-            env.step(None if terminated else int(observation["action_mask"].argmin()))
-            taken.append(me.digest(env.game))
-        stories.append(taken)
-        with pytest.raises(me.ConfigurationError, match="0 to 204"):
-            env.step(NUM_ACTIONS)
-    assert stories[0] == stories[1] != stories[2]
-    assert len(set(stories[0])) > 290
-
-
 def test_a_player_may_be_out_when_the_game_begins() -> None:
     rules = me.Rules(start_cash=1, go_salary=0, doubles_again=False, auction="none", trade="none")
     env = monopoly_v0.env(4, rules)

@@ -55,8 +55,9 @@ def play(env: Any, steps: int) -> list[Any]:
         {"opponents": ["algorithmic"], "seat": 1, "rules": "ocnaru", "encoding": "ocnaru100"},
         {"opponents": ["random", "algorithmic"], "rules": "any_time", "reward": "net_worth_shaped"},
         {"opponents": ["random"] * 7, "rules": "mukhar", "seat": 0},
+        {"opponents": ["random"], "illegal": "random"},
     ],
-    ids=["default", "two", "ocnaru", "three", "eight"],
+    ids=["default", "two", "ocnaru", "three", "eight", "illegal"],
 )
 def test_checkers(options: Any, capsys: pytest.CaptureFixture[str]) -> None:
     # Several times: each draws other actions from the same space.
@@ -171,21 +172,6 @@ def test_an_illegal_action_may_end_the_game_of_the_learner(opponents: list[str])
     with pytest.raises(me.GameOverError, match=r"reset\(\)"):
         env.step(0)
     assert env.reset()[1]["action_mask"].any()
-
-
-def test_an_illegal_action_may_become_a_random_legal_one() -> None:
-    stories = []
-    for seed in (1, 1, 2):
-        env = MonopolyEnv(["random"], illegal="random")
-        env.reset(seed=seed)
-        story = []
-        for _ in range(200):
-            story.append(env.step(int(env.action_masks().argmin()))[0].tobytes())
-        stories.append(story)
-        with pytest.raises(me.ConfigurationError, match="0 to 204"):
-            env.step(NUM_ACTIONS)
-    assert stories[0] == stories[1] != stories[2]
-    check_env(MonopolyEnv(["random"], illegal="random"))
 
 
 def test_the_learner_sees_how_a_game_ends() -> None:
