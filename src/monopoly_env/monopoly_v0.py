@@ -87,39 +87,10 @@ game; `env.game` is its record.
 
 from __future__ import annotations
 
-from typing import Literal
-
-from monopoly_env.encoding import Encoding
 from monopoly_env.envs.aec import MonopolyAEC
-from monopoly_env.rewards import Reward
-from monopoly_env.rules import Rules
 
 __all__ = ["env", "raw_env"]
 
-
-def env(
-    num_players: int = 4,
-    rules: Rules | str = "official",
-    encoding: str | Encoding = "standard",
-    reward: str | Reward = "win",
-    turn_limit: int = 1000,
-    render_mode: str | None = None,
-    *,
-    illegal: Literal["raise", "penalize", "random"] = "raise",
-) -> MonopolyAEC:
-    """Make an environment.
-
-    It checks actions and their order itself, so it is returned without PettingZoo's wrappers.
-
-    The module's docstring lists the arguments.
-
-    Raises:
-        ConfigurationError: An argument is invalid.
-        RulesError: The rules are unknown.
-    """
-    return MonopolyAEC(
-        num_players, rules, encoding, reward, turn_limit, render_mode, illegal=illegal
-    )
-
-
-raw_env = env
+env = raw_env = (
+    MonopolyAEC  # without PettingZoo's wrappers: it checks actions and their order itself
+)

@@ -273,12 +273,12 @@ def _too_long(encoding: Encoding, num_players: int) -> ConfigurationError:
 def names(
     name: str = "standard", num_players: int = 4, pad_to: int | None = None
 ) -> tuple[str, ...]:
-    """The name of each feature of an encoding. The arguments are those of `make`."""
+    """The name of each feature of an encoding, with the arguments of `make`."""
     return make(name, num_players, pad_to).names
 
 
 def size(name: str = "standard", num_players: int = 4, pad_to: int | None = None) -> int:
-    """The number of features of an encoding. The arguments are those of `make`."""
+    """The number of features of an encoding, with the arguments of `make`."""
     return make(name, num_players, pad_to).size
 
 

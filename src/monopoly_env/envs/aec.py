@@ -57,7 +57,12 @@ class MonopolyAEC(TurnEnv):
         *,
         illegal: Literal["raise", "penalize", "random"] = "raise",
     ) -> None:
-        """Set up a table; `reset` starts the game. The arguments are those of `monopoly_v0.env`."""
+        """Set up a table; `reset` starts the game. `monopoly_v0` describes the arguments.
+
+        Raises:
+            ConfigurationError: An argument is invalid.
+            RulesError: The rules are unknown.
+        """
         super().__init__()
         setup = check_table(num_players, rules, encoding, reward, turn_limit, illegal)
         players, self.rules, self.encoding, self.reward, self.turn_limit, self.illegal = setup

@@ -59,9 +59,8 @@ def _arguments(row: Row, amount: str, place: str) -> tuple[int, int]:
         case "move_to_nearest":
             return 1, cell(row, "dice_multiplier", 0, 1000, place)
         case "repairs":
-            return cell(row, "per_house", 0, _MOST_DOLLARS, place), cell(
-                row, "per_hotel", 0, _MOST_DOLLARS, place
-            )
+            house = cell(row, "per_house", 0, _MOST_DOLLARS, place)
+            return house, cell(row, "per_hotel", 0, _MOST_DOLLARS, place)
         case "go_to_jail" | "get_out_of_jail_free":
             return 0, 0
         case _:

@@ -75,10 +75,9 @@ def read_json(text: bytes | str) -> Any:
 
 def differing(header: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     """What differs in a file's header from what is expected, as text; empty if nothing does."""
-    wrong = (key for key, value in expected.items() if header.get(key) != value)
-    return "; ".join(
-        f"{key} is {shortened(header.get(key), 400)}, expected {expected[key]!r}" for key in wrong
-    )
+    given = {key: header.get(key) for key in expected}
+    wrong = {key: shortened(one, 400) for key, one in given.items() if one != expected[key]}
+    return "; ".join(f"{key} is {one}, expected {expected[key]!r}" for key, one in wrong.items())
 
 
 @contextmanager

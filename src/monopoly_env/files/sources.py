@@ -27,9 +27,8 @@ def is_named(name: object) -> bool:
     if not isinstance(name, str):
         return False
     place, _, attribute = name.rpartition(":")
-    return attribute.isidentifier() and (
-        place.endswith(SUFFIX) or all(part.isidentifier() for part in place.split("."))
-    )
+    is_module = all(part.isidentifier() for part in place.split("."))
+    return attribute.isidentifier() and (place.endswith(SUFFIX) or is_module)
 
 
 def file_of(name: str) -> Path | None:

@@ -236,7 +236,7 @@ def try_illegal(batch: Games, rng: np.random.Generator) -> tuple[int, int | None
         rng: Draws the actions.
 
     Returns:
-        How many were tried, and the first that did not raise or left a trace, or None.
+        The number of tries, and the first action that did not raise or left a trace, or None.
     """
     game, before = batch[0], batch.tobytes()
     try:

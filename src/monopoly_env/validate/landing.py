@@ -114,15 +114,9 @@ def measure(
     seed: int = 0,
     threads: int = 1,
 ) -> Landing:
-    """Measure landing odds.
+    """Measure landing odds, with the arguments of `LandingOptions`.
 
-    Args:
-        board: "us" or "uk".
-        jail: "leave" at once, "stay" three turns, or "stay_reroll": stay, with an extra throw after
-            a double that leaves jail.
-        throws: Total number of throws, rounded up to a multiple of 2,048.
-        seed: Determines every throw and both decks.
-        threads: Number of threads. The result does not depend on it.
+    `throws` is rounded up to a multiple of 2,048.
 
     Raises:
         ConfigurationError: `throws` is less than 1, or `seed` is negative.
