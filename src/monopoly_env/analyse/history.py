@@ -140,15 +140,7 @@ def blocks(
     size: int = _BLOCK,
     **options: Any,
 ) -> Iterator[tuple[slice, Playouts, Playouts]]:
-    """Play out the decisions of a game, several at a time.
-
-    Args:
-        games: (D,) records, the game before each decision.
-        actions: (D,) the actions.
-        policies: As in `rollout`.
-        n: Playouts before and after each action, over the same luck.
-        size: Decisions at a time.
-        **options: Those of `rollout`.
+    """Play out (D,) decisions, `size` at a time, before and after each action, over the same luck.
 
     Yields:
         The decisions, the playouts before their actions and those after them.

@@ -72,9 +72,8 @@ class Value:
         batch = games if several else batch_of(games, write=False)
         check_ranges(batch)
         if not len(batch) or len(set(batch["num_players"].tolist())) > 1:
-            raise ConfigurationError(
-                "The games must have the same number of players, and there must be one or more."
-            )
+            what = "the same number of players, and there must be one or more"
+            raise ConfigurationError(f"The games must have {what}.")
         out = np.zeros((len(batch), int(batch["num_players"][0])))
         self.check_players(out.shape[1])
         _evaluate_all(self.kernel.handle, batch, self.params, out)

@@ -105,8 +105,7 @@ class Encoding:
         kernel: The function `write(game, seat, row)` that fills a row.
 
     Raises:
-        ConfigurationError: The names are not different strings, or the function takes other
-            arguments.
+        ConfigurationError: The names are not different strings, or the kernel has other arguments.
     """
 
     name: str
@@ -157,8 +156,7 @@ def register(
         name: Letters, digits, `_`, `-`, `+` and `/`. An earlier one of yours is replaced.
         features: The name of each feature; or a function of the number of players.
         kernel: `write(game, seat, row)` fills the float32 row with what the seat sees, and only
-            reads the game. It is compiled with checks of bounds;
-            `monopoly_env.testing.check_encoding` checks the rest.
+            reads the game. `monopoly_env.testing.check_encoding` checks it.
         num_players: The sizes of table that it supports.
 
     Raises:
@@ -187,8 +185,7 @@ def make(name: str = "standard", num_players: int = 4, pad_to: int | None = None
         pad_to: Make rows as long as for this many players. Absent opponents are zeros.
 
     Raises:
-        ConfigurationError: The name is unknown, or the encoding does not support this number of
-            players.
+        ConfigurationError: The name is unknown, or not for this number of players.
     """
     if name not in _FAMILIES:
         raise ConfigurationError(
@@ -312,8 +309,7 @@ def observe_all(
         pad_to: See `make`. It is required if the games differ in their number of players.
 
     Raises:
-        ConfigurationError: The name is unknown, a seat does not exist, or the encoding does not
-            support this number of players.
+        ConfigurationError: No such name or seat, or the encoding is not for so many players.
         PositionError: A number of a record is out of its range.
     """
     core.check_ranges(games)

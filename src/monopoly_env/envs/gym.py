@@ -250,10 +250,8 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
         - `max_episode_steps`: the learner's decisions after which a game is truncated; None: never.
         """
         if render_mode is not None:
-            raise RenderModeError(
-                f"render_mode={render_mode!r} must be None: pass one of table.games to"
-                " monopoly_env.to_text."
-            )
+            advice = "pass one of table.games to monopoly_env.to_text"
+            raise RenderModeError(f"render_mode={render_mode!r} must be None: {advice}.")
         self.autoreset_mode = _check_mode(autoreset_mode)
         if (steps := max_episode_steps) is not None:
             check_count("max_episode_steps", steps)

@@ -87,8 +87,6 @@ def check_opponents(opponents: Sequence[PolicyLike] | None) -> tuple[Policy, ...
     if opponents is None or (not isinstance(opponents, str) and not len(opponents)):
         return ()
     if isinstance(opponents, str):
-        raise ConfigurationError(
-            f"opponents={opponents!r} must be a list, one policy a seat: [{opponents!r}] is a table"
-            " of two."
-        )
+        wanted = f"a list, one policy a seat: [{opponents!r}] is a table of two"
+        raise ConfigurationError(f"opponents={opponents!r} must be {wanted}.")
     return tuple(resolve_all(opponents))

@@ -146,10 +146,8 @@ class RunningGames:
         """Raise the error of a game that failed in the compiled loop, if any did."""
         states = self.tables.states
         if (states["progress"]["stop"] == NEVER_ASKED).any():
-            raise ConfigurationError(
-                f"{MANY_GAMES} games in a row ended before the learner was asked for a decision:"
-                " check the rules."
-            )
+            what = f"{MANY_GAMES} games in a row ended before the learner was asked for a decision"
+            raise ConfigurationError(f"{what}: check the rules.")
         check(
             self.tables.games,
             states["progress"],

@@ -194,10 +194,8 @@ class VectorMonopoly:
         self.num_players, self.rules, self.encoding, self.reward = setup[:4]
         self.turn_limit, self.illegal = setup[4:]
         if self.opponents and len(self.opponents) != self.num_players - 1:
-            raise ConfigurationError(
-                f"{len(self.opponents)} opponents make a table of {len(self.opponents) + 1}, not"
-                f" num_players={num_players}."
-            )
+            table = f"{len(self.opponents)} opponents make a table of {len(self.opponents) + 1}"
+            raise ConfigurationError(f"{table}, not num_players={num_players}.")
         self.num_games = options.check_count("num_games", num_games)
         self.threads = options.check_threads(threads)
         self.autoreset = options.check_autoreset(autoreset)
