@@ -85,25 +85,19 @@ _RANGES: Final[Ranges] = {"num_players": (MIN_PLAYERS, MOST_PLAYERS), "final_gam
 def execute(
     options: ResponseOptions, console: Console, *, learner: Literal["dqn", "ppo"]
 ) -> dict[str, Any]:
-    """Learn, from the beginning or from a checkpoint, then measure.
-
-    Returns what evaluation.json holds, and whom it was against.
+    """Learn, from the beginning or from a checkpoint, then measure; returns evaluation.json.
 
     Raises:
         MonopolyError: Wrong options, a folder in the way, a checkpoint that is missing or damaged,
             a loss that is not finite.
     """
     check_ranges(options, _RANGES)
-    results = (
-        dqn.execute(options.of(DQNOptions), console)
-        if learner == "dqn"
-        else ppo.execute(options.of(PPOOptions), console)
-    )
-    return {
-        "against": options.agent,
-        "num_players": options.num_players,
-        "even": 1 / options.num_players,
-    } | results
+    if learner == "dqn":
+        results = dqn.execute(options.of(DQNOptions), console)
+    else:
+        results = ppo.execute(options.of(PPOOptions), console)
+    players = options.num_players
+    return {"against": options.agent, "num_players": players, "even": 1 / players} | results
 
 
 def show(results: Mapping[str, Any]) -> None:

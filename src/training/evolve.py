@@ -7,7 +7,7 @@ python -m training.evolve --fitness two --out runs/two
 python -m training.evolve --genome strategic --fitness ocnaru --out runs/strategic
 # go on with a run that was stopped, or make it longer
 python -m training.evolve --resume --generations 200
-# chances to buy, judged by wins against a panel
+# chances to buy, judged by wins against fixed opponents
 python -m training.evolve --genome tga --fitness mukhar --sigma 1 --out runs/tga
 python -m training.evolve --start runs/evolve/best.safetensors --sigma 0.2 --out runs/finer
 # a population that plays itself, as in Mukhar & Kalita's paper
@@ -41,7 +41,7 @@ from training.evolution.steady import PRING
 DEFAULT: Final = "cmaes"
 PRESETS: Final = {
     DEFAULT: Preset(
-        "the numbers of a scripted family, or genes, judged by wins against a panel, by CMA-ES",
+        "the numbers of a scripted family, or genes, by wins against fixed opponents, by CMA-ES",
         partial(Command, cmaes.CmaesOptions(), execute, cmaes.show),
     ),
     "mukhar2012": Preset(

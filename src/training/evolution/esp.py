@@ -281,7 +281,7 @@ def breed(
 
 @dataclass(frozen=True)
 class EspState:
-    """EspState of the evolution.
+    """State of the evolution.
 
     Attributes:
         population: (S, N, G) the neurons of the next generation; more than `Recipe.neurons` where

@@ -19,11 +19,7 @@ class EspOptions(Recipe, EvolutionOptions):
     """Options of a run that evolves neurons."""
 
     def check_recipe(self) -> None:
-        """Check how neurons evolve.
-
-        Raises:
-            ConfigurationError: A number out of its range.
-        """
+        """Check how neurons evolve: `Recipe.check`."""
         Recipe.check(self)
 
 
@@ -33,7 +29,7 @@ class EspSearch(Search):
     Attributes:
         shape: Sub-populations, and genes of a neuron.
         sizes: See `esp.advance`.
-        stage: EspState of ESP.
+        stage: State of the evolution.
     """
 
     options: EspOptions
@@ -51,13 +47,9 @@ class EspSearch(Search):
         return esp.begin(*self.shape, self.options, self.options.seed)
 
     def following(self, fitness: Fitness, **grow: Any) -> Generation:
-        """Evaluate a generation and make the next one.
-
-        `grow` is what ESP needs to add and remove units.
-        """
-        return esp.advance(
-            self.stage, fitness, self.options, self.options.seed, sizes=self.sizes, **grow
-        )
+        """Evaluate a generation and make the next one; `grow` lets ESP add and remove units."""
+        seed = self.options.seed
+        return esp.advance(self.stage, fitness, self.options, seed, sizes=self.sizes, **grow)
 
     def breed(self, fitness: Fitness, **grow: Any) -> Generation:
         """Evaluate a generation and go on to the next one; arguments as for `following`."""

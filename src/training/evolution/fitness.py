@@ -114,12 +114,8 @@ def split(settings: Sequence[Matchup], games: int) -> list[int]:
         ConfigurationError: So many do not split evenly; the message says how many do.
     """
     shares = [Fraction(str(setting.weight)) for setting in settings]
-    step = math.lcm(
-        *(
-            (share / setting.orders).denominator
-            for share, setting in zip(shares, settings, strict=True)
-        )
-    )
+    orders = [setting.orders for setting in settings]
+    step = math.lcm(*((x / y).denominator for x, y in zip(shares, orders, strict=True)))
     if games < 1 or games % step:
         least = max(1, games // step) * step
         raise ConfigurationError(

@@ -142,18 +142,7 @@ def mate(
     done: Callable[[int], None] = lambda games: None,
     runner_type: type[Runner] = Runner,
 ) -> Mated:
-    """Carry out matings at the same time.
-
-    Args:
-        kind: The kind of the genomes.
-        population: (N, G), left as it is.
-        depth: (N,) generations behind each player.
-        options: How.
-        seed: Of the games, 0 to 2**32 - 1.
-        generator: Of all other chance.
-        done: Called with the number of games that have just ended.
-        runner_type: Where the games are played.
-    """
+    """Carry out matings at the same time: games of the seed, all other chance of the generator."""
     offspring = options.winners * options.num_players  # of a mating
     taken = generator.permutation(len(population))[: options.taken]
     seats = np.arange(len(taken), dtype=np.int16).reshape(-1, options.num_players)
@@ -163,9 +152,8 @@ def mate(
     winners = taken[seats[np.arange(len(seats)), batch.place.argmin(axis=1)]]
     winners = winners.reshape(options.matings, options.winners)
     children = np.repeat(UNIONS[options.union](population[winners], generator), offspring, axis=0)
-    mutated = MUTATIONS[options.mutation](
-        children, options.mutation_rate, options.mutation_size, generator
-    )
+    mutate, size = MUTATIONS[options.mutation], options.mutation_size
+    mutated = mutate(children, options.mutation_rate, size, generator)
     following, deeper = population.copy(), depth.copy()
     following[taken] = levelled(mutated, options.levels)
     deeper[taken] = np.repeat(depth[winners].max(axis=1) + 1, offspring)
