@@ -29,30 +29,22 @@ from monopoly_env.errors import ConfigurationError
 class TableOptions:
     """Play, watch, replay and analyse Monopoly in a browser.
 
-    The server prints a link with a secret and opens it. Whoever has the link is the host: begins
-    games, plays the seats of this machine, and hands out links for other seats. Games are kept in a
-    file; stop the server with Ctrl-C and start it again, and they go on.
+    The server prints a link with a secret and opens it. The link makes its owner the host, who
+    begins games, plays the seats of this machine, and hands out links for other seats. Games are
+    saved in a file, and continue after the server is stopped with Ctrl-C and started again.
     """
 
     host: str = "127.0.0.1"
-    """The address to listen on. The default is for this machine alone.
-
-    0.0.0.0 lets others in your network come by their links.
-    """
+    """The address to listen on. The default accepts this machine only; 0.0.0.0 also accepts other
+    machines of your network, by their links."""
     port: int = 8000
-    """The port. 0 takes a free one."""
+    """The port; 0: any free one."""
     data: Path | None = None
-    """The folder of the games; by default the user's own folder for data."""
+    """The folder of the games; by default the user's data folder."""
     agents: Path | None = None
-    """A folder of saved policies (.safetensors) that may sit at the table.
-
-    Without it, only those of `agents.names()` may.
-    """
+    """A folder of saved policies (.safetensors) to play, besides those of `agents.names()`."""
     host_name: tuple[str, ...] = ()
-    """Names under which others call this server, such as my-laptop.local.
-
-    Its addresses need no name.
-    """
+    """Host names of this server, such as my-laptop.local, besides its addresses."""
     browser: bool = True
     """Open the page in the browser."""
 
@@ -92,7 +84,7 @@ def run(options: TableOptions) -> None:
         raise
     link = f"http://{_shown(options.host)}:{listening.getsockname()[1]}/#token={app.state.server.token}"
     print(
-        f"The table is open: {link}\nGames are kept in {folder}. Ctrl-C stops the server.",
+        f"The table is open: {link}\nGames are saved in {folder}. Ctrl-C stops the server.",
         flush=True,
     )
     server = uvicorn.Server(
@@ -112,7 +104,7 @@ def run(options: TableOptions) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens.
+    """A listening socket.
 
     Raises:
         ConfigurationError: The port is in use or not allowed, or the address is not of this
@@ -134,11 +126,11 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         made.close()
         if error.errno == errno.EADDRINUSE:
-            told = (
+            message = (
                 f"Port {port} is in use, perhaps by this server: open the link that it printed, or"
                 " choose another --port (0: any)."
             )
-            raise ConfigurationError(told) from error
+            raise ConfigurationError(message) from error
         raise ConfigurationError(
             f"Can't listen on {host} port {port} ({error.strerror}). Try --host 127.0.0.1 and"
             " --port 0."
@@ -153,7 +145,7 @@ def _shown(host: str) -> str:
 
 
 def _open_browser(link: str) -> None:
-    """Open the page; where there is no browser, the printed link remains."""
+    """Open the page; without a browser, print a hint at the link."""
     try:
         opened = webbrowser.open(link)
     except (OSError, webbrowser.Error):

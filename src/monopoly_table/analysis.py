@@ -1,7 +1,6 @@
-"""Analyses that get better with time: generators of messages, each step a fraction of a second.
+"""Anytime analyses: generators of messages, each step a fraction of a second. `jobs` runs them.
 
-All numbers come from playouts (docs/analysis.md), over the same luck for everything that is
-compared. `jobs` runs them.
+All numbers come from playouts (docs/analysis.md), with common random numbers for comparisons.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from monopoly_env.intervals import CONFIDENCE, mean_interval, wilson
 from monopoly_env.policy.protocol import Policy
 
 Message: TypeAlias = dict[str, Any]
-Policies: TypeAlias = Sequence[Policy]  # those that play on, one a seat
+Policies: TypeAlias = Sequence[Policy]  # the policies of playouts, one a seat
 
 _STEP: Final = 0.2  # seconds that a step should take
 _FIRST: Final = 32  # playouts of the first step
 _EACH: Final = 32  # playouts of every action in the first round
-_KNOWN: Final = 2500  # playouts whose standard error is at most a point of the win
+_KNOWN: Final = 2500  # playouts with a standard error of at most a point of the win
 
 
 class _Pace:
@@ -41,7 +40,7 @@ class _Pace:
         self._began = time.monotonic()
 
     def end(self, played: int) -> None:
-        """Learn from a step: by four times at most, as the first ones may have compiled code."""
+        """Adapt to a step, by a factor of four at most: the first steps may compile code."""
         rate = played / max(1e-6, time.monotonic() - self._began)
         self.count = max(8, min(4 * self.count, int(rate * _STEP)))
 
@@ -52,21 +51,19 @@ class _Pace:
 def analyse(
     game: Game, policies: Policies, with_actions: bool, most: int, turns: int | None = None
 ) -> Iterator[Message]:
-    """Shares of the win, and of each legal action.
-
-    They get better until there are `most` playouts of each action that may be the best.
+    """Shares of the win, now and after each legal action, refined step by step.
 
     Args:
         game: The position.
-        policies: The policies that play on.
-        with_actions: Whether the actions are compared too.
-        most: Playouts.
+        policies: The policies of playouts.
+        with_actions: Whether to compare the actions too.
+        most: Playouts of each action that may be the best.
         turns: Rounds after which a playout is cut off and valued by worth.
     """
     began, pace, done = time.monotonic(), _Pace(), core.is_over(game)
     if done:
-        told: Message = {"playouts": 0, "shares": _ended(game), "candidates": [], "done": True}
-        yield {"type": "analysis"} | told | about(policies)
+        result: Message = {"playouts": 0, "shares": _ended(game), "candidates": [], "done": True}
+        yield {"type": "analysis"} | result | about(policies)
         return
     shares, race = _none(game), _Race(game, policies, most, turns)
     while not done:
@@ -95,15 +92,15 @@ def _none(game: Game) -> NDArray[np.float32]:
 
 
 def _share_of(playouts: int) -> float:
-    """Playouts of the position for one of all its actions: more until it is known to a point."""
+    """Playouts of the position per playout of all actions: more until it is known to a point."""
     return 8.0 if playouts < _KNOWN else 0.5
 
 
 class _Race:
-    """The legal actions of a position; those that may be the best are played out more and more.
+    """A race of the legal actions of a position: those that may be the best get more playouts.
 
-    Offers are left out: as `compare_actions` says, a playout can't begin in the middle of one.
-    `weigh` judges them as a whole.
+    Offers are excluded: a playout can't begin in the middle of one (`compare_actions`). `weigh`
+    judges them as a whole.
     """
 
     def __init__(self, game: Game, policies: Policies, most: int, turns: int | None) -> None:
@@ -117,7 +114,7 @@ class _Race:
 
     @property
     def fewest(self) -> int:
-        """Playouts that every action in the race has."""
+        """The minimum of playouts of an action in the race."""
         return min(len(self.shares[action]) for action in self._running())
 
     @property
@@ -194,7 +191,7 @@ def as_json(one: Candidate) -> dict[str, Any]:
 
 
 def about(policies: Policies, seconds: float = 0.0) -> Message:
-    """The policies that play on, and the time so far."""
+    """The policies of playouts, and the time so far."""
     return {
         "policies": [policy.name for policy in policies],
         "seconds": round(seconds, 2),
@@ -206,12 +203,12 @@ def about(policies: Policies, seconds: float = 0.0) -> Message:
 
 
 def weigh(game: Game, picks: Sequence[int], policies: Policies, most: int) -> Iterator[Message]:
-    """The worth of the acceptance of an offer to every seat, against playing on without it.
+    """The change of every seat's share of the win if an offer is accepted, compared with no offer.
 
     Args:
         game: The position before the offer.
         picks: The actions that make it.
-        policies: The policies that play on.
+        policies: The policies of playouts.
         most: Playouts of both.
     """
     offered = core.clone(game)
@@ -255,14 +252,14 @@ def _compared(now: NDArray[np.float32], after: NDArray[np.float32]) -> list[dict
 def curve(
     frame: Callable[[int], Game], version: int, points: int, playouts: int, policies: Policies
 ) -> Iterator[Message]:
-    """The shares of all players at frames that are evenly spread over a game.
+    """The shares of all players at evenly spaced frames of a game.
 
     Args:
-        frame: Gives the game at a frame.
+        frame: Returns the game at a frame.
         version: The last frame.
         points: The number of frames.
         playouts: Of each.
-        policies: The policies that play on.
+        policies: The policies of playouts.
     """
     frames = sorted({round(float(number)) for number in np.linspace(0, version, points)})
     known: dict[int, Message] = {}
@@ -274,10 +271,10 @@ def curve(
                 name: [row[key] for row in shares]
                 for name, key in (("shares", "share"), ("low", "low"), ("high", "high"))
             }
-            points_told = [known[version] for version in sorted(known)]
+            done_points = [known[version] for version in sorted(known)]
             yield {
                 "type": "curve",
-                "points": points_told,
+                "points": done_points,
                 "done": is_last and len(known) == len(frames),
             } | about(policies)
 
@@ -285,7 +282,7 @@ def curve(
 def _refined(
     game: Game, policies: Policies, playouts: int, pace: _Pace
 ) -> Iterator[tuple[list[dict[str, Any]], bool]]:
-    """The shares of a position after more and more playouts, and whether they are the last."""
+    """The shares of a position after increasing numbers of playouts; True with the last ones."""
     if core.is_over(game):
         yield _ended(game), True
         return
@@ -301,6 +298,6 @@ def _refined(
 
 
 def _coarse_first(frames: list[int]) -> list[int]:
-    """Frames in an order in which the curve is seen early: every eighth, then those between."""
+    """Frames in an order that shows the whole curve early: every eighth, then those between."""
     order = sorted(range(len(frames)), key=lambda place: (place % 8 != 0, place % 4 != 0, place))
     return [frames[place] for place in order]

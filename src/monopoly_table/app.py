@@ -27,7 +27,7 @@ from monopoly_table.server import Server, ServerSettings
 from monopoly_table.storage import Stored
 
 PAGE: Final = Path(__file__).parent / "page"
-_THREADS, _LONG = 8, 2  # threads for moves, and for analyses, so that moves don't wait for those
+_THREADS, _LONG = 8, 2  # threads for moves and for analyses, so that moves don't wait for analyses
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ _REFUSED: Final[dict[int | str, dict[str, Any]]] = {
         "model": messages.Refusal,
         "description": "Refused, with a sentence that says what to do",
     },
-    "503": {"model": messages.Refusal, "description": "Busy: the game is kept"},
+    "503": {"model": messages.Refusal, "description": "Busy: the game is saved"},
 }
 _FILE: Final[dict[str, Any]] = {
     "application/octet-stream": {"schema": {"type": "string", "format": "binary"}}
@@ -77,7 +77,7 @@ def _open(server: AnyServer, token: Token, game: GameId) -> tuple[Stored, Rights
     return server.open(game, token)
 
 
-HostServer = Annotated[Server, Depends(_host)]  # for the host alone
+HostServer = Annotated[Server, Depends(_host)]  # for the host only
 OpenGame = Annotated[tuple[Stored, Rights], Depends(_open)]  # for tokens of the game
 
 
@@ -86,7 +86,7 @@ OpenGame = Annotated[tuple[Stored, Rights], Depends(_open)]  # for tokens of the
 
 @routes.get("/about", response_model=messages.AboutAnswer)
 def about(server: AnyServer, bearer: Bearer) -> dict[str, Any]:
-    """Everything that does not change."""
+    """The constants of the server."""
     return server.about(bearer is not None and server.is_host(bearer.credentials))
 
 
@@ -105,16 +105,16 @@ def games(server: HostServer) -> dict[str, Any]:
 
 @routes.get("/games/{game}", response_model=messages.GameAnswer)
 async def state(server: AnyServer, opened: OpenGame) -> dict[str, Any]:
-    """A game as it stands."""
+    """The current state of a game."""
     row, rights = opened
     if row.kind == "live":
-        told = await (await server.sessions.open(row)).state(rights)
-        del told["type"]
+        answer = await (await server.sessions.open(row)).state(rights)
+        del answer["type"]
     else:
-        told = await run_in_threadpool(server.frame, row, row.version)
-        step = told.pop("step")
-        told["log"] = [step] if step else []
-    return told | {"links": _links(row) if rights.host else None}
+        answer = await run_in_threadpool(server.frame, row, row.version)
+        step = answer.pop("step")
+        answer["log"] = [step] if step else []
+    return answer | {"links": _links(row) if rights.host else None}
 
 
 @routes.delete("/games/{game}")
@@ -184,10 +184,10 @@ def replay(server: AnyServer, opened: OpenGame) -> Response:
     openapi_extra={"requestBody": {"content": _FILE}},
 )
 async def upload(server: HostServer, request: Request) -> dict[str, Any]:
-    """Keep the games of a file."""
+    """Save the games of a file."""
     data, threads = await request.body(), request.app.state.long
-    told: dict[str, Any] = await threads(lambda: server.upload(data))
-    return told
+    answer: dict[str, Any] = await threads(lambda: server.upload(data))
+    return answer
 
 
 # --- positions and puzzles
@@ -195,7 +195,7 @@ async def upload(server: HostServer, request: Request) -> dict[str, Any]:
 
 @routes.post("/positions", response_model=messages.Shown)
 def position(setup: messages.PositionSetup) -> dict[str, Any]:
-    """A position that is set up by hand."""
+    """A position set up by hand."""
     return views.shown(setup.build())
 
 
@@ -236,7 +236,7 @@ async def analyse(socket: WebSocket) -> None:
 
 
 def create(settings: ServerSettings) -> FastAPI:
-    """Make the application. It owns its folder of games until it is shut down.
+    """Make the application. It locks its folder of games until it is shut down.
 
     Raises:
         ConfigurationError: A folder can't be used.
@@ -285,5 +285,5 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
             return JSONResponse({"error": messages.sentence(error.errors())}, IMPOSSIBLE)
         case HTTPException():
             return JSONResponse({"error": str(error.detail)}, error.status_code, error.headers)
-    told = "The server failed; its terminal says more. Games are kept."
-    return JSONResponse({"error": told}, 500)
+    message = "The server failed; its terminal says more. Games are saved."
+    return JSONResponse({"error": message}, 500)

@@ -1,6 +1,6 @@
-"""Games that are being played: each is a match between people and policies, and a row in the file.
+"""Running games: each is a match between people and policies, and a row in the database.
 
-Every change is in the file before any client hears of it.
+Every change is saved before any client is notified.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Seat:
         kind: `person` plays with the host's token, `guest` with the token of the seat; or `policy`.
         name: The given name; may be empty.
         policy: The name of the policy.
-        token: Of a guest.
-        taken: Whether a guest has come.
+        token: The token of a guest.
+        taken: Whether a guest has joined.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class Seat:
     taken: bool = False
 
     def called(self, seat: int) -> str:
-        """The name that everybody sees."""
+        """The name shown to all."""
         return self.name or (
             f"{self.policy} {PLAYERS[seat]}" if self.kind == POLICY else f"Player {PLAYERS[seat]}"
         )
@@ -61,7 +61,7 @@ def record(data: bytes) -> Game:
     """A record from its bytes, checked.
 
     Raises:
-        PositionError: No game can reach it.
+        PositionError: The record is invalid.
     """
     games = np.frombuffer(data, GAME).copy()
     core.check_sound(games)
@@ -109,26 +109,26 @@ def opened(
 
 
 class LiveGame:
-    """A game that is being played. Its methods are for one thread at a time.
+    """Authoritative state of one running game. Its methods are for one thread at a time.
 
     Attributes:
-        row: Its row in the file.
+        row: Its row in the database.
         seats: The players.
         game: The record.
         log: The last steps.
-        stalled: The seat of a policy that failed, and the error; None: none did.
+        stalled: The seat of a policy that failed, and the error, or None.
     """
 
     def __init__(self, row: Stored, storage: Storage, make: Callable[[str], Policy]) -> None:
-        """Go on with a stored game.
+        """Continue a stored game.
 
         Args:
             row: The game.
-            storage: The file.
+            storage: The database.
             make: Makes a policy by name.
 
         Raises:
-            RefusedError: It was played by other rules.
+            RefusedError: It was played under another version of the rules.
         """
         if row.about["versions"] != VERSIONS:
             raise RefusedError(
@@ -149,11 +149,11 @@ class LiveGame:
     def _resume(self, position: Snapshot, played: Sequence[int]) -> None:
         """Continue from a position after these actions."""
         about, self.row.version = self.row.about, len(played)
-        drawn = self.row.start or about["reseeds"]  # the actions don't lead here
+        drawn = self.row.start or about["reseeds"]  # the actions don't lead to this position
         self.game = record(position.record)
         policies: list[Policy | None] = [None] * len(self.seats)
         for number in range(len(self.seats)):
-            with suppress(MonopolyError):  # one that can't be made stalls the game when it is asked
+            with suppress(MonopolyError):  # a missing policy stalls the game at its next decision
                 policies[number] = self._policy(number)
         self._played = list(played)
         self.match = Match(
@@ -194,11 +194,11 @@ class LiveGame:
     def view(self) -> dict[str, Any]:
         """The position and its players; fields that depend on the client are empty."""
         seen = hidden.seen(self.game, int(self.game.player))
-        told = views.view(seen, self.names, self.row.version, self.row.id, self.digest)
-        for player, seat in zip(told["players"], self.seats, strict=True):
+        answer = views.view(seen, self.names, self.row.version, self.row.id, self.digest)
+        for player, seat in zip(answer["players"], self.seats, strict=True):
             player["kind"], player["policy"] = seat.kind, seat.policy
         about = self.row.about
-        return told | {
+        return answer | {
             "speed": about["speed"],
             "paused": about["paused"],
             "stalled": self.stalled,
@@ -206,10 +206,7 @@ class LiveGame:
         }
 
     def since(self, version: int, digest: str) -> list[Step] | None:
-        """The steps since a position that a client has seen.
-
-        None if it is not one of this game, or too old.
-        """
+        """The steps since a position known to a client; None if it is unknown or too old."""
         if version == self.row.version and digest == self.digest:
             return []
         known = list(self.log)
@@ -223,10 +220,10 @@ class LiveGame:
     # --- people
 
     def check(self, version: int, digest: str, seats: Sequence[int] | None = None) -> None:
-        """Raise unless a message is about the position as it is, and one of these seats is asked.
+        """Raise unless a message is about the current position and one of these seats decides.
 
         Raises:
-            RefusedError: The game has moved on or is over, or another seat is asked.
+            RefusedError: The game has moved on or is over, or another seat decides.
         """
         if (version, digest) != (self.row.version, self.digest):
             raise RefusedError(
@@ -243,18 +240,18 @@ class LiveGame:
             )
 
     def carry_out(self, chosen: Iterable[int], by_policies: bool = False) -> list[Step]:
-        """Carry out and keep actions, all or none; those of a person are taken back together.
+        """Carry out and save actions, all or none; a person's are one unit of undo.
 
         Raises:
             IllegalActionError: One is not legal.
-            RefusedError: They can't be kept.
+            RefusedError: They can't be saved.
         """
         before = Snapshot(data_of(self.game), self.match.memory.tobytes())
         first, steps = self.row.version, list[Step]()
         try:
             for action in chosen:
                 steps.append(self._step(action, self.row.version if by_policies else first))
-            self.keep(steps, None if by_policies else before)
+            self.save(steps, None if by_policies else before)
         except BaseException:
             while self.log and self.log[-1].version > first:
                 self.log.pop()
@@ -274,21 +271,21 @@ class LiveGame:
         self._played.append(action)
         self.row.version += 1
         if lot not in (None, hidden.sealed_lot(game)):
-            first = self.row.version  # opened bids are not taken back
+            first = self.row.version  # opened bids can't be undone
         step = Step(self.row.version, seat, action, text, sentences, self.digest, turn, first)
         self.log.append(step)
         return step
 
     @property
     def undo_to(self) -> int | None:
-        """The version before the last decision of a person; None if none can be taken back."""
+        """The version before the last decision of a person; None if it can't be undone."""
         for step in reversed(self.log):
             if step.is_final or self.seats[step.seat].kind != POLICY:
                 return None if step.is_final else step.first
         return None
 
     def undo(self) -> None:
-        """Take back the last decision of a person, and draw hidden cards and dice anew.
+        """Undo the last decision of a person, and redraw hidden cards and dice.
 
         Raises:
             RefusedError: There is none, or sealed bids have been opened since.
@@ -317,13 +314,13 @@ class LiveGame:
     # --- policies
 
     def play(self, seconds: float, until_event: bool) -> list[Step]:
-        """Let policies decide until a person is asked or the time is over.
+        """Let policies decide until a person is to move or the time is over.
 
         A policy that fails stalls the game until its seat is given to another player.
 
         Args:
             seconds: The time.
-            until_event: Whether to stop after a step that has sentences, too.
+            until_event: Whether to stop after a step with sentences, too.
         """
         return self.carry_out(self._decisions(seconds, until_event), by_policies=True)
 
@@ -343,9 +340,9 @@ class LiveGame:
 
     def stall(self, error: Exception) -> None:
         """Stop the game: the policy to move failed."""
-        told = hidden.without_seed(str(error), self.game)[:500]
-        remedy = "The game is kept: give the seat to another player."
-        self.stalled = {"seat": int(self.game.player), "error": f"{told} {remedy}"}
+        text = hidden.without_seed(str(error), self.game)[:500]
+        remedy = "The game is saved: give the seat to another player."
+        self.stalled = {"seat": int(self.game.player), "error": f"{text} {remedy}"}
 
     # --- seats and pace
 
@@ -353,7 +350,7 @@ class LiveGame:
         """Give a seat to a policy or to a person.
 
         Raises:
-            RefusedError: There is no such seat, or a person would see another's sealed bid.
+            RefusedError: There is no such seat, or a person would see another player's sealed bid.
             ConfigurationError: There is no such policy, or it does not play at tables of this size.
         """
         if not 0 <= seat < len(self.seats):
@@ -372,7 +369,7 @@ class LiveGame:
         self.match.memory[seat] = 0
         self.stalled = None
         self._resume(Snapshot(data_of(self.game), self.match.memory.tobytes()), self._played)
-        self.keep()
+        self.save()
 
     def take(self, seat: int, name: str) -> str:
         """Seat a guest; returns the token of the seat.
@@ -387,19 +384,19 @@ class LiveGame:
         ]
         if seat not in free:
             letters = ", ".join(PLAYERS[number] for number in free)
-            told = f"Free: {letters}." if free else "No seat is free: you can watch."
-            raise RefusedError(f"Seat {PLAYERS[seat]} is taken or not for guests. {told}")
+            hint = f"Free: {letters}." if free else "No seat is free: you can watch."
+            raise RefusedError(f"Seat {PLAYERS[seat]} is taken or not for guests. {hint}")
         chosen, token = self.seats[seat], secrets.token_urlsafe(16)
         chosen.taken, chosen.name, chosen.token = True, name or chosen.name, token
-        self.keep()
+        self.save()
         return token
 
-    def keep(self, steps: Sequence[Step] = (), before: Snapshot | None = None) -> None:
-        """Write the game to the file.
+    def save(self, steps: Sequence[Step] = (), before: Snapshot | None = None) -> None:
+        """Save the game.
 
         Args:
-            steps: The steps since it was written last.
-            before: The position before them, if they may be taken back.
+            steps: The steps since it was last saved.
+            before: The position before them, if they may be undone.
         """
         row = self.row
         row.about["seats"] = [asdict(seat) for seat in self.seats]

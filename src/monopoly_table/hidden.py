@@ -1,7 +1,7 @@
-"""Hidden information: seeds, dice to come, the order of unseen cards and sealed bids.
+"""Hidden information: seeds, future dice, the order of unseen cards and sealed bids.
 
-All that clients get is made of a record without it. A sealed bid is made note by note, and every
-note is a decision: the number of notes can be counted, their values can't be seen.
+All answers to clients are made from a record without it. A sealed bid is composed note by note, and
+each note is a decision: clients can count the notes, but can't see their values.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from monopoly_table.storage import Step
 
 
 def seen(game: Game, own: int = NOBODY) -> Game:
-    """The game as players see it: a copy to look at or to analyse, not to go on with.
+    """The game without hidden information: a copy to show or to analyse, not to continue.
 
-    Two games that differ only in what nobody can know give the same copy.
+    Games that differ only in hidden information give equal copies.
 
     Args:
         game: The game.
-        own: The seat whose sealed bid stays.
+        own: The seat whose sealed bid is shown.
     """
     batch = core.batch_of(game, write=False).copy()
     for name in ("seed", "policy_draws", "forced_throws", "num_forced"):
@@ -44,7 +44,7 @@ def seen(game: Game, own: int = NOBODY) -> Game:
 
 
 def new_seed() -> int:
-    """A seed that nobody can guess."""
+    """A seed from the system's randomness."""
     return secrets.randbits(64)
 
 
@@ -54,15 +54,12 @@ def new_key() -> str:
 
 
 def without_seed(text: str, game: Game) -> str:
-    """An error's text, which may name the game by its seed."""
+    """An error's text without the seed of the game."""
     return text.replace(str(int(game.seed[0]) | int(game.seed[1]) << 32), "(hidden)")
 
 
 def digest(game: Game, key: str) -> str:
-    """A hash of a record with a key.
-
-    Without it no guess at what is hidden can be compared with it.
-    """
+    """A keyed hash of a record, so that guesses at hidden information can't be verified."""
     known = replays.digest(game).encode()
     return hashlib.blake2b(known, key=key.encode(), digest_size=8).hexdigest()
 
@@ -71,12 +68,12 @@ def digest(game: Game, key: str) -> str:
 
 
 def sealed_lot(game: Game) -> int | None:
-    """The lot for which sealed bids are being made; None if there is none."""
+    """The lot under a sealed auction, or None."""
     return int(game.auction_lot) if game.decision == agenda.SEALED_BID else None
 
 
 def public(actions: Sequence[int], game: Game) -> int:
-    """The number of decisions that everybody may see: those before the first unopened bid.
+    """The number of public decisions: those before the first unopened bid.
 
     Args:
         actions: The last actions, or all.
@@ -92,27 +89,27 @@ def public(actions: Sequence[int], game: Game) -> int:
 def steps_for(
     steps: Sequence[Step], log: Sequence[Step], game: Game, rights: Rights
 ) -> list[dict[str, Any]]:
-    """Steps as a client may see them, in JSON.
+    """Steps in JSON, without bids hidden from a client.
 
     Args:
         steps: Some of the last steps.
         log: The last steps.
         game: The game after them.
-        rights: Of the client.
+        rights: The rights of the client.
     """
     unopened = log[public([step.action for step in log], game) :]
     secret = {step.version for step in unopened if step.seat not in rights.seats}
     bid = {"action": None, "text": "a sealed bid"}
-    return [step.told() | (bid if step.version in secret else {}) for step in steps]
+    return [step.as_json() | (bid if step.version in secret else {}) for step in steps]
 
 
 def view_for(view: dict[str, Any], game: Game, names: Names, rights: Rights) -> dict[str, Any]:
-    """A view as a client may see it: without the bid of another player."""
+    """A view without another player's bid."""
     bidding = sealed_lot(game) is not None
     if bidding and int(game.player) not in rights.seats:
         subject = words.subject(seen(game), names)
         view = view | {"question": view["question"] | {"subject": subject}, "actions": []}
-    if view["stalled"] and (bidding or not rights.host):  # its error may be a leak
+    if view["stalled"] and (bidding or not rights.host):  # its error may reveal the bid
         error = "The policy failed: the host gives the seat to another player."
         view = view | {"stalled": view["stalled"] | {"error": error}}
     return view

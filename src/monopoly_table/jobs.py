@@ -1,7 +1,7 @@
-"""The scheduler of analyses: jobs of clients, step by step, on a few threads shared out in turn.
+"""The scheduler of analyses: jobs of clients, step by step, on a few threads in round-robin.
 
-A client has one job at a time. A job is a generator of messages (`analysis`, `reports`), each step
-a fraction of a second, so that it can be stopped after any of them.
+A client has one job at a time. A job is a generator of messages (`analysis`, `reports`); each step
+takes a fraction of a second, so that a job can be stopped soon.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ Result = TypeVar("Result")
 
 
 class FairThreads:
-    """Threads for long work, shared out in turn: many jobs of one client delay only its own."""
+    """Threads for long work, in round-robin: a client with many jobs delays only its own."""
 
     def __init__(self, threads: int) -> None:
         self._free = threads
-        # By client, in the order of their next turns
+        # By client, in the order of turns
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
     async def __call__(self, function: Callable[[], Result], who: str = "") -> Result:
@@ -61,7 +61,7 @@ class FairThreads:
         try:
             await turn
         except asyncio.CancelledError:
-            if not turn.cancelled():  # it came at the same moment
+            if not turn.cancelled():  # unless cancelled at the same moment
                 self._pass_on()
             raise
 
@@ -80,7 +80,7 @@ class FairThreads:
 
 @sockets.served
 async def serve(socket: WebSocket, server: Server, threads: FairThreads) -> None:
-    """Serve a client that analyses, until it leaves."""
+    """Serve the socket of analyses of a client, until it leaves."""
     hello = await sockets.hello(socket)
     if not server.is_host(hello.token):
         await run_in_threadpool(server.open, hello.game or "", hello.token)
@@ -126,7 +126,7 @@ def steps_of(server: Server, token: str, message: Any) -> Iterator[dict[str, Any
     """The steps of a job. The first one may take longer, since it finds the position.
 
     Raises:
-        MonopolyError: It can't be done.
+        MonopolyError: The job is invalid.
     """
     match message:
         case messages.AnalyseJob():
@@ -163,7 +163,7 @@ def _report(
 
 
 def _target(server: Server, token: str, target: messages.Target) -> Game:
-    """The position that is to be analysed."""
+    """The position to analyse."""
     if sum(given is not None for given in (target.game, target.position, target.puzzle)) != 1:
         raise RefusedError("A target is one of: a game, a position, a puzzle.")
     if target.position is not None:
@@ -174,7 +174,7 @@ def _target(server: Server, token: str, target: messages.Target) -> Game:
 
 
 def _policies(server: Server, message: Any, game: Game) -> list[Policy]:
-    """The policies that play on, one a seat."""
+    """The policies of playouts, one a seat."""
     players, chosen = int(game.num_players), message.policies
     named = [chosen] * players if isinstance(chosen, str) else chosen
     if len(named) != players:

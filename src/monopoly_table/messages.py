@@ -1,6 +1,6 @@
 """Schemas of the protocol: requests and messages of clients with their bounds, and answers.
 
-Input of another shape is refused before any code reads it. The OpenAPI description is made of both,
+Invalid input is refused before any code reads it. The OpenAPI description is generated from both,
 and FastAPI checks every answer. docs/protocol.md describes them in words.
 """
 
@@ -41,7 +41,7 @@ class _Shape(BaseModel):
 
 
 class RulesChoice(_Shape):
-    """A preset and the options that differ from it."""
+    """A preset, and options that differ from it."""
 
     preset: Word = "official"
     options: Annotated[dict[Word, str | bool | int | float], Field(max_length=80)] = {}
@@ -67,7 +67,7 @@ class SeatChoice(_Shape):
 
 
 class PlayerSetup(_Shape):
-    """A player in a position that is set up by hand."""
+    """A player of a position set up by hand."""
 
     cash: Dollars | None = None
     square: Annotated[int, Field(ge=0, lt=NUM_SQUARES)] = 0
@@ -85,7 +85,7 @@ class Building(_Shape):
 
 
 class PositionSetup(_Shape):
-    """A position that is set up by hand."""
+    """A position set up by hand."""
 
     rules: RulesChoice = RulesChoice()
     seed: Seed = 0
@@ -105,8 +105,8 @@ class PositionSetup(_Shape):
         """The position.
 
         Raises:
-            PositionError: No game can reach it; the message says why.
-            RulesError: Its rules are wrong.
+            PositionError: The position is inconsistent; the message explains it.
+            RulesError: Its rules are invalid.
         """
         seated = list(enumerate(self.players))
         solvent = [(seat, player) for seat, player in seated if not player.bankrupt]
@@ -176,7 +176,7 @@ class Goods(_Shape):
 
 
 class Hello(_Shape):
-    """The first message: the token, and the version of the game that was seen last."""
+    """The first message: the token, and the last known version of the game."""
 
     type: Literal["hello"]
     token: Word
@@ -219,20 +219,20 @@ class OfferMove(_Move, Exchange):
 
 
 class Bid(_Move):
-    """A bid of so many dollars."""
+    """A bid, in dollars."""
 
     type: Literal["bid"]
     dollars: Dollars
 
 
 class Preview(_Numbered, Exchange):
-    """Show both sides of an offer before it is made."""
+    """Preview both sides of an offer."""
 
     type: Literal["preview"]
 
 
 class Undo(_Move):
-    """Take back the last decision."""
+    """Undo the last decision."""
 
     type: Literal["undo"]
 
@@ -272,7 +272,7 @@ HELLO: Final[TypeAdapter[Any]] = TypeAdapter(Hello)
 
 
 class Target(_Shape):
-    """A position to analyse: one of the three."""
+    """A position to analyse: exactly one of the three."""
 
     game: Word | None = None
     version: Version = 0
@@ -285,7 +285,7 @@ class _Job(_Numbered):
 
 
 class AnalyseJob(_Job):
-    """Shares of the win, and of each action."""
+    """Shares of the win, now and after each action."""
 
     type: Literal["analyse"]
     target: Target
@@ -333,11 +333,11 @@ ANALYSIS_MESSAGE: Final[TypeAdapter[Any]] = TypeAdapter(
 
 
 class Misshapen(NamedTuple):
-    """A message of another shape.
+    """An invalid message.
 
     Attributes:
-        id: Its number, or 0 if it has none.
-        error: A sentence that names the wrong field.
+        id: Its number, or 0.
+        error: A sentence that names the invalid field.
     """
 
     id: int
@@ -345,7 +345,7 @@ class Misshapen(NamedTuple):
 
 
 def read(adapter: TypeAdapter[Any], text: str) -> Any:
-    """A message of this shape, or `Misshapen` if it has another."""
+    """The parsed message, or `Misshapen` if it is invalid."""
     try:
         return adapter.validate_json(text)
     except ValidationError as error:
@@ -353,7 +353,7 @@ def read(adapter: TypeAdapter[Any], text: str) -> Any:
 
 
 def _number_of(text: str) -> int:
-    """The number of a message of a wrong shape."""
+    """The number of an invalid message."""
     try:
         return _Numbered(id=read_json(text)["id"]).id
     except (ValidationError, TypeError, KeyError):
@@ -361,7 +361,7 @@ def _number_of(text: str) -> int:
 
 
 def sentence(errors: Any) -> str:
-    """The first of several errors of shape, as a sentence."""
+    """The first of several validation errors, as a sentence."""
     first = errors[0]
     where = ".".join(str(part) for part in first["loc"] if part != "body")
     return f"{where or 'The message'}: {first['msg']}."
@@ -377,7 +377,7 @@ class Refusal(TypedDict):
 
 
 class StepAnswer(TypedDict):
-    """A decision that was made."""
+    """A past decision."""
 
     version: int
     seat: int
@@ -389,7 +389,7 @@ class StepAnswer(TypedDict):
 
 
 class AboutAnswer(TypedDict):
-    """Everything that does not change while the server runs."""
+    """The constants of the server."""
 
     version: str
     ready: bool
@@ -420,7 +420,7 @@ class Links(TypedDict):
 
 
 class Begun(Links):
-    """A game that was begun."""
+    """A new game."""
 
     game: str
 
@@ -459,7 +459,7 @@ class Shown(TypedDict):
 
 
 class GameAnswer(Shown):
-    """A game as it stands."""
+    """The current state of a game."""
 
     log: list[StepAnswer]
     links: Links | None
@@ -472,7 +472,7 @@ class FrameAnswer(Shown):
 
 
 class Joined(TypedDict):
-    """A seat that was taken."""
+    """A taken seat."""
 
     seat: int
     token: str

@@ -1,4 +1,4 @@
-"""Actions of whole offers and bids, which the engine takes pick by pick, and of typed texts."""
+"""Translation of whole offers, bids and typed texts into the engine's single actions."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _MOST_NOTES: Final = 1000  # in an offer or a sealed bid
 
 
 def picks(game: Game, offer: Exchange, names: Names) -> list[int]:
-    """The actions that make an offer, all of them legal one after another.
+    """The successive legal actions that make an offer.
 
     Raises:
-        RefusedError: The offer can't be made now; the message says why.
+        RefusedError: The offer can't be made now; the message explains it.
     """
     to, player = offer.to, int(game.player)
     _check_partner(game, to, names)
@@ -68,12 +68,12 @@ def _check_partner(game: Game, to: int, names: Names) -> None:
     if not 0 <= to < game.num_players or to == game.player:
         raise RefusedError("An offer goes to another player of the game.")
     possible = " and ".join(names[seat] for seat in partners)
-    told = (
+    hint = (
         f"An offer can now go to {possible}."
         if partners
         else "No offer can be made now: wait for your turn, or its limit is reached."
     )
-    raise RefusedError(f"No offer to {names[to]}. {told}")
+    raise RefusedError(f"No offer to {names[to]}. {hint}")
 
 
 def _check_goods(game: Game, seat: int, side: Goods, names: Names) -> None:
@@ -96,7 +96,7 @@ def _check_goods(game: Game, seat: int, side: Goods, names: Names) -> None:
 
 
 def _goods(head: int, side: Goods) -> Iterator[int]:
-    """Picks in rising order, then done."""
+    """Picks in ascending order, then done."""
     yield from sorted(
         {head + lot for lot in side.lots}
         | {head + CHANCE_GOOD + DECKS.index(card) for card in side.cards}
@@ -105,7 +105,7 @@ def _goods(head: int, side: Goods) -> Iterator[int]:
 
 
 def _cash(dollars: int) -> Iterator[int]:
-    """Notes in falling order: given, or asked for if the sum is negative."""
+    """Notes in descending order: given, or asked for if the sum is negative."""
     left = abs(dollars)
     if left // NOTES[0] > _MOST_NOTES:
         raise RefusedError(
@@ -117,7 +117,7 @@ def _cash(dollars: int) -> Iterator[int]:
 
 
 def _why_not(game: Game, action: int) -> str:
-    """Why a pick is not legal, in words that fit a whole offer."""
+    """The reason why a pick is illegal, phrased for a whole offer."""
     if action == A_CASH:
         return (
             "This offer can't be made: it was refused in this turn already, or a side lacks the"
@@ -131,13 +131,11 @@ def _why_not(game: Game, action: int) -> str:
 
 
 def bids(game: Game, dollars: int) -> list[int]:
-    """The actions that bid so many dollars: one raise in an open auction.
-
-    In a sealed one, the notes of the maximum, and done.
+    """The actions of a bid: one raise in an open auction; notes and done in a sealed one.
 
     Raises:
-        RefusedError: No auction is running, or this bid can't be made; the message names those that
-            can.
+        RefusedError: No auction is running, or the bid is impossible; the message names possible
+            ones.
     """
     if game.decision == agenda.BID:
         totals = _open_bids(game)
@@ -161,20 +159,20 @@ def bids(game: Game, dollars: int) -> list[int]:
 
 
 def _nearest(dollars: int, totals: list[int]) -> str:
-    """The bids next to one that can't be made, and all."""
+    """The nearest possible bids, and all of them."""
     if not totals:
         return "You can only fold."
-    told = [f"${total:,}" for total in totals]
+    sums = [f"${total:,}" for total in totals]
     place = sum(total < dollars for total in totals)
-    near = told[max(0, place - 1) : place + 1]
+    near = sums[max(0, place - 1) : place + 1]
     return (
         f"The nearest {'is' if len(near) == 1 else 'are'} {' and '.join(near)}; possible:"
-        f" {', '.join(told)}."
+        f" {', '.join(sums)}."
     )
 
 
 def _open_bids(game: Game) -> dict[int, int]:
-    """The bids that can be made in an open auction: the action by its total in dollars."""
+    """The possible bids in an open auction: total in dollars -> action."""
     base = prices.bid_base(game)
     return {
         base + dollars: A_BID + 1 + number
@@ -184,10 +182,10 @@ def _open_bids(game: Game) -> dict[int, int]:
 
 
 def typed(game: Game, text: str, names: Names) -> int:
-    """The action of a typed text: one of the page, or of `monopoly_env.actions`.
+    """The action of a typed text, in the page's words or those of `monopoly_env.actions`.
 
     Raises:
-        ConfigurationError: There is none.
+        ConfigurationError: The text is unknown.
     """
     wanted, known = " ".join(text.split()).casefold(), legal(game, names)
     for choice in known:
@@ -211,15 +209,15 @@ def preview(game: Game, offer: Exchange, names: Names) -> dict[str, Any]:
         error = None
     except RefusedError as refusal:
         error = str(refusal)
-    told: dict[str, Any] = {"legal": error is None, "error": error, "sides": []}
+    answer: dict[str, Any] = {"legal": error is None, "error": error, "sides": []}
     if offer.to < game.num_players and offer.to != game.player:
         after = _exchanged(game, offer)
-        told["sides"] = [_side(game, after, seat) for seat in (int(game.player), offer.to)]
-    return told
+        answer["sides"] = [_side(game, after, seat) for seat in (int(game.player), offer.to)]
+    return answer
 
 
 def _exchanged(game: Game, offer: Exchange) -> Game:
-    """A copy in which only the goods have changed hands: to look at, not to play on."""
+    """A copy in which only the goods have changed hands, for display only."""
     after, giver = core.clone(game), int(game.player)
     for side, source, target in ((offer.give, giver, offer.to), (offer.ask, offer.to, giver)):
         lots = sum(1 << lot for lot in set(side.lots)) & int(game.lots[source])

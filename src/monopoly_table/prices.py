@@ -1,4 +1,4 @@
-"""Rents, prices and limits as the rulebook computes them, in dollars."""
+"""Rents, prices and limits computed by the engine, in dollars."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def rents(game: Game) -> list[int | None]:
 
 
 def visits(game: Game, seat: int) -> int:
-    """The rents of all lots of a seat together; utilities at the most frequent throw."""
+    """The total rent of a seat's lots, with utilities at the most frequent throw."""
     owed = rents(game)
     return sum(
         (owed[lot] or 0) * (USUAL_THROW if GROUP_OF[lot] == UTILITIES else 1)
@@ -74,29 +74,29 @@ def visits(game: Game, seat: int) -> int:
 
 
 def costs(game: Game) -> NDArray[np.int64]:
-    """(NUM_ACTIONS,) the dollars that an action costs or brings; 0 where that has no answer."""
+    """(NUM_ACTIONS,) the dollars that each action costs or brings; 0 if undefined."""
     row = np.zeros(NUM_ACTIONS, np.int64)
     _write_costs(core.batch_of(game), row)
     return row
 
 
 def price_for_sale(game: Game) -> int:
-    """The price of the lot that is for sale."""
+    """The price of the lot for sale."""
     return int(PRICE[game.rules.board, game.agenda[game.depth - 1, 2]])
 
 
 def sale(game: Game, action: int) -> int:
-    """The dollars that the sale of buildings brings."""
+    """The proceeds of a sale of buildings."""
     batch: Any = core.batch_of(game).copy()
     _answered(batch, action)
     return int(batch["cash"][0, game.player] - game.cash[game.player])
 
 
 def bid_limit(game: Game) -> int:
-    """The highest bid that the asked player may reach in the running auction."""
+    """The highest possible bid of the player to move in the running auction."""
     return int(_bid_limit(core.batch_of(game), int(game.player)))
 
 
 def bid_base(game: Game) -> int:
-    """The bid to which a raise of the asked player is added."""
+    """The bid to which the player to move adds its raise."""
     return int(_bid_base(core.batch_of(game), int(game.player)))

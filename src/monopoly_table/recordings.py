@@ -22,18 +22,18 @@ from monopoly_table.games import VERSIONS, data_of, record, status
 from monopoly_table.safety import UNKNOWN, RefusedError
 from monopoly_table.storage import Step, Storage, Stored
 
-_EVERY: Final = 256  # frames between two that are in memory
-_MOST_INDEXED: Final = 50_000  # frames of which an index is made
+_EVERY: Final = 256  # frames between two in memory
+_MOST_INDEXED: Final = 50_000  # frames of an index
 
 
 class StoredGame:
-    """A stored game that is looked at."""
+    """A stored game as a sequence of frames."""
 
     def __init__(self, row: Stored, storage: Storage) -> None:
         """Read a game's actions.
 
         Raises:
-            RefusedError: It was played by other rules.
+            RefusedError: It was played under another version of the rules.
         """
         if row.about["versions"] != VERSIONS:
             raise RefusedError(
@@ -59,7 +59,7 @@ class StoredGame:
             first = record(row.start)
             replays.redraw(self.replay, first, 0)
         first.policy_draws[:] = 0
-        self._kept = [first]  # frames 0, _EVERY, 2 * _EVERY ...
+        self._checkpoints = [first]  # frames 0, _EVERY, 2 * _EVERY ...
 
     @property
     def version(self) -> int:
@@ -67,10 +67,10 @@ class StoredGame:
         return len(self.replay.actions)
 
     def frame(self, number: int) -> Game:
-        """The game after so many decisions, as players see it.
+        """The game after so many decisions, without hidden information.
 
         Raises:
-            RefusedError: It has fewer.
+            RefusedError: It has fewer decisions.
         """
         return hidden.seen(self._at(number))
 
@@ -88,12 +88,14 @@ class StoredGame:
             raise RefusedError(
                 f"The game has the frames 0 to {self.version}, not {number}.{why}", UNKNOWN
             )
-        while len(self._kept) <= number // _EVERY:
-            self._kept.append(
-                self._play(core.clone(self._kept[-1]), (len(self._kept) - 1) * _EVERY, _EVERY)
+        while len(self._checkpoints) <= number // _EVERY:
+            self._checkpoints.append(
+                self._play(
+                    core.clone(self._checkpoints[-1]), (len(self._checkpoints) - 1) * _EVERY, _EVERY
+                )
             )
         start = number - number % _EVERY
-        return self._play(core.clone(self._kept[number // _EVERY]), start, number - start)
+        return self._play(core.clone(self._checkpoints[number // _EVERY]), start, number - start)
 
     def _play(self, game: Game, start: int, count: int) -> Game:
         for number in range(start, start + count):
@@ -102,7 +104,7 @@ class StoredGame:
 
     def frames(self) -> Iterator[Game]:
         """All frames, one after another."""
-        game = core.clone(self._kept[0])
+        game = core.clone(self._checkpoints[0])
         yield hidden.seen(game)
         for number in range(self.version):
             replays.step(self.replay, game, number)
@@ -123,7 +125,7 @@ class StoredGame:
         return int(self.replay.actions[number]) if number < self.version else None
 
     def file(self) -> bytes:
-        """The game as a file of recorded games. It tells the seed.
+        """The game as a file of recorded games, which reveals the seed.
 
         Raises:
             RefusedError: The game is not over, or it began at a position.
@@ -148,7 +150,7 @@ class StoredGame:
                 f"The game has {self.version:,} decisions: an index is made of {_MOST_INDEXED:,} at"
                 " most."
             )
-        game = core.clone(self._kept[0])
+        game = core.clone(self._checkpoints[0])
         turns, seats, decisions, marks = [], [], [], list[dict[str, Any]]()
         for number in range(self.version + 1):
             turns.append(int(game.turns))
@@ -197,9 +199,7 @@ def _marks(
 
 
 def read_file(data: bytes, most: int) -> tuple[list[Replay], int]:
-    """The games of a file that a client sent, and the number of games left out.
-
-    The file is data: nothing in it is run.
+    """The games of an uploaded file, and the number of games left out.
 
     Raises:
         FormatError: It holds no games of this version.
@@ -244,5 +244,5 @@ def row_of(replay: Replay, game_id: str) -> Stored:
 
 
 def _readable(name: str) -> str:
-    """A player's name in a file that anybody may have written."""
+    """A player's name from an untrusted file, cleaned."""
     return "".join(letter for letter in name if letter.isprintable())[:40]

@@ -1,8 +1,8 @@
 """Reports on whole games: luck, skill, accuracy and the worst mistakes.
 
-A first version comes soon, from few playouts, then better ones. Only choices that the policy that
-plays on would not make itself can cost anything; between them luck adds up by itself. So those are
-played out, and as many others as a curve needs.
+A first version comes soon, from few playouts, then refined ones. Only choices that differ from
+those of the playout policy can be mistakes; all other changes are luck. So the differing choices
+are played out, and as many others as the curve needs.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from monopoly_env.policy.protocol import MEMORY, Decisions
 from monopoly_table.analysis import Message, Policies, about, as_json
 
 _SOON: Final = 4000  # playouts of the first version, of all decisions together
-# Playouts of each decision at first; how many times as many in the next version
+# Playouts of each decision at first; growth factor of the next version
 _FEWEST, _MORE = 4, 3
 _ASKED: Final = 4  # times
 _POINTS: Final = 80  # of the curve, besides the contested decisions
 _STEP: Final = 128  # playouts of a step before the actions
 _MISTAKES: Final = 5
-_SUSPECTS: Final = 8  # decisions that are looked at closely to find the worst
+_SUSPECTS: Final = 8  # decisions that are analysed closely to find the worst
 _CLOSELY: Final = 300  # playouts of the best of their actions
-_LOOK: Final = 1.5  # seconds after which such a look ends
-_LOOKING: Final = 0.1  # the part of the progress that is for those looks
+_LOOK: Final = 1.5  # seconds of such an analysis
+_LOOKING: Final = 0.1  # share of these analyses in the progress
 FORMULA: Final = (
     "Lichess accuracy (a loss of x percent scores 103.1668 exp(-0.04354 x) - 3.1669) on shares of"
     " the win"
@@ -55,14 +55,14 @@ def report(
         games: (D,) the game before each decision.
         chosen: (D,) the actions.
         last: The game at the end.
-        names: Of the players.
-        playouts: Before and after each action, in the last version.
-        policies: The policies that play on.
+        names: The names of the players.
+        playouts: Playouts before and after each action, in the last version.
+        policies: The policies of playouts.
     """
     choices = _choices(games, chosen, policies)
     versions = playouts_by_version(len(choices), playouts)
     tally, done = _Tally(games, chosen, choices, playouts), 0
-    if len(choices) > _SOON // (2 * _FEWEST):  # too many for a first version: a sample of them
+    if len(choices) > _SOON // (2 * _FEWEST):  # too many for a first version: use a sample
         sample = _Tally(games, chosen, choices[:: -(-2 * _FEWEST * len(choices) // _SOON)], _FEWEST)
         for part in _parts(len(sample.starts), _FEWEST):
             sample.play(part, slice(0, _FEWEST), policies)
@@ -89,8 +89,8 @@ def report(
 def _choices(games: Games, chosen: NDArray[np.int64], policies: Policies) -> NDArray[np.int64]:
     """(N, 3) the contested choices, and as many others as a curve needs.
 
-    A choice is a decision, or the several that make one offer: the first, the last, and whether it
-    is contested: the policy that plays on might choose otherwise. Its own choice costs nothing.
+    A choice is a decision, or all decisions of one offer: the first, the last, and whether it is
+    contested, that is, the playout policy might choose otherwise.
     """
     starts = np.flatnonzero(
         ~np.isin(games["decision"], actions.OFFERING) | (np.arange(len(games)) == 0)
@@ -103,7 +103,7 @@ def _choices(games: Games, chosen: NDArray[np.int64], policies: Policies) -> NDA
 
 
 def _differs(games: Games, chosen: NDArray[np.int64], policies: Policies) -> NDArray[np.bool_]:
-    """(D,) whether the policy that plays on chooses otherwise, asked several times: it may draw."""
+    """(D,) whether the playout policy, which may be random, ever chooses otherwise."""
     differs = np.zeros(len(games), np.bool_)
     for seat, policy in enumerate(policies):
         mine = np.flatnonzero(games["player"] == seat)
@@ -142,7 +142,7 @@ class _Tally:
         self.lost = np.zeros((len(choices), playouts), np.float32)  # by the player who chose
 
     def play(self, part: slice, playouts: slice, policies: Policies) -> None:
-        """Play some choices out some more times, before and, where it may differ, after them."""
+        """Add playouts of some choices: before and, for contested ones, after them."""
         starts, ends = self.games[self.starts[part]], self.ends[part]
         seated, count, first = list(policies), playouts.stop - playouts.start, playouts.start
         before = rollout(starts, seated, count, first=first).shares
@@ -161,7 +161,7 @@ class _Tally:
         return History(games, chosen, self.before / count, self.after / count, final)
 
     def clear_loss(self, count: int) -> NDArray[np.float64]:
-        """(D,), the loss of each choice; 0 unless it is clear beyond its interval."""
+        """(D,), the loss of each choice; 0 unless it is significant."""
         lost = self.lost[:, :count].astype(np.float64)
         intervals = np.array([mean_interval(row) for row in lost])
         return np.where(intervals[:, 1] > 0, intervals[:, 0], 0.0)
@@ -174,7 +174,7 @@ def _progress(progress: float) -> Message:
 def _judge(
     tally: _Tally, last: Game, names: Sequence[str], playouts: int, policies: Policies
 ) -> tuple[Message, list[int]]:
-    """The game as known so far, and the decisions that may be mistakes."""
+    """The report so far, and the decisions that may be mistakes."""
     course = tally.history(final_shares(last, list(policies), playouts), playouts)
     loss = np.zeros(len(tally.games))
     loss[tally.starts] = tally.clear_loss(playouts)
@@ -225,10 +225,16 @@ def _player(course: History, seat: int, name: str, loss: NDArray[np.float64]) ->
 def _suspicion(
     games: Games, chosen: NDArray[np.int64], number: int, loss: NDArray[np.float64]
 ) -> Message:
-    """A decision that seems to be a mistake; the better one is not known yet."""
+    """A possible mistake; the better action is not known yet."""
     text = actions.describe(int(chosen[number]), games[number])
-    told = {"text": text, "cost": float(loss[number]), "clear": False, "best": None, "chosen": None}
-    return _place(games[number], number) | {"action": int(chosen[number])} | told
+    choice = {
+        "text": text,
+        "cost": float(loss[number]),
+        "clear": False,
+        "best": None,
+        "chosen": None,
+    }
+    return _place(games[number], number) | {"action": int(chosen[number])} | choice
 
 
 def _place(game: Game, number: int) -> Message:
@@ -238,7 +244,7 @@ def _place(game: Game, number: int) -> Message:
 def _mistakes(
     games: Games, chosen: NDArray[np.int64], number: int, policies: Policies
 ) -> list[Message]:
-    """A decision with its best alternative; none for an offer that was never finished."""
+    """A decision with its best alternative; empty for an unfinished offer."""
     game, move = games[number], move_at(games, chosen, number)
     if move is None:
         return []
@@ -246,7 +252,7 @@ def _mistakes(
         game, [move, *moves_of(game)], list(policies), _CLOSELY, seconds=_LOOK
     )
     taken = compared.of(move)
-    told = {
+    choice = {
         "action": taken.action,
         "text": taken.text,
         "cost": -taken.difference,
@@ -254,4 +260,4 @@ def _mistakes(
         "best": as_json(compared.best),
         "chosen": as_json(taken),
     }
-    return [_place(game, number) | told]
+    return [_place(game, number) | choice]

@@ -1,8 +1,8 @@
 """Refusals and limits: hosts and origins, headers, sizes, rates, slow connections, tokens.
 
-The server is meant for one machine or one room of friends. A page of another site that runs in the
-same browser must not reach it: such a page can't set our `Host` (a name that it controls is not
-ours) nor hide its `Origin`, and does not know the token.
+The server is meant for one machine or a local network. A page of another site in the same browser
+must not reach it: such a page can't send our `Host` (names that it controls are refused), can't
+hide its `Origin`, and does not know the token.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ MOST_UPLOAD: Final = 8 << 20  # bytes of an uploaded file
 MOST_BODY: Final = 256 << 10  # of any other request
 MOST_MESSAGE: Final = 64 << 10  # of a message of a socket
 UPLOADS: Final = "/api/replays"
-_CLIENTS: Final = 1024  # addresses whose rates are remembered
+_CLIENTS: Final = 1024  # addresses with a rate limit
 _DIGITS: Final = 20  # of a length
-HEAD_SECONDS: Final = 10.0  # in which the head of a request must have come
-BODY_SECONDS: Final = 30.0  # in which its body must have come
+HEAD_SECONDS: Final = 10.0  # limit for the head of a request
+BODY_SECONDS: Final = 30.0  # limit for its body
 MOST_CONNECTIONS: Final = 128  # besides sockets
 
 HEADERS: Final = {
@@ -77,14 +77,14 @@ def status_of(error: MonopolyError) -> int:
 
 
 class Bucket:
-    """A limit of events: so many a second on average, and so many at once."""
+    """A token bucket: a limit of the average and of the burst rate of events."""
 
     def __init__(self, rate: float, burst: int) -> None:
         self.rate, self.burst = rate, burst
         self.left, self.since = float(burst), time.monotonic()
 
     def take(self) -> bool:
-        """Whether one more is allowed now."""
+        """Whether one more event is allowed now."""
         now = time.monotonic()
         self.left, self.since = min(self.burst, self.left + (now - self.since) * self.rate), now
         if self.left < 1:
@@ -94,7 +94,7 @@ class Bucket:
 
 
 class Guard:
-    """The outermost layer: headers, and refusals of foreign hosts, floods and large bodies."""
+    """Outermost middleware: headers, and refusals of foreign hosts, floods and large bodies."""
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str], rate: float, burst: int) -> None:
         """Guard an application. `hosts` are names of the server besides its addresses."""
@@ -126,7 +126,7 @@ class Guard:
                 f"Requests from {origin[:80]!r} are refused: open the page of this server.",
                 NOT_YOURS,
             )
-        if not self._has_room((scope.get("client") or ("",))[0]):
+        if not self._is_allowed((scope.get("client") or ("",))[0]):
             return RefusedError("Too many requests: wait a second.", TOO_MANY)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > _DIGITS or int(length) > _most(scope):
@@ -136,7 +136,7 @@ class Guard:
         return None
 
     def _is_ours(self, host: str) -> bool:
-        """Whether a `Host` is an address or one of our names: others may point at this machine."""
+        """Whether a `Host` is an address or one of our names; other names may resolve to us."""
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
@@ -147,7 +147,7 @@ class Guard:
             return name in self.hosts
         return True
 
-    def _has_room(self, address: str) -> bool:
+    def _is_allowed(self, address: str) -> bool:
         bucket = self.buckets.setdefault(address, Bucket(self.rate, self.burst))
         self.buckets.move_to_end(address)
         while len(self.buckets) > _CLIENTS:
@@ -168,19 +168,19 @@ def _most(scope: Scope) -> int:
 
 
 def _bounded(receive: Receive, most: int) -> Receive:
-    """The same body, cut off with an error where it gets too large or comes too slowly."""
+    """The same body, with an error if it is too large or too slow."""
     seen, more = 0, True
     end = asyncio.get_running_loop().time() + BODY_SECONDS
 
     async def bounded() -> Message:
         nonlocal seen, more
         try:
-            # Then it waits for the client to leave
+            # After the body, wait for the client to leave
             async with asyncio.timeout_at(end if more else None):
                 message = await receive()
         except TimeoutError as error:
             raise HTTPException(
-                TOO_SLOW, f"The request did not come whole in {BODY_SECONDS:.0f} seconds."
+                TOO_SLOW, f"The request was not complete within {BODY_SECONDS:.0f} seconds."
             ) from error
         seen, more = seen + len(message.get("body", b"")), message.get("more_body", False)
         if seen > most:
@@ -211,9 +211,9 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: RefusedEr
 
 
 class Connection(H11Protocol):
-    """HTTP as uvicorn speaks it, with a limit of time for the head of each request.
+    """HTTP of uvicorn, with a time limit for the head of each request.
 
-    If there are too many connections, the one that has waited longest for its head is let go.
+    With too many connections, the one that has waited longest for its head is closed.
     """
 
     _late: asyncio.TimerHandle | None = None
@@ -263,8 +263,8 @@ class Rights(NamedTuple):
     """The rights of a token in a game.
 
     Attributes:
-        host: Whether it is the host.
-        seats: The seats that may be played.
+        host: Whether it is the host's.
+        seats: The seats that it may play.
     """
 
     host: bool
@@ -272,7 +272,7 @@ class Rights(NamedTuple):
 
 
 def same(token: str, secret: str | None) -> bool:
-    """Whether a token is this secret; it takes as long whatever differs."""
+    """Whether a token is this secret, compared in constant time."""
     return bool(secret) and secrets.compare_digest(token.encode(), (secret or "").encode())
 
 
@@ -285,7 +285,7 @@ def rights(token: str, host: str, about: dict[str, Any]) -> Rights:
         about: `Stored.about` of the game.
 
     Raises:
-        RefusedError: The token belongs elsewhere.
+        RefusedError: The token is not of this game.
     """
     seats = list(enumerate(about["seats"]))
     if same(token, host):

@@ -1,4 +1,4 @@
-"""The state of a server: settings, games, policies, puzzles, and the rights of tokens."""
+"""Server state: settings, games, policies, puzzles, and the rights of tokens."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from monopoly_table.safety import NO_TOKEN, TOO_MANY, UNKNOWN, RefusedError, Rig
 from monopoly_table.sessions import Sessions
 from monopoly_table.storage import Storage, Stored
 
-_MOST_FROM_A_FILE: Final = 50  # games that are taken from an uploaded file
+_MOST_FROM_A_FILE: Final = 50  # games of an uploaded file
 _MOST_LISTED: Final = 200
 _STORED: Final = 8  # stored games in memory
 _SAVED: Final = "file:"  # before the name of a saved policy
@@ -32,13 +32,13 @@ _AT_THE_TERMINAL: Final = "human"
 
 
 class Catalogue:
-    """The policies that clients may name: ours, and saved ones of one folder."""
+    """The policies that clients may name: those of `agents`, and saved ones of a folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
         """Read the names of a folder of saved policies, if one is given.
 
         Raises:
-            ConfigurationError: It is no folder.
+            ConfigurationError: There is no such folder.
         """
         if folder is not None and not folder.is_dir():
             raise ConfigurationError(f"--agents {str(folder)!r} is no folder.")
@@ -64,7 +64,7 @@ class Catalogue:
         """A policy by name.
 
         Raises:
-            ConfigurationError: There is none of this name.
+            ConfigurationError: The name is unknown.
             FormatError: The saved file does not match this version.
         """
         known = self.names()
@@ -73,7 +73,7 @@ class Catalogue:
         return names.load(self._saved()[name]) if name.startswith(_SAVED) else names.make(name)
 
     def plays_on(self, name: str) -> bool:
-        """Whether a policy can play on in analyses: those that run in compiled code can."""
+        """Whether a policy can run in playouts: compiled policies can."""
         if name not in self._plays_on:
             try:
                 self._plays_on[name] = isinstance(self.make(name), CompiledPolicy)
@@ -90,10 +90,10 @@ class ServerSettings:
         data: The folder of the games.
         agents: A folder of saved policies, or None.
         hosts: Names of the server besides its addresses.
-        rate: Requests a second and address.
-        burst: Requests at once.
-        sockets: Connections at once.
-        games: Games in the file.
+        rate: Requests a second per address.
+        burst: Requests at once per address.
+        sockets: Maximum of open sockets.
+        games: Maximum of saved games.
     """
 
     data: Path
@@ -106,10 +106,10 @@ class ServerSettings:
 
 
 class Server:
-    """The state that all routes and sockets share. Only `sessions` is for the event loop."""
+    """The state shared by all routes and sockets. Only `sessions` belongs to the event loop."""
 
     def __init__(self, settings: ServerSettings) -> None:
-        """Open the file of games.
+        """Open the database of games.
 
         Raises:
             ConfigurationError: A folder can't be used.
@@ -139,7 +139,7 @@ class Server:
         self.ready = True
 
     def about(self, host: bool) -> dict[str, Any]:
-        """Constants and policies; saved policies for the host alone."""
+        """Constants and policies; saved policies for the host only."""
         known = [name for name in self.catalogue.names() if host or not name.startswith(_SAVED)]
         plays_on = self.catalogue.plays_on if self.ready else "expert".__eq__  # not known yet
         policies = [{"name": name, "plays_on": plays_on(name)} for name in known]
@@ -175,7 +175,7 @@ class Server:
         """A stored game, and the rights of a token in it.
 
         Raises:
-            RefusedError: There is no such game, or the token is of another one.
+            RefusedError: There is no such game, or the token is of another game.
         """
         row = self.row(game)
         return row, safety.rights(token, self.token, row.about)
@@ -186,7 +186,7 @@ class Server:
         """Begin a game.
 
         Raises:
-            MonopolyError: The rules, a policy or the position are wrong.
+            MonopolyError: The rules, a policy or the position are invalid.
         """
         self._check_space(1)
         seats = [self._seat(choice, len(new.seats)) for choice in new.seats]
@@ -231,14 +231,14 @@ class Server:
     def _check_space(self, more: int) -> None:
         if self.storage.count() + more > self.settings.games:
             raise RefusedError(
-                f"The server keeps {self.settings.games:,} games at most: remove some.", TOO_MANY
+                f"The server holds {self.settings.games:,} games at most: remove some.", TOO_MANY
             )
 
     def upload(self, data: bytes) -> dict[str, Any]:
-        """Keep the games of a file.
+        """Save the games of a file.
 
         Raises:
-            FormatError: It is none of ours.
+            FormatError: It is not a file of recorded games.
         """
         found, left_out = recordings.read_file(data, _MOST_FROM_A_FILE)
         self._check_space(len(found))
@@ -262,31 +262,31 @@ class Server:
         return self._stored[key]
 
     def frame(self, row: Stored, number: int) -> dict[str, Any]:
-        """A frame as clients read it."""
+        """A frame in JSON."""
         stored = self.stored(row)
         game, step = stored.frame(number), stored.step_to(number)
-        told = views.view(game, stored.names, number, row.id, stored.digest(number))
-        for player, seat in zip(told["players"], row.about["seats"], strict=False):
+        view = views.view(game, stored.names, number, row.id, stored.digest(number))
+        for player, seat in zip(view["players"], row.about["seats"], strict=False):
             player["kind"], player["policy"] = seat["kind"], seat["policy"]
-        told["chosen"] = stored.chosen(number)
+        view["chosen"] = stored.chosen(number)
         return {
-            "view": told,
+            "view": view,
             "board": views.board_svg(game),
-            "step": None if step is None else step.told(),
+            "step": None if step is None else step.as_json(),
         }
 
 
 def _listed(row: Stored) -> dict[str, Any]:
     """A game in the list of games."""
     updated = datetime.fromtimestamp(row.updated, UTC).isoformat(timespec="seconds")
-    told = {
+    answer = {
         "game": row.id,
         "kind": row.kind,
         "version": row.version,
         "updated": updated,
         "title": row.about["title"],
     }
-    return told | {name: row.status[name] for name in ("names", "turns", "over", "winners")}
+    return answer | {name: row.status[name] for name in ("names", "turns", "over", "winners")}
 
 
 def links(row: Stored) -> dict[str, Any]:
@@ -303,7 +303,7 @@ def links(row: Stored) -> dict[str, Any]:
 
 @cache
 def _puzzles() -> tuple[puzzles.Puzzle, ...]:
-    """The puzzles that come with the library; none if there are none."""
+    """The puzzles that come with the library."""
     try:
         return puzzles.load()
     except MonopolyError:
@@ -315,7 +315,7 @@ def _title(one: puzzles.Puzzle) -> str:
 
 
 def puzzle_list() -> list[dict[str, Any]]:
-    """All puzzles, as clients read the list."""
+    """The list of all puzzles in JSON."""
     return [
         {
             "puzzle": number,
@@ -331,7 +331,7 @@ def puzzle(number: int) -> puzzles.Puzzle:
     """A puzzle.
 
     Raises:
-        RefusedError: There is none of this number.
+        RefusedError: There is no such puzzle.
     """
     known = _puzzles()
     if not 0 <= number < len(known):
@@ -343,9 +343,9 @@ def asked(number: int) -> dict[str, Any]:
     """A puzzle without its solution."""
     one = puzzle(number)
     game, answers = one.game, {candidate.action for candidate in one.candidates}
-    told = views.view(game, one.replay.names, len(one.replay.actions))
-    told["actions"] = [action for action in told["actions"] if action["action"] in answers]
-    return {"puzzle": number, "title": _title(one), "view": told, "board": views.board_svg(game)}
+    view = views.view(game, one.replay.names, len(one.replay.actions))
+    view["actions"] = [action for action in view["actions"] if action["action"] in answers]
+    return {"puzzle": number, "title": _title(one), "view": view, "board": views.board_svg(game)}
 
 
 def guessed(number: int, action: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Sessions: games in memory and their clients, which act one after another and see the same."""
+"""Game sessions: games in memory with their clients, whose messages are handled in sequence."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from monopoly_table.safety import NOT_YOURS, TOO_MANY, UNKNOWN, RefusedError, Ri
 from monopoly_table.storage import Step, Storage, Stored
 
 MOST_SESSIONS: Final = 256  # games in memory
-_MOST_WAITING: Final = 100  # messages that a slow client may be behind
-_AT_ONCE: Final = 0.05  # seconds that policies play without pause before the clients hear of it
+_MOST_WAITING: Final = 100  # queued messages of a slow client
+_AT_ONCE: Final = 0.05  # seconds of uninterrupted play by policies between messages
 _FOR_THE_HOST: Final[dict[type, str]] = {
     messages.Undo: "takes decisions back",
     messages.Pace: "sets the speed",
@@ -37,7 +37,7 @@ class Client:
 
     Attributes:
         rights: Its rights.
-        waiting: Messages that are still to be sent; None ends the connection.
+        waiting: The queue of messages to send; None ends the connection.
     """
 
     def __init__(self, rights: Rights) -> None:
@@ -45,7 +45,7 @@ class Client:
         self.waiting: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(_MOST_WAITING)
 
     def send(self, message: dict[str, Any]) -> None:
-        """Queue a message. A client that is too far behind has to come back."""
+        """Queue a message. A client that is too far behind is disconnected."""
         try:
             self.waiting.put_nowait(message)
         except asyncio.QueueFull:
@@ -64,17 +64,17 @@ class GameSession:
     def __init__(self, game: LiveGame) -> None:
         self.game = game
         self.clients: set[Client] = set()
-        self.lock = asyncio.Lock()  # its holder may change the game
+        self.lock = asyncio.Lock()  # protects the game
         self._wake = asyncio.Event()
         self._driver = asyncio.create_task(self._drive())
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody needs it."""
+        """Whether it may be closed."""
         return not self.clients and not self.lock.locked()
 
     def close(self) -> None:
-        """Let all clients go and stop the policies."""
+        """Disconnect all clients and stop the policies."""
         for client in self.clients:
             client.let_go()
         self._driver.cancel()
@@ -82,7 +82,7 @@ class GameSession:
     # --- coming and going
 
     async def enter(self, client: Client, version: int | None, digest: str | None) -> None:
-        """Add a client, and send it the steps since the position that it has seen, or the state."""
+        """Add a client, and send it the steps since its last known position, or the state."""
         async with self.lock:
             known = version is not None and digest is not None
             missed = self.game.since(version or 0, digest or "") if known else None
@@ -94,12 +94,12 @@ class GameSession:
         self._wake.set()
 
     def _take_seats(self, rights: Rights) -> None:
-        """Mark the seats of a guest who comes by their link as taken."""
+        """Mark the seats of a guest who joins by their link as taken."""
         mine = [] if rights.host else [self.game.seats[seat] for seat in rights.seats]
         if any(not seat.taken for seat in mine):
             for seat in mine:
                 seat.taken = True
-            self.game.keep()
+            self.game.save()
 
     async def leave(self, client: Client) -> None:
         """Remove a client."""
@@ -112,7 +112,7 @@ class GameSession:
         """Seat a guest; returns the token of the seat.
 
         Raises:
-            RefusedError: It is taken, or not for guests.
+            RefusedError: The seat is taken, or not for guests.
         """
         async with self.lock:
             token = await run_in_threadpool(self.game.take, seat, name)
@@ -122,7 +122,7 @@ class GameSession:
     # --- messages of clients
 
     async def handle(self, client: Client, message: Any) -> None:
-        """Carry out a client's message and answer it, or tell why not."""
+        """Carry out a client's message and answer it, or refuse it."""
         try:
             answer = await self._answer(client.rights, message)
         except MonopolyError as error:
@@ -138,8 +138,8 @@ class GameSession:
         async with self.lock:
             version = game.row.version
             if isinstance(message, messages.Preview):
-                told = await run_in_threadpool(offers.preview, game.game, message, game.names)
-                return {"type": "preview", **told}
+                preview = await run_in_threadpool(offers.preview, game.game, message, game.names)
+                return {"type": "preview", **preview}
             steps = await run_in_threadpool(_perform, game, rights, message)
             if isinstance(message, messages.NewSeat):
                 self._renew_rights()
@@ -169,7 +169,7 @@ class GameSession:
             self._wake.clear()
             while self._policies_play:
                 seconds = float(self.game.row.about["speed"]) if await self._let_play() else 0.0
-                with suppress(TimeoutError):  # the pace may change meanwhile
+                with suppress(TimeoutError):  # a change of pace ends the wait
                     async with asyncio.timeout(seconds):
                         await self._wake.wait()
                     self._wake.clear()
@@ -181,10 +181,10 @@ class GameSession:
         return bool(self.clients) and self.game.waits_for_policy and not paused
 
     async def _let_play(self) -> bool:
-        """Let policies play; returns whether clients were told of an event."""
+        """Let policies play; returns whether an event was sent to clients."""
         game = self.game
         async with self.lock:
-            if not self._policies_play:  # somebody paused while this waited
+            if not self._policies_play:  # paused while this waited
                 return False
             version, until_event = game.row.version, float(game.row.about["speed"]) > 0
             try:
@@ -200,7 +200,7 @@ class GameSession:
     # --- messages to clients
 
     async def state(self, rights: Rights) -> dict[str, Any]:
-        """The whole state for a client that asks once."""
+        """The whole state for a client without a socket."""
         async with self.lock:
             return self._message(rights, await run_in_threadpool(self._position), None, None)
 
@@ -228,7 +228,7 @@ class GameSession:
         """The steps since a version, or the whole state if they are None, for one client."""
         game, (view, board) = self.game, position
         log = list(game.log)
-        told = [step for step in log if step.sentences] if steps is None else steps
+        known = [step for step in log if step.sentences] if steps is None else steps
         here = {seat for client in self.clients for seat in client.rights.seats}
         players = [
             player | {"connected": player["kind"] == "policy" or player["seat"] in here}
@@ -239,17 +239,17 @@ class GameSession:
             "you": list(rights.seats),
             "undo": rights.host and view["undo"],
         }
-        shown = hidden.steps_for(told, log, game.game, rights)
+        shown = hidden.steps_for(known, log, game.game, rights)
         if steps is None:
             return {"type": "state", "view": view, "board": board, "log": shown}
         return {"type": "events", "from": version, "steps": shown, "view": view, "board": board}
 
 
 def _perform(game: LiveGame, rights: Rights, message: Any) -> list[Step]:
-    """Carry out a message; returns the steps that it led to.
+    """Carry out a message; returns its steps.
 
     Raises:
-        MonopolyError: It can't be done.
+        MonopolyError: The message is refused.
     """
     if type(message) in _FOR_THE_HOST and not rights.host:
         raise RefusedError(f"Only the host {_FOR_THE_HOST[type(message)]}.", NOT_YOURS)
@@ -261,7 +261,7 @@ def _perform(game: LiveGame, rights: Rights, message: Any) -> list[Step]:
         case messages.Pace(speed=speed, paused=paused):
             wanted = {"speed": speed, "paused": paused}
             game.row.about |= {name: value for name, value in wanted.items() if value is not None}
-            game.keep()
+            game.save()
             return []
         case messages.NewSeat():
             game.give(message.seat, message.kind, message.policy)
@@ -285,14 +285,14 @@ class Sessions:
     def __init__(self, storage: Storage, make: Callable[[str], Policy]) -> None:
         self.storage, self.make = storage, make
         self._sessions: OrderedDict[str, GameSession] = OrderedDict()
-        # While a game is read or removed, others wait
+        # Locks of games that are being read or removed
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def __len__(self) -> int:
         return len(self._sessions)
 
     async def open(self, row: Stored) -> GameSession:
-        """The session of a game, which is read from the file if it is not in memory.
+        """The session of a game, read from the database if it is not in memory.
 
         Raises:
             RefusedError: There is no such live game, or there are too many sessions.
@@ -307,11 +307,11 @@ class Sessions:
         return self._sessions[row.id]
 
     def _lock(self, game: str) -> asyncio.Lock:
-        """The lock of one game: many games may be opened at once."""
+        """The lock of one game, so that several games can be opened at once."""
         return self._locks.setdefault(game, asyncio.Lock())
 
     def load(self, game: str) -> LiveGame:
-        """A live game from the file.
+        """A live game from the database.
 
         Raises:
             RefusedError: There is none.
@@ -325,8 +325,7 @@ class Sessions:
         idle = [game for game, session in self._sessions.items() if session.is_idle]
         if len(self._sessions) >= MOST_SESSIONS and not idle:
             raise RefusedError(
-                f"{MOST_SESSIONS} games are being looked at, more than this server takes: close"
-                " one.",
+                f"{MOST_SESSIONS} games are open, the most of this server: close one.",
                 TOO_MANY,
             )
         while len(self._sessions) >= MOST_SESSIONS and idle:

@@ -1,6 +1,6 @@
-"""Sockets: connections, the first message, limits of messages, and the socket of a game.
+"""Sockets: connections, hello, limits of messages, and the socket of a game (docs/protocol.md).
 
-docs/protocol.md lists the messages. `jobs` has the socket of analyses.
+`jobs` has the socket of analyses.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from monopoly_table.safety import (
 from monopoly_table.server import Server
 from monopoly_table.sessions import Client, GameSession
 
-BY_TOKEN, BY_GAME, BY_RATE, BY_FAULT = 4401, 4404, 4429, 1011  # codes of closing
+BY_TOKEN, BY_GAME, BY_RATE, BY_FAULT = 4401, 4404, 4429, 1011  # close codes
 _CODES: Final = {NO_TOKEN: BY_TOKEN, UNKNOWN: BY_GAME, TOO_MANY: BY_RATE}
-_HELLO_SECONDS: Final = 10.0  # in which the first message must have come
+_HELLO_SECONDS: Final = 10.0  # limit for the first message
 _RATE, _BURST = 30.0, 100  # messages of a client, a second and at once
-_MISSHAPEN: Final = 20  # messages of a wrong shape until a client is let go
+_MISSHAPEN: Final = 20  # invalid messages until a client is disconnected
 
 _Serve: TypeAlias = Callable[..., Awaitable[None]]
 
@@ -43,7 +43,7 @@ _log = logging.getLogger(__name__)
 
 
 def served(serve: _Serve) -> _Serve:
-    """Accept and count a connection, and close it with the reason for which it ended."""
+    """Accept and count a connection, and close it with a reason."""
 
     @wraps(serve)
     async def counted(socket: WebSocket, server: Server, *about: Any) -> None:
@@ -64,7 +64,7 @@ def served(serve: _Serve) -> _Serve:
             await _close(socket, 1008, str(error))
         except Exception:
             _log.exception("a connection failed")
-            await _close(socket, BY_FAULT, "The server failed; the game is kept. Open it again.")
+            await _close(socket, BY_FAULT, "The server failed; the game is saved. Open it again.")
         finally:
             server.sockets -= 1
 
@@ -74,7 +74,7 @@ def served(serve: _Serve) -> _Serve:
 async def _close(socket: WebSocket, code: int, reason: str) -> None:
     if socket.application_state is WebSocketState.CONNECTED:
         with suppress(RuntimeError, WebSocketDisconnect):
-            # As many bytes as the protocol has
+            # The protocol limits the bytes of a reason
             await socket.close(code, reason.encode()[:120].decode(errors="ignore"))
 
 
@@ -82,7 +82,7 @@ async def hello(socket: WebSocket) -> messages.Hello:
     """The first message.
 
     Raises:
-        RefusedError: It comes too late, or is none.
+        RefusedError: It is late or invalid.
     """
     try:
         text = await asyncio.wait_for(_text(socket), _HELLO_SECONDS)
@@ -95,10 +95,10 @@ async def hello(socket: WebSocket) -> messages.Hello:
 
 
 async def incoming(socket: WebSocket, shape: Any) -> AsyncIterator[Any]:
-    """The messages of a client: of this shape, or `Misshapen`.
+    """The messages of a client; `Misshapen` for invalid ones.
 
     Raises:
-        RefusedError: There are too many of them.
+        RefusedError: There are too many messages.
     """
     bucket, misshapen = Bucket(_RATE, _BURST), 0
     while True:
@@ -134,7 +134,7 @@ async def send(socket: WebSocket, message: dict[str, Any]) -> None:
 
 @served
 async def play(socket: WebSocket, server: Server, game: str) -> None:
-    """Serve a client that plays or watches, until it leaves."""
+    """Serve a player or observer until it leaves."""
     said = await hello(socket)
     row, rights = await run_in_threadpool(server.open, game, said.token)
     client, session = Client(rights), await server.sessions.open(row)

@@ -1,8 +1,7 @@
-"""The file of all games: one SQLite database, written before clients hear of a change.
+"""The database of all games (SQLite), written before clients are notified of a change.
 
 A game is a row of `games` with its position, and a row of `moves` for each decision. An uploaded
-game has its actions in one block. Every row ends in a digest of its values: a row that the disk has
-changed is refused.
+game has its actions in one block. Every row ends in a digest of its values, which detects damage.
 """
 
 from __future__ import annotations
@@ -37,22 +36,22 @@ CREATE TABLE IF NOT EXISTS games (
     version INTEGER NOT NULL,       -- decisions so far
     start BLOB,                     -- the record of a game that began at a position
     record BLOB NOT NULL,           -- the record now
-    memory BLOB NOT NULL,           -- of its compiled policies
-    actions BLOB,                   -- of an uploaded game
+    memory BLOB NOT NULL,           -- memory of compiled policies
+    actions BLOB,                   -- actions of an uploaded game
     updated REAL NOT NULL,
     digest_of_row TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS newest ON games (updated);
 CREATE TABLE IF NOT EXISTS moves (
     game TEXT NOT NULL REFERENCES games ON DELETE CASCADE,
-    version INTEGER NOT NULL,       -- the one that the move leads to
+    version INTEGER NOT NULL,       -- version after the move
     seat INTEGER NOT NULL,
     action INTEGER NOT NULL,
-    told TEXT NOT NULL,             -- JSON: text and sentences
+    words TEXT NOT NULL,            -- JSON: text and sentences
     digest TEXT NOT NULL,
     turn INTEGER NOT NULL,
-    first INTEGER NOT NULL,         -- the version before the message of which the move is a part
-    record BLOB,                    -- before a person's message, so that it can be taken back
+    first INTEGER NOT NULL,         -- version before the message that the move belongs to
+    record BLOB,                    -- record before a person's message, for undo
     memory BLOB,
     digest_of_row TEXT NOT NULL,
     PRIMARY KEY (game, version)
@@ -62,17 +61,17 @@ CREATE TABLE IF NOT EXISTS moves (
 
 @dataclass(frozen=True)
 class Step:
-    """A decision that was made.
+    """A past decision.
 
     Attributes:
         version: The number of decisions, this one included.
-        seat: Who decided.
+        seat: The deciding seat.
         action: The action.
         text: The action in words.
-        sentences: What happened.
-        digest: Of the position that it led to.
-        turn: The turn in which it was made.
-        first: The version before the message of which it is a part; its own if it is final.
+        sentences: The events in words.
+        digest: The digest of the next position.
+        turn: The turn.
+        first: The version before the message that it belongs to; its own version if it is final.
     """
 
     version: int
@@ -86,14 +85,14 @@ class Step:
 
     @property
     def is_final(self) -> bool:
-        """Whether it can't be taken back."""
+        """Whether it can't be undone."""
         return self.first == self.version
 
-    def told(self) -> dict[str, Any]:
-        """The step as clients read it."""
-        told = asdict(self)
-        del told["first"]
-        return told
+    def as_json(self) -> dict[str, Any]:
+        """The step in JSON."""
+        step = asdict(self)
+        del step["first"]
+        return step
 
 
 @dataclass
@@ -114,7 +113,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A position to which a person may go back: the record and the policies' memory."""
+    """A position for undo: the record and the policies' memory."""
 
     record: bytes
     memory: bytes
@@ -128,15 +127,15 @@ class Storage:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Open the database of a folder; both are made if they do not exist.
+        """Open the database of a folder, created if missing.
 
         Raises:
-            ConfigurationError: The folder can't be written.
+            ConfigurationError: The folder can't be written, or is in use.
             FormatError: The file is no database of this version.
         """
         self.path = folder / FILE
         self._lock = threading.RLock()
-        # The system frees it if the server is killed
+        # The system releases the lock if the server is killed
         self._owner = FileLock(folder / "table.lock", timeout=0)
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -146,11 +145,11 @@ class Storage:
                 self.path, check_same_thread=False, isolation_level=None
             )
         except Timeout as error:
-            told = (
+            message = (
                 f"Another server uses the folder {str(folder)!r}. Open its link, or give this one a"
                 " folder of its own by --data."
             )
-            raise ConfigurationError(told) from error
+            raise ConfigurationError(message) from error
         except (OSError, sqlite3.OperationalError) as error:
             raise ConfigurationError(
                 f"The folder {str(folder)!r} can't be used for games ({error}). Name another one by"
@@ -187,7 +186,7 @@ class Storage:
         """One transaction.
 
         Raises:
-            RefusedError: It can't be kept; nothing of it is.
+            RefusedError: It failed; nothing was written.
         """
         with self._lock:
             try:
@@ -195,8 +194,8 @@ class Storage:
                 yield self.database
                 self.database.execute("COMMIT")
             except sqlite3.Error as error:
-                told = f"The game can't be kept ({error}): nothing was done. Is the disk full?"
-                raise RefusedError(told, BUSY) from error
+                message = f"The game can't be saved ({error}): nothing was done. Is the disk full?"
+                raise RefusedError(message, BUSY) from error
             finally:
                 if self.database.in_transaction:
                     self.database.rollback()
@@ -205,7 +204,7 @@ class Storage:
         """The rows of a query.
 
         Raises:
-            RefusedError: They can't be read.
+            RefusedError: The database can't be read.
         """
         with self._lock:
             try:
@@ -214,10 +213,10 @@ class Storage:
                 raise RefusedError(f"The file of games can't be read ({error}).", BUSY) from error
 
     def _intact(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Whole rows, without their digests.
+        """Checked rows, without their digests.
 
         Raises:
-            FormatError: One of them is not what was written.
+            FormatError: A row is damaged.
         """
         rows = self._rows(query, *values)
         if any(digest != _digest(row) for *row, digest in rows):
@@ -225,7 +224,7 @@ class Storage:
         return [row[:-1] for row in rows]
 
     def secret(self, name: str) -> str:
-        """A secret of this folder, made when it is asked for first; restarts don't change it."""
+        """A persistent secret of this folder, created on first use."""
         with self._writing() as database:
             database.execute(
                 "INSERT OR IGNORE INTO settings VALUES (?, ?)", (name, secrets.token_urlsafe(16))
@@ -235,20 +234,20 @@ class Storage:
     # --- games
 
     def add(self, games: Sequence[Stored]) -> None:
-        """Keep new games, all or none."""
+        """Save new games, all or none."""
         with self._writing() as database:
             for game in games:
                 _insert(database, "games", _row(game))
 
     def find(self, game: str) -> Stored | None:
-        """A game, or None if there is none of this id."""
+        """A game by its id, or None."""
         rows = self._intact("SELECT * FROM games WHERE id = ?", game)
         for id_, kind, about, status, *rest in rows:
             return Stored(id_, kind, json.loads(about), json.loads(status), *rest)
         return None
 
     def newest(self, count: int) -> list[Stored]:
-        """The games that changed last, without damaged ones."""
+        """The games changed last, without damaged ones."""
         found = []
         for (game,) in self._rows("SELECT id FROM games ORDER BY updated DESC LIMIT ?", count):
             with suppress(FormatError, RefusedError):
@@ -269,25 +268,25 @@ class Storage:
     def save(
         self, game: Stored, steps: Sequence[Step] = (), before: Snapshot | None = None
     ) -> None:
-        """Keep the changes of a game.
+        """Save the changes of a game.
 
         Args:
-            game: The game as it is now.
-            steps: The decisions since it was kept last.
-            before: The position before the first of them, if it may be taken back.
+            game: The current game.
+            steps: The decisions since it was last saved.
+            before: The position before the first of them, if they may be undone.
         """
         game.updated = time.time()
         with self._writing() as database:
             for step in steps:
-                told = json.dumps([step.text, *step.sentences])
-                made = game.id, step.version, step.seat, step.action, told
-                kept = (before.record, before.memory) if before else (None, None)
-                _insert(database, "moves", (*made, step.digest, step.turn, step.first, *kept))
+                words = json.dumps([step.text, *step.sentences])
+                made = game.id, step.version, step.seat, step.action, words
+                undo = (before.record, before.memory) if before else (None, None)
+                _insert(database, "moves", (*made, step.digest, step.turn, step.first, *undo))
                 before = None
             _update(database, game)
 
     def take_back(self, game: Stored) -> None:
-        """Keep a game that went back to an earlier version, and forget the decisions after it."""
+        """Save a game that was reset to an earlier version, and delete later decisions."""
         game.updated = time.time()
         with self._writing() as database:
             database.execute(
@@ -296,7 +295,7 @@ class Storage:
             _update(database, game)
 
     def snapshot(self, game: str, version: int) -> Snapshot | None:
-        """The position at a version, if it may be gone back to."""
+        """The position at a version, if it can be restored."""
         query = "SELECT * FROM moves WHERE game = ? AND version = ? AND record IS NOT NULL"
         rows = self._intact(query, game, version + 1)
         return Snapshot(*rows[0][-2:]) if rows else None
@@ -308,7 +307,7 @@ class Storage:
         return [_step(row) for row in reversed(rows)]
 
     def actions(self, game: Stored) -> bytes:
-        """All actions of a game that was played here.
+        """All actions of a live game.
 
         Raises:
             FormatError: Some are missing.
@@ -324,14 +323,14 @@ class Storage:
 
 
 def _row(game: Stored) -> tuple[Any, ...]:
-    told = game.id, game.kind, json.dumps(game.about), json.dumps(game.status)
+    head = game.id, game.kind, json.dumps(game.about), json.dumps(game.status)
     state = game.version, game.start, game.record, game.memory
-    return (*told, *state, game.actions, game.updated)
+    return (*head, *state, game.actions, game.updated)
 
 
 def _step(row: tuple[Any, ...]) -> Step:
-    _, version, seat, action, told, digest, turn, first, *_ = row
-    text, *sentences = json.loads(told)
+    _, version, seat, action, words, digest, turn, first, *_ = row
+    text, *sentences = json.loads(words)
     return Step(version, seat, action, text, tuple(sentences), digest, turn, first)
 
 

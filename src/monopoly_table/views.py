@@ -1,6 +1,6 @@
-"""A position as clients read it, in JSON: the table, the open question and its legal actions.
+"""A position in JSON: the table, the question, legal actions, and reasons for illegal ones.
 
-Also the reasons why typical actions are not legal, and the constants that a page needs.
+Also the constants that a page needs.
 """
 
 from __future__ import annotations
@@ -89,17 +89,17 @@ def board_svg(game: Game) -> str:
 
 
 def shown(game: Game) -> dict[str, Any]:
-    """A position that belongs to no game: its view and its board."""
+    """A position outside any game: its view and its board."""
     return {"view": view(game, default_names(game), 0), "board": board_svg(game)}
 
 
 def default_names(game: Game) -> list[str]:
-    """Names for players who have none."""
+    """Default names of players."""
     return [f"Player {letter}" for letter in PLAYERS[: int(game.num_players)]]
 
 
 def winners(game: Game) -> list[int]:
-    """The seats that have won; empty before the end."""
+    """The seats of the winners; empty before the end."""
     over = core.is_over(game)
     return [seat for seat in range(game.num_players) if over and game.place[seat] == 1]
 
@@ -219,10 +219,7 @@ def _auction(game: Game) -> dict[str, Any] | None:
 
 
 def may_offer(game: Game) -> list[int]:
-    """The seats to which the player to move may make an offer now.
-
-    In a reply, the counter-offer goes to the one who offered.
-    """
+    """The seats to which the player to move may make an offer or a counter-offer now."""
     if game.decision == agenda.REPLY:
         return [int(game.offer_from)] if allows(game, actions.A_REPLY + COUNTER) else []
     players = int(game.num_players)
@@ -235,7 +232,7 @@ def may_offer(game: Game) -> list[int]:
 
 def setup_of(game: Game) -> dict[str, Any]:
     """The board of a position as a `PositionSetup`, before the throw of the seat on turn."""
-    owned = sum(int(lots) for lots in game.lots)  # nobody shares a lot
+    owned = sum(int(lots) for lots in game.lots)  # sets of lots are disjoint
     return {
         "rules": {"preset": "official", "options": Rules.from_record(game.rules).changed()},
         "seed": 0,
@@ -312,15 +309,15 @@ def going_on(game: Game) -> str:
     when = int(game.agenda[game.depth - 1, 2])
     if game.decision == agenda.JAIL:
         return "stay in jail" if when else "throw the dice"
-    told = {agenda.BEFORE_THROW: "throw the dice", agenda.AFTER_THROW: "end the turn"}
-    return told.get(when, "go on")
+    names = {agenda.BEFORE_THROW: "throw the dice", agenda.AFTER_THROW: "end the turn"}
+    return names.get(when, "go on")
 
 
 # --- reasons why actions are not legal
 
 
 def _refusals(game: Game, names: Names) -> list[dict[str, Any]]:
-    """Typical actions on the board that are not legal now, each with the reason."""
+    """Typical actions on the board that are illegal now, each with the reason."""
     if not game.decision:
         return []
     name = board.LOT_NAME[int(game.rules.board)]
@@ -341,7 +338,7 @@ def _purchase(game: Game) -> Iterator[tuple[str, int, str]]:
 
 
 def _lot_actions(game: Game, names: Names) -> Iterator[tuple[str, int, str]]:
-    """Actions on the lots of the player to move, and on those of the others."""
+    """Actions on the lots of the player to move, and on those of other players."""
     seat, costs = int(game.player), prices.costs(game)
     for lot, owner in enumerate(_owners(game)):
         if owner is None:
@@ -469,15 +466,15 @@ def constants() -> dict[str, Any]:
 
 def _square(edition: int, square: int) -> dict[str, Any]:
     lot = int(board.SQUARE_LOT[edition, square])
-    told = {
+    facts = {
         "square": square,
         "name": board.SQUARE_NAME[edition][square],
         "kind": board.KINDS[board.SQUARE_KIND[edition, square]],
         "lot": lot if lot >= 0 else None,
     }
     if lot < 0:
-        return told
-    return told | {
+        return facts
+    return facts | {
         "group": int(board.GROUP_OF[lot]),
         "price": int(board.PRICE[edition, lot]),
         "mortgage": int(board.MORTGAGE[edition, lot]),

@@ -120,8 +120,8 @@ function PlayOn({ position, about, refused }) {
     try {
       const { game } = await ask("POST", "/games", { position, seats: table, seed: null, speed: 0.6, paused: false });
       go({ game });
-    } catch (told) {
-      setError(/** @type {Error} */ (told).message);
+    } catch (refused) {
+      setError(/** @type {Error} */ (refused).message);
     }
   };
   return html`<form onSubmit=${begin}><${Seats} seats=${table} ...${{ setSeats, about }} />

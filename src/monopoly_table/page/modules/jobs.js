@@ -4,11 +4,11 @@ import { AnalysisSocket } from "./server.js";
 
 /**
  * @param {any} job a message of docs/protocol.md, or null for none
- * @returns {{answer: any, error: string}} the latest answer to this very job
+ * @returns {{answer: any, error: string}} the latest answer to this job
  */
 export function useAnalysis(job) {
   const socket = useRef(/** @type {AnalysisSocket|null} */ (null));
-  const [told, tell] = useState(/** @type {{key: string, answer: any, error: string}} */ ({ key: "", answer: null, error: "" }));
+  const [latest, setLatest] = useState(/** @type {{key: string, answer: any, error: string}} */ ({ key: "", answer: null, error: "" }));
   const key = job ? JSON.stringify(job) : "";
   const current = useRef(key);
   current.current = key;
@@ -19,10 +19,10 @@ export function useAnalysis(job) {
     socket.current ??= new AnalysisSocket(() => {});
     socket.current.heard = (answer) => {
       if (current.current !== key) return;
-      if (answer.type === "refused") tell({ key, answer: null, error: answer.error });
-      else tell({ key, answer, error: "" });
+      if (answer.type === "refused") setLatest({ key, answer: null, error: answer.error });
+      else setLatest({ key, answer, error: "" });
     };
     socket.current.start(job);
   }, [key]);
-  return told.key === key ? told : { answer: null, error: "" };
+  return latest.key === key ? latest : { answer: null, error: "" };
 }

@@ -15,10 +15,10 @@ function useAbout(token) {
     let timer = 0;
     const load = async () => {
       try {
-        const told = await ask("GET", "/about");
-        setAbout(told);
+        const answer = await ask("GET", "/about");
+        setAbout(answer);
         setError("");
-        if (!told.ready) timer = window.setTimeout(load, 1000);
+        if (!answer.ready) timer = window.setTimeout(load, 1000);
       } catch (refused) {
         setError(/** @type {Error} */ (refused).message);
         timer = window.setTimeout(load, 3000);

@@ -11,7 +11,7 @@ import { capital, plain, points } from "./words.js";
 export function Puzzles({ about }) {
   const [puzzles, setPuzzles] = useState(/** @type {any[]|null} */ (null));
   const [error, setError] = useState("");
-  useEffect(() => void ask("GET", "/puzzles").then((told) => setPuzzles(told.puzzles), (refused) => setError(refused.message)), []);
+  useEffect(() => void ask("GET", "/puzzles").then((answer) => setPuzzles(answer.puzzles), (refused) => setError(refused.message)), []);
   return html`<main class="page"><h1>Puzzles</h1>
     <p>In each of these positions one move is better than all others by more than chance explains. Guess, then see.</p>
     <p class="error" role="alert">${error}</p>

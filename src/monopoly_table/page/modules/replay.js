@@ -24,9 +24,9 @@ export function Replay({ game, start, about }) {
 
   useEffect(() => {
     frames.current.clear();
-    ask("GET", `/games/${game}/index`).then((told) => {
-      setIndex(told);
-      setFrame((now) => Math.min(now, told.version));
+    ask("GET", `/games/${game}/index`).then((answer) => {
+      setIndex(answer);
+      setFrame((now) => Math.min(now, answer.version));
     }, (refused) => setError(refused.message));
   }, [game]);
   useEffect(() => {
@@ -36,10 +36,10 @@ export function Replay({ game, start, about }) {
     const abort = new AbortController();
     const load = async () => {
       try {
-        const told = { ...(await ask("GET", `/games/${game}/frames/${frame}`, undefined, abort.signal)), frame };
+        const answer = { ...(await ask("GET", `/games/${game}/frames/${frame}`, undefined, abort.signal)), frame };
         if (frames.current.size >= KEPT) frames.current.delete(frames.current.keys().next().value ?? 0);
-        frames.current.set(frame, told);
-        setShown(told);
+        frames.current.set(frame, answer);
+        setShown(answer);
         setError("");
       } catch (refused) {
         if (!abort.signal.aborted) setError(/** @type {Error} */ (refused).message);

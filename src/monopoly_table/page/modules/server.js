@@ -42,9 +42,9 @@ export async function ask(method, path, body, signal) {
     throw new Refused("The server does not answer. Is it still running?");
   }
   if (answer.headers.get("Content-Type")?.startsWith("application/json")) {
-    const told = await answer.json();
-    if (!answer.ok) throw new Refused(told.error ?? `The server refused (${answer.status}).`);
-    return told;
+    const content = await answer.json();
+    if (!answer.ok) throw new Refused(content.error ?? `The server refused (${answer.status}).`);
+    return content;
   }
   if (!answer.ok) throw new Refused(`The server refused (${answer.status}).`);
   return answer.blob();

@@ -8,7 +8,7 @@ export function Settings({ game, view, about, send }) {
   const [links, setLinks] = useState(/** @type {import("./protocol.js").Links} */ (null));
   const [error, setError] = useState("");
   useEffect(() => {
-    ask("GET", `/games/${game}`).then((told) => setLinks(told.links ?? null), (refused) => setError(refused.message));
+    ask("GET", `/games/${game}`).then((answer) => setLinks(answer.links ?? null), (refused) => setError(refused.message));
   }, [game]);
   const save = async () => {
     try {

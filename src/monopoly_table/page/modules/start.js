@@ -86,15 +86,15 @@ function Games({ about }) {
   const [games, setGames] = useState(/** @type {any[]} */ ([]));
   const [error, setError] = useState("");
   const [over, setOver] = useState(false);
-  const refresh = () => ask("GET", "/games").then((told) => setGames(told.games), (refused) => setError(refused.message));
+  const refresh = () => ask("GET", "/games").then((answer) => setGames(answer.games), (refused) => setError(refused.message));
   useEffect(() => void refresh(), []);
   const upload = async (/** @type {File|undefined} */ file) => {
     if (!file) return;
     try {
       if (file.size > about.limits.upload) throw new Error(`The file is too large: ${Math.round(about.limits.upload / 2 ** 20)} MB at most.`);
-      const told = await ask("POST", "/replays", file);
-      setError(told.left_out ? `${counted(told.left_out, "game")} of the file were left out.` : "");
-      if (told.games.length === 1) go({ game: told.games[0].game, frame: 0 });
+      const answer = await ask("POST", "/replays", file);
+      setError(answer.left_out ? `${counted(answer.left_out, "game")} of the file were left out.` : "");
+      if (answer.games.length === 1) go({ game: answer.games[0].game, frame: 0 });
       else await refresh();
     } catch (refused) {
       setError(/** @type {Error} */ (refused).message);
