@@ -1,9 +1,6 @@
-"""Bench-8: fixed tasks by which any agent can be compared. `python -m monopoly_bench` runs them.
+"""Bench-8: fixed tasks that compare agents: `python -m monopoly_bench` (docs/bench.md).
 
-docs/bench.md describes them.
-
-A file is a task: `duel`, `strangers`, `other_rules`, `deal`, `exploit`, `kingmaker`, `puzzles`.
-Each says what it is in a `Task` and has a function that measures an agent. Task 8, `talk` and
-`code`, has commands of its own. `suite` holds what all agents meet: seeds, opponents, rules and
-positions.
+Each task is a file with a `Task` and a function that measures an agent: `duel`, `strangers`,
+`other_rules`, `deal`, `exploit`, `kingmaker`, `puzzles`. Task 8, `talk` and `code`, has its own
+commands. `suite` holds the seeds, opponents, rules and positions.
 """

@@ -37,9 +37,9 @@ PROGRAM: Final = "python -m monopoly_bench"
 
 @dataclass(frozen=True)
 class BenchOptions(ResultOptions):
-    """Measure agents by fixed tasks: docs/bench.md describes them.
+    """Measure agents by fixed tasks (docs/bench.md).
 
-    `python -m monopoly_bench talk` and `code` are the two halves of task 8, `make` makes a sealed
+    `python -m monopoly_bench talk` and `code` are the two halves of task 8; `make` makes a sealed
     twin of the suite. They have their own --help.
     """
 
@@ -48,17 +48,11 @@ class BenchOptions(ResultOptions):
     tasks: tuple[str, ...] = ()
     """The tasks; by default all but `exploit`, which searches a best response."""
     quick: bool = False
-    """A few games and positions of each task, to see whether everything works.
-
-    The scores mean little.
-    """
+    """A few games and positions of each task, as a trial; the scores mean little."""
     budget_ms: float | None = None
-    """Milliseconds for a decision; default: free.
-
-    Where an agent takes longer, the fallback decides.
-    """
+    """Milliseconds for a decision, after which the fallback decides; default: no limit."""
     fallback: str = budget.FALLBACK
-    """The policy that decides where an agent is late."""
+    """The policy that decides when an agent is late."""
     threads: int | None = None
     """Threads that play; default: one per core. The scores are the same."""
 
@@ -67,13 +61,12 @@ class BenchOptions(ResultOptions):
 class MakeOptions:
     """Make a suite from a secret text. Publish the fingerprint before the first agent is measured.
 
-    Keep the text and the folder.
-
-    If the command is ended and called again, it goes on after the last part of fifty positions.
+    Keep the text and the folder. An interrupted command continues after the last part of fifty
+    positions.
     """
 
     secret: Path
-    """A file with the secret text. It is made, with a random text, if it does not exist."""
+    """A file with the secret text; created with a random text if missing."""
     out: Path
     """The folder of the suite."""
     deals: int = Sizes().deals
@@ -96,7 +89,7 @@ def _bench(options: BenchOptions, console: Console) -> int:
 
 
 def _talk(options: talk.TalkOptions, _: Console) -> int:
-    found = talk.run(options, _told)
+    found = talk.run(options, _print)
     publish(found, options)
     if not options.json:
         talk.show(found)
@@ -104,11 +97,11 @@ def _talk(options: talk.TalkOptions, _: Console) -> int:
 
 
 def _code(options: code.CodeOptions, _: Console) -> int:
-    publish(code.run(options, _told), options)
+    publish(code.run(options, _print), options)
     return 0
 
 
-def _told(text: str) -> None:
+def _print(text: str) -> None:
     print(text, file=sys.stderr)
 
 
@@ -117,11 +110,11 @@ def bench(options: BenchOptions, console: Console) -> dict[str, Any]:
 
     Returns:
         `format`, `schema`, the versions of suite and rules, and for each of `agents` its name, a
-        hash of its numbers and the results of the `tasks`, with a budget also how long its
-        decisions took. `absent` names the tasks that other commands measure.
+        hash of its parameters and the results of the `tasks`; with a budget also the times of its
+        decisions. `absent` names the tasks that other commands measure.
 
     Raises:
-        MonopolyError: An unknown agent or task, or a suite that can't be read.
+        MonopolyError: An unknown agent or task, or an unreadable suite.
     """
     names = list(options.tasks or (name for name, task in TASKS.items() if not task.optional))
     for name in names:
@@ -144,8 +137,8 @@ def bench(options: BenchOptions, console: Console) -> dict[str, Any]:
             results.append(TASKS[name].measure(player, setting))
         spent = {} if watch is None else {"budget": watch.about(player)}
         measurements.append({**described(agent), **spent, "tasks": results})
-    told = "free" if options.budget_ms is None else f"{options.budget_ms:g} ms a decision"
-    return document(setting.suite, measurements, quick=options.quick, budget=told, absent=ABSENT)
+    limit = "free" if options.budget_ms is None else f"{options.budget_ms:g} ms a decision"
+    return document(setting.suite, measurements, quick=options.quick, budget=limit, absent=ABSENT)
 
 
 def _make(options: MakeOptions, _: Console) -> int:
@@ -161,7 +154,7 @@ def _make(options: MakeOptions, _: Console) -> int:
     return 0
 
 
-# Sub-commands: what their first word chooses.
+# Sub-commands by their first word.
 _COMMANDS: Final[dict[str, Command[Any, int]]] = {
     "make": Command(MakeOptions, _make),
     talk.NAME: Command(talk.TalkOptions, _talk),

@@ -1,11 +1,11 @@
 """A program in any language as a policy: a line of JSON in for each decision, an action out.
 
 The program is started once, without a shell. Each decision is a line on its standard input: the
-object of `monopoly_bench.prompts.situation`, with `id` counting up. It answers with a line on its
+object of `monopoly_bench.prompts.situation` with an increasing `id`. It answers with a line on its
 standard output: the number of a legal action (17), its text ("buy"), or an object with one of these
 under `action`. At the end its input is closed, and it should exit. Its standard error is shown if
-it fails. Where players may talk, the line in has `talk` (`monopoly_bench.talk.Talk.shown`), and the
-object that comes out may have `message` and `promise`, two texts.
+it fails. If players may talk, the input has `talk` (`monopoly_bench.talk.Talk.shown`), and the
+object in the output may have the texts `message` and `promise`.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ from monopoly_env.policy.protocol import Decisions
 KIND: Final = "bot"
 _LAST_WORDS: Final = 5  # lines of standard error that an error message shows
 _GRACE: Final = 1.0  # seconds that a program gets to exit
-_END: Final = ""  # instead of a line, when a program has closed its output
+_END: Final = ""  # marks that a program has closed its output
 _LONGEST: Final = 1 << 16  # characters of a line
-# Unread lines: the second shows that a program writes unasked, more are dropped
+# Unread lines: a second one shows that a program writes unasked; more are dropped
 _MOST_KEPT: Final = 2
 
 
 class Bot(TextPlayer):
-    """Asks a program for each decision. A mistake of the program ends the game with an error."""
+    """A policy that asks a program for each decision; the program's mistakes are errors."""
 
     def __init__(self, command: str, *, seconds: float = 5.0, name: str | None = None) -> None:
-        """Name a program; it is started at the first decision.
+        """Create a bot; its program is started at the first decision.
 
         Args:
             command: The program and its arguments, as in a shell, such as `node my_bot.js`.
-            seconds: How long it may take for a decision.
-            name: Its name in tables; by default the command.
+            seconds: Time limit of a decision.
+            name: Its name in results; by default the command.
 
         Raises:
             ConfigurationError: The command is empty or has an open quote, or `seconds` is not
@@ -78,15 +78,15 @@ class Bot(TextPlayer):
         return KIND
 
     def options(self) -> dict[str, Any]:
-        """The command and its time."""
+        """The command and its time limit."""
         return {"command": self.command, "seconds": self.seconds, "name": self.name}
 
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
-        """Ask about one decision after another.
+        """Answer the decisions in sequence.
 
         Raises:
-            PolicyError: The program can't be started, has exited, is too slow, or answered with
-                something else than a legal action.
+            PolicyError: The program can't be started, has exited, is too slow, or did not answer
+                with a legal action.
         """
         return np.array([self._ask(game) for game in decisions.games], np.int64)
 
@@ -108,7 +108,7 @@ class Bot(TextPlayer):
             raise
 
     def _understood(self, line: str, game: Game) -> int:
-        """The action of a line. Its message is passed on where players may talk."""
+        """The action of a line; its message is sent if players may talk."""
         try:
             answer = json.loads(line)
             chosen = answer["action"] if isinstance(answer, dict) else answer
@@ -127,7 +127,7 @@ class Bot(TextPlayer):
 
 
 class _Pipe:
-    """A running program. Threads read what it writes, so that waiting for a line can end."""
+    """A running program. Threads read its output, so that waits can time out."""
 
     def __init__(self, words: list[str]) -> None:
         self._name = shlex.join(words)
@@ -150,8 +150,8 @@ class _Pipe:
         """Write a line and wait for one.
 
         Raises:
-            PolicyError: The program has exited, takes too long, or has written more lines than it
-                was asked for, or a line without an end.
+            PolicyError: The program has exited, takes too long, or has written an unexpected or an
+                endless line.
         """
         if self._lines.qsize() and (early := self._lines.get()) != _END:
             raise PolicyError(
@@ -196,17 +196,17 @@ class _Pipe:
 
 
 def _reader(
-    stream: IO[str] | None, told: Callable[[str], None], last: str | None = None
+    stream: IO[str] | None, receive: Callable[[str], None], last: str | None = None
 ) -> threading.Thread:
-    """A thread that hands on each line of a stream, long ones in pieces, and at its end `last`."""
+    """A thread that passes each line of a stream, long ones in parts, to `receive`; then `last`."""
     assert stream is not None
 
     def read() -> None:
         with contextlib.suppress(ValueError, OSError), stream:
             for line in iter(partial(stream.readline, _LONGEST), ""):
-                told(line)
+                receive(line)
         if last is not None:
-            told(last)
+            receive(last)
 
     thread = threading.Thread(target=read, daemon=True)
     thread.start()
@@ -219,7 +219,7 @@ def _keep(lines: queue.Queue[str], line: str) -> None:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """Close a program's input; if that doesn't end it, kill it."""
+    """Close a program's input; kill it if it does not exit."""
     with contextlib.suppress(OSError):
         if process.stdin is not None:
             process.stdin.close()

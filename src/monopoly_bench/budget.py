@@ -1,7 +1,7 @@
-"""The time of a decision: a limit for each; where an agent takes longer, another policy decides.
+"""A time limit for decisions; when an agent is late, a fallback policy decides.
 
-Code can't be stopped in the middle of a decision without ending its process. So an agent that is
-too slow takes its time; its answer is then thrown away, and the fallback's is taken.
+Code can't be interrupted in the middle of a decision without ending its process. So a late answer
+is awaited and discarded, and the fallback's is used.
 """
 
 from __future__ import annotations
@@ -24,17 +24,15 @@ FALLBACK: Final = "random/no_trades"
 
 
 class Timed(BatchedPolicy):
-    """An agent that is asked one decision at a time, against the clock.
-
-    In tables and hashes it is the agent itself.
+    """An agent with a clock, one decision at a time; in results and hashes it is the agent itself.
 
     Attributes:
         seconds: The time of each decision.
-        late: How many took too long, so that the fallback decided.
+        late: The number of late decisions, which the fallback made.
     """
 
     def __init__(self, agent: Policy, milliseconds: float, fallback: Policy) -> None:
-        """Time an agent, with milliseconds for a decision, and the policy that decides if late."""
+        """Time an agent, with a limit per decision and the policy that decides if it is late."""
         self.agent, self.fallback, self.name = agent, fallback, agent.name
         self.num_players, self.fewest_players = agent.num_players, agent.fewest_players
         self.reads_history = agent.reads_history
@@ -64,11 +62,11 @@ class Timed(BatchedPolicy):
         return self.agent.encoding()
 
     def observe(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:
-        """Let the agent look; this is not timed."""
+        """Let the agent observe; this is not timed."""
         self.agent.observe(games, seats, memory)
 
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
-        """Ask about one decision after another."""
+        """Answer the decisions in sequence."""
         chosen = np.zeros(len(decisions), np.int64)
         for number in range(len(decisions)):
             one = slice(number, number + 1)
@@ -85,7 +83,7 @@ class Timed(BatchedPolicy):
         return chosen
 
     def about(self, player: Policy) -> dict[str, Any]:
-        """The budget in the result of the policy that plays: this one, or the agent itself."""
+        """The budget in the result of `player`: this policy, or the agent itself."""
         seconds = np.array(self.seconds or [0.0])
         how = "every decision"
         if player is not self:
@@ -101,16 +99,16 @@ class Timed(BatchedPolicy):
 def timed(
     agent: Policy, milliseconds: float, fallback: str, positions: Sequence[Game]
 ) -> tuple[Policy, Timed]:
-    """The policy that plays for an agent within a budget, and the one that has measured its time.
+    """The policy that plays for an agent within a budget, and the one that measured its time.
 
-    A compiled agent that decides every one of the positions in time plays on in compiled code,
-    where no clock is. All others are asked one decision at a time.
+    A compiled agent that decides all positions in time plays in compiled code without a clock. All
+    other agents are timed decision by decision.
 
     Args:
         agent: The agent.
-        milliseconds: For a decision.
-        fallback: The policy that decides where the agent is late.
-        positions: Some decisions. The first one is not timed: it may compile, or start a server.
+        milliseconds: Limit of a decision.
+        fallback: The policy that decides when the agent is late.
+        positions: Trial decisions. The first one is not timed: it may compile, or start a server.
 
     Raises:
         ConfigurationError: The budget is not positive, or the fallback is unknown.

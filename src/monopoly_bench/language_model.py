@@ -1,7 +1,4 @@
-"""A language model as a policy, behind an endpoint that speaks OpenAI's `/chat/completions`.
-
-Most servers of language models do.
-"""
+"""A language model as a policy, behind an endpoint with OpenAI's `/chat/completions` API."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ from monopoly_env.replays.messages import clean
 
 KIND: Final = "language_model"
 RAISE: Final = "raise"  # in place of a fallback
-_TRIES: Final = 2  # an answer that can't be read is told why, once
+_TRIES: Final = 2  # an unreadable answer gets one retry with the reason
 _COSTS: Final = (
     "calls", "prompt_tokens", "completion_tokens", "dollars", "retries", "fallbacks", "decisions",
 )  # fmt: skip
@@ -52,7 +49,7 @@ _MOST_BYTES: Final = 1 << 22  # of a reply
 _MOST_TOKENS: Final = 1 << 40
 _DAY: Final = 86_400  # seconds
 _PIECE: Final = 1 << 16  # bytes
-_FIRST_WAIT: Final = 0.5  # seconds before the first retry; each further wait is twice as long
+_FIRST_WAIT: Final = 0.5  # seconds before the first retry; then exponential backoff
 _LONGEST_WAIT: Final = 60.0
 _MOST_RETRIES: Final = 1000
 
@@ -65,10 +62,10 @@ class Reply:
 
     Attributes:
         text: The answer.
-        prompt_tokens: Tokens that were read.
-        completion_tokens: Tokens that were written.
-        counted: Whether the server counted the tokens; else they are estimated by the characters.
-        seconds: Until the answer was there, with waits for a busy server.
+        prompt_tokens: Tokens read.
+        completion_tokens: Tokens written.
+        counted: Whether the server counted the tokens; else they are estimated from characters.
+        seconds: Time until the answer, including waits for a busy server.
     """
 
     text: str
@@ -110,8 +107,8 @@ class Endpoint:
         """Ask for the next message of a conversation.
 
         Raises:
-            PolicyError: The server can't be reached, refuses, takes too long, or sends something
-                else than an answer.
+            PolicyError: The server can't be reached, refuses, takes too long, or sends an invalid
+                answer.
         """
         began = time.monotonic()
         body = self._answer(json.dumps(self._body(messages)).encode())
@@ -137,7 +134,7 @@ class Endpoint:
         return {"model": self.model, "messages": [dict(message) for message in messages], **given}
 
     def _answer(self, body: bytes) -> bytes:
-        """The server's answer, once it is not busy."""
+        """The server's answer, with retries while it is busy."""
         for retry in range(self.max_retries):
             try:
                 return self._answer_in_time(body)
@@ -147,13 +144,13 @@ class Endpoint:
         return self._answer_in_time(body)
 
     def _answer_in_time(self, body: bytes) -> bytes:
-        """One call, on a thread: the timeout of a socket bounds each read and not the answer."""
+        """One call, on a thread: the timeout of a socket bounds each read, not the whole answer."""
         answer: Future[bytes] = Future()
 
         def call() -> None:
             try:
                 answer.set_result(self._call(body))
-            except Exception as error:  # whatever it is, it is raised below
+            except Exception as error:  # raised below
                 answer.set_exception(error)
 
         threading.Thread(target=call, daemon=True).start()
@@ -166,7 +163,7 @@ class Endpoint:
         """Post a body.
 
         Raises:
-            TimeoutError: It takes too long. PolicyError: Anything else failed.
+            TimeoutError: It takes too long. PolicyError: Any other failure.
         """
         headers = {"Content-Type": "application/json"}
         if key := self._key():
@@ -187,14 +184,14 @@ class Endpoint:
                 raise TimeoutError from None
             kind = _BusyError if isinstance(reason, ConnectionError) else PolicyError
             raise self._error(f"{reason}.", kind) from None
-        told = f"{reply.status} {reply.reason}. {_text(received)}"
+        message = f"{reply.status} {reply.reason}. {_text(received)}"
         busy, failed = HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.INTERNAL_SERVER_ERROR
         if reply.status == busy or reply.status >= failed:
-            raise self._error(told, _BusyError, _seconds(reply.headers["Retry-After"]))
+            raise self._error(message, _BusyError, _seconds(reply.headers["Retry-After"]))
         if location := reply.headers["Location"]:
-            told = f"{reply.status}: it sends to {location}, which is not followed."
+            message = f"{reply.status}: it sends to {location}, which is not followed."
         if reply.status != HTTPStatus.OK:
-            raise self._error(told)
+            raise self._error(message)
         if len(received) > _MOST_BYTES:
             raise self._error(f"its answer has more than {_MOST_BYTES:,} bytes.")
         return bytes(received)
@@ -210,17 +207,17 @@ class Endpoint:
     def _error(
         self, text: str, kind: type[PolicyError] = PolicyError, *details: Any
     ) -> PolicyError:
-        """An error of one line, without the key, which a server may quote."""
+        """An error of one line, without the key, in case a server quotes it."""
         if key := self._key():
             text = text.replace(key, "...")
         return kind(f"{self.model!r} at {self.url}: {clean(text)}", *details)
 
 
 class _BusyError(PolicyError):
-    """The server may answer if it is asked again.
+    """A failure that may be retried.
 
     Attributes:
-        after: Seconds that it asks to wait; None: it does not say.
+        after: Seconds to wait as the server asks, or None.
     """
 
     def __init__(self, message: str, after: float | None = None) -> None:
@@ -229,7 +226,7 @@ class _BusyError(PolicyError):
 
 
 class _AsItIs(urllib.request.HTTPErrorProcessor):
-    """Hands on every reply. To follow a redirect would take the key to another server."""
+    """A handler that returns every reply: following a redirect would send the key elsewhere."""
 
     def http_response(self, request: Any, response: Any) -> Any:
         """The reply itself, whatever its status."""
@@ -247,7 +244,7 @@ def _is_address(url: str) -> bool:
 
 
 def _tokens(usage: Any, kind: str) -> int | None:
-    """What a server counted; None if that is no count."""
+    """A token count of the server; None if invalid."""
     count = usage.get(f"{kind}_tokens") if isinstance(usage, dict) else None
     return count if isinstance(count, int) and 0 <= count <= _MOST_TOKENS else None
 
@@ -261,7 +258,7 @@ def _text(reply: bytes | bytearray) -> str:
 
 
 class LanguageModel(TextPlayer):
-    """Asks a model for each decision.
+    """A policy that asks a model for each decision.
 
     Attributes:
         costs: `calls`, `prompt_tokens`, `completion_tokens`, `dollars`, `retries`, `fallbacks` and
@@ -284,24 +281,25 @@ class LanguageModel(TextPlayer):
         log: str | None = None,
         name: str | None = None,
     ) -> None:
-        """Seat a model.
+        """Create a player.
 
         Args:
             model: The server's name of the model.
-            url: Of the server, without `/chat/completions`, such as `http://localhost:8000/v1`.
+            url: The server, without `/chat/completions`, such as `http://localhost:8000/v1`.
             menu: Whether a prompt lists every legal action, or only their kinds.
-            fallback: The policy that decides when two answers could not be read, or the server
-                failed, as stderr and all results tell; or `raise`: the game ends with an error.
-            key_variable: The environment variable that holds the API key, which is read for each
-                call and saved nowhere; without it, none is sent.
+            fallback: The policy that decides after two unreadable answers or a failure of the
+                server, which stderr and all results report; or `raise`: the game ends with an
+                error.
+            key_variable: The environment variable with the API key, which is read for each call and
+                never saved; without it, no key is sent.
             timeout: Seconds until an answer must be complete.
-            temperature: Of sampling; None: the server's own.
-            max_tokens: Of an answer; None: the server's own.
-            max_retries: How often a server is asked again that is busy (429), fails (5xx) or can't
-                be reached: after half a second, or as it asks for; waits double.
+            temperature: Sampling temperature; None: the server's default.
+            max_tokens: Maximum of tokens in an answer; None: the server's default.
+            max_retries: Retries of a server that is busy (429), fails (5xx) or can't be reached:
+                after half a second, or as it asks; waits double.
             prices: Dollars for a million tokens read, and written.
-            log: A file to which each call is added, a line of JSON; None: no file.
-            name: Its name in tables; by default the model's name.
+            log: A file to which each call is appended as a line of JSON, or None.
+            name: Its name in results; by default the model's name.
 
         Raises:
             ConfigurationError: A wrong url, number or fallback.
@@ -333,11 +331,11 @@ class LanguageModel(TextPlayer):
         return KIND
 
     def options(self) -> dict[str, Any]:
-        """Everything but the key."""
+        """All options but the key."""
         return self._options
 
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
-        """Ask about one decision after another.
+        """Answer the decisions in sequence.
 
         Raises:
             PolicyError: The model gave no action, and there is no fallback.
@@ -358,8 +356,8 @@ class LanguageModel(TextPlayer):
     def _fall_back(self, fallback: Policy, decision: Decisions, error: PolicyError) -> int:
         """The fallback's action."""
         if not self.costs["fallbacks"]:
-            told = f"note: {self.name}: {error} {fallback.name!r} decides in its place, from now on"
-            print(f"{told} without a note; fallback={RAISE!r} stops instead.", file=sys.stderr)
+            note = f"note: {self.name}: {error} {fallback.name!r} decides in its place, from now on"
+            print(f"{note} without a note; fallback={RAISE!r} stops instead.", file=sys.stderr)
         self.costs["fallbacks"] += 1
         action = int(answers(fallback, decision)[0])
         self._write({"outcome": "fallback", "by": fallback.name, "action": action})
@@ -387,12 +385,12 @@ class LanguageModel(TextPlayer):
                 self._write(place | {"outcome": "failed", "error": str(error)})
                 raise
             self._count(reply, attempt)
-            told = place | asdict(reply) | {"attempt": attempt + 1}
+            entry = place | asdict(reply) | {"attempt": attempt + 1}
             try:
                 action = prompts.read(reply.text, game)
                 said = self._said(reply.text, game)
             except MonopolyError as error:
-                self._write(told | {"outcome": "unreadable", "error": str(error)})
+                self._write(entry | {"outcome": "unreadable", "error": str(error)})
                 messages += [
                     {"role": "assistant", "content": reply.text},
                     {"role": "user", "content": str(error)},
@@ -400,13 +398,13 @@ class LanguageModel(TextPlayer):
             else:
                 text = actions.describe(action, game)
                 about = {"outcome": "answered", "action": action, "action_text": text}
-                self._write(told | about | said)
+                self._write(entry | about | said)
                 return action
         why = messages[-1]["content"]
         raise PolicyError(f"No action in {_TRIES} answers of {self.endpoint.model!r}. {why}")
 
     def _said(self, text: str, game: Game) -> dict[str, Any]:
-        """Pass on the message of an answer, where players may talk; returns its log entry."""
+        """Send the message of an answer, if players may talk; returns its log entry."""
         message = None if self.talk is None else talk.read(text)
         if self.talk is not None:
             self.talk.say(message, game)

@@ -1,7 +1,7 @@
-"""The making of a suite from a text: strangers, rules and positions.
+"""Construction of a suite from a text: strangers, rules and positions.
 
-The shipped one comes from a public text, a sealed twin from a secret one. Positions are found in
-parts, each from a seed of its own and saved in a file, so that an interrupted search goes on.
+The shipped suite comes from a public text, a sealed twin from a secret one. Positions are found in
+parts, each with its own seed and file, so that an interrupted search can continue.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from monopoly_env.rules import Rules
 
 SEATS: Final = 3
 _TURN: Final = DECISION_NAMES.index("turn")
-_MOST_TURNS: Final = 300  # of all players together, after which a game is left
+_MOST_TURNS: Final = 300  # of all players together, after which a game is abandoned
 _FEWEST_LOTS: Final = 3  # of each player in a position for deals
-WEAK: Final = 0.2  # most of the win that a kingmaker may have
-SHIFT: Final = 0.08  # least by which its answers must move the share of a rival
-_SCREENING: Final = 48  # playouts of each answer in the first look
-_LOOKS: Final = 4  # decisions of a game that are looked at
-_ALSO: Final = "algorithmic"  # by its playouts, too, the solutions of puzzles must be the best
-KIND_SHARE: Final = 0.35  # most of the puzzles that are of one kind
+WEAK: Final = 0.2  # maximum share of the win of a kingmaker
+SHIFT: Final = 0.08  # minimum change of a rival's share by its answers
+_SCREENING: Final = 48  # playouts of each answer in the screening
+_LOOKS: Final = 4  # screened decisions of a game
+_ALSO: Final = "algorithmic"  # solutions of puzzles must be the best by its playouts, too
+KIND_SHARE: Final = 0.35  # maximum share of one kind of puzzle
 PART: Final = 50  # positions that are saved at a time
 
 
 class Sizes(NamedTuple):
-    """How many positions a suite has."""
+    """The numbers of positions of a suite."""
 
     deals: int = 300
     kingmaker: int = 400
@@ -55,11 +55,11 @@ class Sizes(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A file of positions, and how it is made."""
+    """A file of positions, and its search."""
 
     name: str
     total: int
-    search: Callable[[int, int], Iterable[Any]]  # of a seed and a number: so many positions
+    search: Callable[[int, int], Iterable[Any]]  # seed, number -> so many positions
     save: Callable[[Path, Iterable[Any]], Path]
     load: Callable[[Path], Iterable[Any]]
 
@@ -72,15 +72,15 @@ class Seen(NamedTuple):
 
 
 def make(
-    folder: Path, text: str, sizes: Sizes, told: Callable[[str], None] = lambda line: None
+    folder: Path, text: str, sizes: Sizes, report: Callable[[str], None] = lambda line: None
 ) -> None:
-    """Write a suite, or go on with one.
+    """Write a suite, or continue one.
 
     Args:
-        folder: Where. Parts that were found before are there, and are kept until all is found.
-        text: Everything follows from it.
-        sizes: How many positions.
-        told: Called with a line of progress after each part.
+        folder: The folder of the suite; it holds finished parts until the suite is complete.
+        text: Determines the suite.
+        sizes: The numbers of positions.
+        report: Called with a line of progress after each part.
 
     Raises:
         ConfigurationError: The folder holds the suite of another text.
@@ -92,7 +92,7 @@ def make(
     seed = suite.seed_of(text)
     rows, rules = (np.random.default_rng([seed, 100 + number]) for number in range(2))
     suite.write(folder, text, strangers.drawn(rows), other_rules.drawn(rules))
-    told(
+    report(
         f"suite.json: {len(strangers.FAMILIES) * strangers.OF_EACH} strangers, {other_rules.RANDOM}"
         " rules"
     )
@@ -103,14 +103,14 @@ def make(
         Kind("puzzles", sizes.puzzles, _mined, puzzles.save, puzzles.load),
     )
     for number, kind in enumerate(kinds):
-        _find(kind, folder, (seed, 102 + number), told)
+        _find(kind, folder, (seed, 102 + number), report)
 
 
-def _find(kind: Kind, folder: Path, seed: tuple[int, int], told: Callable[[str], None]) -> None:
-    """Find the positions of a file part by part, then write it, unless it is there already."""
+def _find(kind: Kind, folder: Path, seed: tuple[int, int], report: Callable[[str], None]) -> None:
+    """Find the positions of a file part by part, then write it, unless it exists."""
     path, found = folder / f"{kind.name}.json", list[Any]()
     if path.exists() and len(list(kind.load(path))) == kind.total:
-        told(f"{path.name}: {kind.total}, found before")
+        report(f"{path.name}: {kind.total}, found before")
         return
     numbers = range(math.ceil(kind.total / PART))
     parts = [folder / f"{kind.name}-part-{number:03}.json" for number in numbers]
@@ -119,7 +119,7 @@ def _find(kind: Kind, folder: Path, seed: tuple[int, int], told: Callable[[str],
             of_part = int(np.random.default_rng([*seed, number]).integers(1 << 32))
             kind.save(part, kind.search(of_part, min(PART, kind.total - len(found))))
         found.extend(kind.load(part))
-        told(f"{path.name}: {len(found)} of {kind.total}")
+        report(f"{path.name}: {len(found)} of {kind.total}")
     kind.save(path, found)
     for part in parts:
         part.unlink()
@@ -141,7 +141,7 @@ def _mined(seed: int, count: int) -> list[Puzzle]:
 
 
 def deals(rng: Generator) -> Iterator[Position]:
-    """Windows of a turn in which every player has something to exchange, one a game."""
+    """Windows of a turn in which every player has enough lots to trade, one per game."""
     while True:
         game, seen = _game(rng, may_deal)
         if seen:
@@ -149,14 +149,14 @@ def deals(rng: Generator) -> Iterator[Position]:
 
 
 def may_deal(game: Game) -> bool:
-    """Whether the player on turn may make an offer, and all have lots enough."""
+    """Whether the player on turn may make an offer, and all players have enough lots."""
     rich = all(int(game.lots[seat]).bit_count() >= _FEWEST_LOTS for seat in range(SEATS))
     own = int(game.decision) == _TURN and int(game.turn) == int(game.player)
     return own and rich and bool(core.action_mask(game)[HEADS["trade"].slice].any())
 
 
 def kings(rng: Generator) -> Iterator[Position]:
-    """Decisions of a player who can hardly win, by which others win or lose, at most one a game."""
+    """Decisions of a near-hopeless player that change a rival's chances, at most one per game."""
     while True:
         game, seen = _game(rng, _is_weak)
         rng.shuffle(seen)
@@ -171,7 +171,7 @@ def kings(rng: Generator) -> Iterator[Position]:
 
 
 def _is_weak(game: Game) -> bool:
-    """Whether a value of states gives the player to move little, and everybody is still there."""
+    """Whether the player to move has a low value, and no player is out."""
     if any(game.place[:SEATS]) or not any(True for _ in asked(game)):
         return False
     return bool(value_of("best").shares(game)[int(game.player)] < WEAK)
@@ -189,7 +189,7 @@ def _shifts(
 
 
 def _game(rng: Generator, wanted: Callable[[Game], bool]) -> tuple[Replay, list[Seen]]:
-    """Play a game of three; returns its beginning, and the decisions that are wanted."""
+    """Play a game of three; returns its start, and the wanted decisions."""
     names = [str(name) for name in rng.choice(PLAYERS, SEATS, replace=False)]
     policies, seed = [resolve(name) for name in names], int(rng.integers(1 << 32))
     match = Match(core.new_game(SEATS, "official", seed), policies)

@@ -1,10 +1,10 @@
-"""A server of the Model Context Protocol: a language model plays through tools.
+"""A server of the Model Context Protocol, through whose tools a language model plays.
 
 python -m monopoly_bench.mcp                              # on standard input and output
 python -m monopoly_bench.mcp --transport streamable-http  # over HTTP
 
-Clients start the first one. It needs the extra `mcp`. The tools: new_game, observe, legal_actions,
-act, analyse. Several guests may sit at a table, and talk.
+Clients start the first form. It needs the extra `mcp`. The tools: new_game, observe, legal_actions,
+act, analyse. Several guests may play at a table, and talk.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ HOW_BY_TOOL: Final = (
 GUEST: Final = "guest"  # in place of an opponent's name
 MOST_GAMES: Final = 64  # at a time; the oldest is dropped
 MOST_PLAYOUTS: Final = 2000
-_TOLD: Final = 60  # sentences of history that an answer shows
+_SENTENCES: Final = 60  # of history shown with an answer
 
 
 @dataclass
@@ -59,8 +59,8 @@ class GuestGame:
 
     Attributes:
         match: The game; the seats of guests have no policy.
-        talk: The conversation; None where guests do not talk.
-        history: For each guest, what has happened since its last action.
+        talk: The conversation, or None.
+        history: For each guest, the events since its last action.
     """
 
     match: Match
@@ -75,7 +75,7 @@ class GuestGame:
         players = len(opponents) + 1
         whole_number("seat", seat, 0, players - 1)
         valid = (*names.names(), GUEST)
-        for name in opponents:  # a client names no files and no programs
+        for name in opponents:  # clients may not name files or programs
             if name not in valid:
                 raise ConfigurationError(
                     f"Unknown opponent {shortened(name)}. {nearest(shortened(name), valid)}"
@@ -92,10 +92,10 @@ class GuestGame:
     def act(
         self, action: int | str, message: str = "", promise: str = "", seat: int | None = None
     ) -> None:
-        """Carry out a guest's action, and what the policies do next.
+        """Carry out a guest's action, then the actions of policies.
 
         Raises:
-            MonopolyError: The action is unknown or not legal, the message can't be said, or another
+            MonopolyError: The action is unknown or illegal, the message is invalid, or another
                 guest decides; nothing has changed.
         """
         if core.is_over(self.game):
@@ -109,9 +109,7 @@ class GuestGame:
         if self.talk is not None:
             self.talk.say(said, self.game)
         elif said is not None:
-            raise ConfigurationError(
-                "Players of this game do not talk: new_game has to be told talk=true."
-            )
+            raise ConfigurationError("Players of this game do not talk: new_game needs talk=true.")
         self.history[int(self.game.player)] = []
         self._step(number)
         self.play_on()
@@ -124,10 +122,10 @@ class GuestGame:
     def _step(self, action: int) -> None:
         if self.talk is not None:
             self.talk.step(self.game, action)
-        told = self.match.step(action)
+        events = self.match.step(action)
         for history in self.history.values():
-            history.extend(told)
-            del history[:-_TOLD]
+            history.extend(events)
+            del history[:-_SENTENCES]
 
     def _waits(self, seat: int | None) -> bool:
         """Whether a guest has to wait for another one.
@@ -145,7 +143,7 @@ class GuestGame:
         return self.match.game
 
     def shown(self, seat: int | None = None) -> str:
-        """What a guest sees, as text; None: the one who decides."""
+        """The situation of a guest as text; None: of the guest to move."""
         if core.is_over(self.game):
             only = next(iter(self.history))  # the guest, if there are no others
             you = only if seat is None and len(self.history) == 1 else seat
@@ -161,17 +159,17 @@ class GuestGame:
         return prompts.prompt(self.game, self.history[int(self.game.player)], talk=self.talk)
 
     def situation(self, seat: int | None = None) -> dict[str, Any]:
-        """What a guest sees, as JSON values; without a decision of its own `told`, a text."""
+        """The situation of a guest as JSON values; `text` only if it has no decision."""
         over = bool(core.is_over(self.game))
         winner, decides = (core.winner(self.game), None) if over else (None, int(self.game.player))
         state = {"over": over, "decides": decides, "winner": winner}
         if over or self._waits(seat):
-            return state | {"told": self.shown(seat)}
+            return state | {"text": self.shown(seat)}
         return state | prompts.situation(self.game, self.history[int(self.game.player)], self.talk)
 
 
 class GuestGames:
-    """The games of a server, and what its tools do."""
+    """The games and tools of a server."""
 
     def __init__(self) -> None:
         self._games: dict[str, GuestGame] = {}
@@ -188,11 +186,11 @@ class GuestGames:
     ) -> dict[str, Any]:
         """Begin a game.
 
-        Returns its id, `game`, and the first decision of a guest: as text, `told`, and by the
-        fields of observe.
+        Returns its id, `game`, and the first decision of a guest: as `text`, and by the fields of
+        observe.
 
         Args:
-            opponents: Who has the other seats, 1 to 7: names of policies, such as random,
+            opponents: The players of the other seats, 1 to 7: names of policies, such as random,
                 algorithmic, expert; or guest for a player who calls these tools as you do, with
                 this game's id.
             rules: A preset of rules, such as official, classic or short.
@@ -206,16 +204,15 @@ class GuestGames:
                 del self._games[next(iter(self._games))]
             name = f"game-{next(self._numbers)}"
             self._games[name] = begun
-            told = "\n".join([name, begun.shown(), *([HOW_BY_TOOL] if talk else [])])
-            return {"game": name, **begun.situation(), "told": told}
+            text = "\n".join([name, begun.shown(), *([HOW_BY_TOOL] if talk else [])])
+            return {"game": name, **begun.situation(), "text": text}
 
     def observe(self, game: str, seat: int | None = None) -> dict[str, Any]:
         """Your decision as JSON.
 
-        Players, bank, decision, legal actions, what happened since your last action, and what was
-        said.
+        Players, bank, decision, legal actions, the events since your last action, and the messages.
 
-        `over` says whether the game has ended, `winner` who won it, `decides` who is to decide.
+        `over`: whether the game has ended; `winner`: its winner; `decides`: the player to move.
 
         Args:
             game: The id that new_game returned.
@@ -242,24 +239,24 @@ class GuestGames:
         promise: str = "",
         seat: int | None = None,
     ) -> dict[str, Any]:
-        """Carry out your action, then what the policies do.
+        """Carry out your action, then the actions of policies.
 
-        Returns what happened and your next decision: as text, `told`, and by the fields of observe.
+        Returns the events and your next decision: as `text`, and by the fields of observe.
 
         Args:
             game: The id that new_game returned.
             action: The number or the text of a legal action, or its line of `legal_actions`.
-            message: What you say to the table with it, where guests talk: at most 200 characters.
-            promise: A promise that goes with it, in one of the forms that new_game told.
+            message: A message to the table with it, if guests talk: at most 200 characters.
+            promise: A promise with it, in one of the forms that new_game listed.
             seat: Yours, if there are other guests. Without it you are the guest who decides.
         """
         with self._lock:
             found = self._find(game)
             found.act(action, message, promise, seat)
-            return {"game": game, **found.situation(seat), "told": found.shown(seat)}
+            return {"game": game, **found.situation(seat), "text": found.shown(seat)}
 
     def analyse(self, game: str, playouts: int = 100) -> dict[str, Any]:
-        """Compare your legal actions by playouts, in which `expert` plays every seat on.
+        """Compare your legal actions by playouts, in which `expert` plays every seat.
 
         The best comes first, with its share of the win.
 
@@ -273,7 +270,7 @@ class GuestGames:
         compared = compare_actions(record, n=playouts)
         candidates = [asdict(candidate) for candidate in compared.candidates]
         about = {"player": compared.player, "decision": compared.decision}
-        return {**about, "candidates": candidates, "told": str(compared)}
+        return {**about, "candidates": candidates, "text": str(compared)}
 
     def _find(self, game: str) -> GuestGame:
         if game not in self._games:
@@ -289,27 +286,27 @@ def server() -> MCPServer:
     games = GuestGames()
     made = MCPServer("monopoly", instructions=INSTRUCTIONS, version=__version__)
     for tool in (games.new_game, games.observe, games.legal_actions, games.act, games.analyse):
-        made.tool()(_told(tool))
+        made.tool()(_as_text(tool))
     return made
 
 
-def _told(tool: Callable[..., Any]) -> Callable[..., Any]:
-    """A tool whose errors and `told` reach the model as text; programs read the fields."""
+def _as_text(tool: Callable[..., Any]) -> Callable[..., Any]:
+    """A tool whose errors and `text` reach the model as text; programs read the fields."""
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.types import CallToolResult, TextContent
 
     @wraps(tool)
-    def told(*given: Any, **named: Any) -> Any:
+    def called(*given: Any, **named: Any) -> Any:
         try:
             result = tool(*given, **named)
         except MonopolyError as error:
             raise ToolError(str(error)) from error
-        if not isinstance(result, dict) or "told" not in result:
+        if not isinstance(result, dict) or "text" not in result:
             return result
-        text = TextContent(type="text", text=result["told"])
+        text = TextContent(type="text", text=result["text"])
         return CallToolResult(content=[text], structured_content=result)
 
-    return told
+    return called
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,11 @@
-r"""A decision for a reader of text: as JSON, or as a short prompt.
-
-An answer is read back as an action.
+r"""A decision as JSON or as a short prompt, and the parser of answers.
 
     from monopoly_bench import prompts
 
     print(prompts.prompt(game))  # the position, the question, the legal actions
     action = prompts.read("I need cash.\nACTION: decline", game)
 
-Language models, bots in other languages and the MCP server all see a game through this file.
+Language models, bots in other languages and the MCP server all use this module.
 """
 
 from __future__ import annotations
@@ -40,10 +38,10 @@ SYSTEM: Final = (
     " form\nACTION: <number or text of one legal action>\nNothing may follow that line. An offer is"
     " made step by step: the partner, what you ask for, what you give, the cash."
 )
-# Characters before an action in a line of an answer, and what may follow it.
+# Characters before an action in a line of an answer, and after it.
 _OPENING: Final = " *_`\"'“<([#"
 _END: Final = re.compile(r"""[*_`"'”>\])]*\s*(?:$|[:;!()<]|[.,](?!\S)|[-—]\s|because\b)""")
-_LONGEST: Final = 200  # characters of a line that are read; no action has as many
+_LONGEST: Final = 200  # characters read of a line; all actions are shorter
 _CHARACTERS_PER_TOKEN: Final = 4
 _CARDS: Final = ("chance", "community_chest")
 
@@ -53,17 +51,17 @@ def situation(game: Game, history: Sequence[str] = (), talk: Talk | None = None)
 
     Args:
         game: A game that waits for a decision.
-        history: What happened since the player's last decision, a sentence each.
-        talk: The conversation, where players may talk.
+        history: The events since the player's last decision, a sentence each.
+        talk: The conversation, if players may talk.
 
     Returns:
-        `you` is the seat that decides. `players` holds cash, square and property of every seat,
-        `decision` the kind of the decision, `about` what it is about, and `legal` the number and
-        the text of every legal action. `talk` (`Talk.shown`) is there only where players may talk.
+        `you` is the deciding seat. `players` holds cash, square and property of every seat,
+        `decision` the kind of the decision, `about` its subject, and `legal` the number and the
+        text of every legal action. `talk` (`Talk.shown`) is present only if players may talk.
 
     Raises:
-        ConfigurationError: It is no record of a game. PositionError: It is one that no game can
-            reach.
+        ConfigurationError: The argument is no record of a game. PositionError: The record is
+            invalid.
     """
     core.sound(game)
     decision, rules = actions.DECISION_NAMES[game.decision], Rules.from_record(game.rules)
@@ -88,7 +86,7 @@ def menu_of(game: Game) -> list[str]:
 
 
 def system(talk: Talk | None = None) -> str:
-    """The instructions: `SYSTEM`, and how to talk where players may."""
+    """The instructions: `SYSTEM`, and those of talk if players may talk."""
     return SYSTEM if talk is None else f"{SYSTEM}\n{HOW}"
 
 
@@ -99,14 +97,13 @@ def prompt(
 
     Args:
         game: A game that waits for a decision.
-        history: What happened since the player's last decision, a sentence each.
-        menu: Whether to list every legal action. Without it, only their kinds are named, and the
-            model has to know which ones the position allows.
-        talk: The conversation, where players may talk.
+        history: The events since the player's last decision, a sentence each.
+        menu: Whether to list every legal action, or only their kinds.
+        talk: The conversation, if players may talk.
 
     Raises:
-        ConfigurationError: It is no record of a game. PositionError: It is one that no game can
-            reach.
+        ConfigurationError: The argument is no record of a game. PositionError: The record is
+            invalid.
     """
     you, players = int(game.player), int(game.num_players)
     ahead = ", ".join(f"player {(you + step) % players} is +{step}" for step in range(1, players))
@@ -121,13 +118,12 @@ def prompt(
 
 
 def read(answer: str, game: Game) -> int:
-    """The action of the last line of an answer that begins with `ACTION:`, as `chosen` reads it.
+    """The action of the last line `ACTION: ...` of an answer, as `chosen` reads it.
 
     Raises:
         FormatError: There is no such line, or it names two actions.
         ConfigurationError: There is no such action; the message suggests the nearest one.
-        IllegalActionError: The action is not legal here; the message suggests the nearest legal
-            one.
+        IllegalActionError: The action is illegal; the message suggests the nearest legal one.
     """
     line = marked(answer, "action")
     if line is None:
@@ -140,14 +136,14 @@ def read(answer: str, game: Game) -> int:
 
 
 def chosen(answer: str | int, game: Game) -> int:
-    """The legal action of this number or text, or of this line of a menu, such as `1: buy`.
+    """The legal action of a number, a text, or a line of a menu such as `1: buy`.
 
-    Quotes, emphasis and whatever follows the end of the action, such as a sentence, are ignored.
+    Quotes, emphasis and text after the action are ignored.
 
     Raises:
         FormatError: It names two actions.
         ConfigurationError: There is no such action; the message suggests the nearest one.
-        IllegalActionError: The action is not legal; the message suggests the nearest legal one.
+        IllegalActionError: The action is illegal; the message suggests the nearest legal one.
     """
     if not isinstance(answer, str):
         return _legal(actions.parse(answer, game), game)
@@ -160,7 +156,7 @@ def chosen(answer: str | int, game: Game) -> int:
 
 
 def _first(text: str, game: Game) -> tuple[int, str] | None:
-    """The action that a text begins with, and the text after it; None if it begins with none."""
+    """The action at the start of a text, and the rest; None without an action."""
     plain = " ".join(text[:_LONGEST].split()).lstrip(_OPENING)
     for end in _END.finditer(plain):
         with contextlib.suppress(ConfigurationError):
@@ -177,17 +173,15 @@ def _legal(action: int, game: Game) -> int:
 
 
 def changes(before: Game, after: Game) -> list[str]:
-    """What differs between two records of a game, a sentence for each player.
-
-    It is the history for a player who did not see the steps.
+    """The differences of two records of a game, a sentence for each player.
 
     Args:
         before: An earlier record.
-        after: A later one of the same game.
+        after: A later record of the same game.
 
     Raises:
-        ConfigurationError: They are records of different games, or none. PositionError: A number of
-            one is out of its range.
+        ConfigurationError: They are no records, or of different games. PositionError: A record is
+            invalid.
     """
     for game in (before, after):
         core.in_range(game)
@@ -204,10 +198,7 @@ def changes(before: Game, after: Game) -> list[str]:
 
 
 def tokens(text: str) -> int:
-    """About how many tokens a text has: a quarter of its characters.
-
-    Tokenizers of language models differ by some tenths.
-    """
+    """An estimate of the tokens of a text: a quarter of its characters."""
     return math.ceil(len(text) / _CHARACTERS_PER_TOKEN)
 
 

@@ -8,6 +8,6 @@ from monopoly_env.policy import names
 names.fill(
     {},
     {bot.KIND: bot.Bot, language_model.KIND: language_model.LanguageModel},
-    # what follows a colon: "bot:node my_bot.js"
+    # the text after the colon, as in "bot:node my_bot.js"
     {bot.KIND: "command", language_model.KIND: "model"},
 )

@@ -21,7 +21,7 @@ from monopoly_env.rules import RULES_VERSION
 
 FORMAT: Final = "monopoly-bench"
 SCHEMA: Final = 1  # of the JSON result: raised whenever its layout changes
-# Tasks of the suite that other commands measure.
+# Tasks with their own commands.
 ABSENT: Final = {
     "talk": "task 8, table talk, which has a command of its own: python -m monopoly_bench talk",
     "code": "task 8, code, which has a command of its own: python -m monopoly_bench code",
@@ -30,10 +30,10 @@ ABSENT: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class ResultOptions:
-    """Options of all commands that measure something."""
+    """Options shared by all commands of the benchmark."""
 
     suite: Path = suite.SHIPPED
-    """The folder of the suite; by default the one for development, which comes with the library."""
+    """The folder of the suite; by default the development suite of the library."""
     out: Path | None = None
     """Also write the result, one JSON object, to this file."""
     json: bool = False
@@ -52,10 +52,10 @@ def document(
 
     Args:
         chosen: The suite.
-        agents: For each agent its name, a hash of its numbers and the results of its tasks.
-        quick: Whether the scores mean little.
-        budget: Of a decision.
-        absent: The tasks that were not measured, with the reason.
+        agents: For each agent its name, a hash of its parameters and the results of its tasks.
+        quick: Whether it was a trial with meaningless scores.
+        budget: The time limit of a decision.
+        absent: The tasks that were not measured, with reasons.
     """
     about = {"version": suite.VERSION, "sealed": chosen.sealed, "sha256": chosen.sha256}
     return {
@@ -66,19 +66,19 @@ def document(
 
 
 def described(agent: Policy) -> dict[str, Any]:
-    """An agent in the JSON object: its name, a hash of its numbers, and its costs if it has any."""
+    """An agent in the JSON object: its name, a hash of its parameters, and its costs, if any."""
     costs = {"costs": dict(agent.costs)} if agent.costs else {}
     return {"name": agent.name, "sha256": fingerprint(agent), **costs}
 
 
 def row(name: str, metric: str, score: TaskScore, seconds: float) -> dict[str, Any]:
-    """The result of a half of task 8, of which a higher score is better."""
+    """The result of a half of task 8, in which a higher score is better."""
     about = {"task": 8, "name": name, "metric": metric, "higher_is_better": True}
     return {**about, **asdict(score), "seconds": seconds}
 
 
 def fingerprint(agent: Policy) -> str:
-    """A hash of what the agent is made of: its kind, options and numbers."""
+    """A hash of the agent's kind, options and parameters."""
     about = json.dumps([agent.kind, agent.options()], sort_keys=True, default=str)
     digest = hashlib.sha256(about.encode())
     for name, array in sorted(agent.arrays().items()):

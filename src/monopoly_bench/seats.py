@@ -1,4 +1,4 @@
-"""Players of text, and one game whose players may talk, with its recording."""
+"""Players that read text, and a recorded game whose players may talk."""
 
 from __future__ import annotations
 
@@ -19,23 +19,20 @@ from monopoly_env.policy.protocol import BatchedPolicy, Policy
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
 
-_MOST: Final = 1024  # games and seats that are remembered; the oldest are forgotten
+_MOST: Final = 1024  # games and seats in memory; the oldest are dropped
 
 
 class SeatHistory:
-    """The record of each seat's last decision, and what changed since.
+    """The record at each seat's last decision, and the changes since.
 
-    A policy is shown records and no events, so its history is the difference between two of them.
+    A policy sees records, not events, so its history is the difference of two records.
     """
 
     def __init__(self) -> None:
         self._last: dict[tuple[int, int, int], Game] = {}
 
     def since(self, game: Game) -> list[str]:
-        """What changed since the last call for this game and seat, a sentence for each player.
-
-        It is empty at the first call.
-        """
+        """The changes since the last call for a game and seat, a sentence per player."""
         key = int(game.seed[0]), int(game.seed[1]), int(game.player)
         before = self._last.pop(key, None)
         if len(self._last) >= _MOST:
@@ -47,11 +44,10 @@ class SeatHistory:
 
 
 class TextPlayer(BatchedPolicy):
-    """Base class of players that are shown decisions as text or JSON.
+    """Base class of players that see decisions as text or JSON.
 
     Attributes:
-        talk: The conversation of the running game, which the player sees and joins; None: players
-            do not talk. `play` sets it.
+        talk: The conversation of the running game, set by `play`; None: players do not talk.
     """
 
     talk: Talk | None = None
@@ -61,7 +57,7 @@ class TextPlayer(BatchedPolicy):
         self._history = SeatHistory()
 
     def begin(self, talk: Talk | None) -> None:
-        """Forget the last game: another one begins, perhaps with the same seed."""
+        """Reset the history: another game begins, perhaps with the same seed."""
         self.talk, self._history = talk, SeatHistory()
 
 
@@ -71,8 +67,8 @@ class TalkedGame:
 
     Attributes:
         game: The last record.
-        replay: The recording, with what was said.
-        talk: The conversation; None where players did not talk.
+        replay: The recording, with messages.
+        talk: The conversation, or None.
     """
 
     game: Game
@@ -94,10 +90,10 @@ def play(
     seats.
 
     Args:
-        policies: The policy of each seat, or its name. Language models and bots may talk; all
-            others neither hear nor speak.
+        policies: The policy of each seat, or its name. Language models and bots may talk; other
+            policies neither send nor receive messages.
         rules: A preset of rules, or rules.
-        seed: Of dice and cards.
+        seed: The seed of dice and cards.
         talk: Whether players may talk.
         turn_limit: Turns of each player after which the score decides.
 

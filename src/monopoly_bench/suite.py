@@ -1,8 +1,8 @@
-"""What all agents meet: seeds, strangers, rules and positions. One suite ships for development.
+"""Suites: seeds, strangers, rules and positions of the tasks. One suite ships for development.
 
-A suite is a folder: suite.json, deal.json, kingmaker.json and puzzles.json. Everything in it
-follows from one text, which is public for the shipped suite. Of the secret text of a sealed suite
-only the SHA-256 is published: it shows later that the suite was not chosen afterwards.
+A suite is a folder: suite.json, deal.json, kingmaker.json and puzzles.json, all derived from one
+text. The text of the shipped suite is public. For a sealed suite only the SHA-256 of its secret
+text is published, which proves later that the suite was fixed in advance.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from monopoly_env.replays import Replay
 SHIPPED: Final = Path(__file__).with_name("data")
 PUBLIC: Final = "monopoly-env bench: development"  # text of the shipped suite
 FORMAT: Final = "monopoly-bench-suite"
-VERSION: Final = 3  # of the file format, and of the positions that are shipped
+VERSION: Final = 3  # of the file format and the shipped positions
 POSITIONS_FORMAT: Final = "monopoly-bench-positions"
 POSITIONS_VERSION: Final = 1
 _MOST_BYTES: Final = 1 << 22
@@ -41,9 +41,8 @@ class Position:
 
     Attributes:
         replay: The game up to the decision.
-        seed: Of the playouts.
-        labels: By action: the share of the win of each seat, by playouts; empty if no task needs
-            them.
+        seed: The seed of the playouts.
+        labels: By action: the share of the win of each seat, by playouts; empty if not needed.
     """
 
     replay: Replay
@@ -61,10 +60,10 @@ class Suite:
     """A folder of tasks.
 
     Attributes:
-        folder: Where it is.
-        sha256: Of its text.
-        seed: Origin of the seeds of games; it follows from the text.
-        strangers: Players of task 2, a family and its options each.
+        folder: Its path.
+        sha256: The SHA-256 of its text.
+        seed: Origin of the seeds of games, derived from the text.
+        strangers: Players of task 2, each a family and its options.
         rules: Random rules of task 3.
     """
 
@@ -91,7 +90,7 @@ class Suite:
 
     @property
     def sealed(self) -> bool:
-        """Whether its text is another than the public one."""
+        """Whether its text is not the public one."""
         return self.sha256 != fingerprint(PUBLIC)
 
     def game_seed(self, task: int) -> int:
@@ -109,7 +108,7 @@ def fingerprint(text: str) -> str:
 
 
 def seed_of(text: str) -> int:
-    """The seed of the suite of a text. It can't be found from the fingerprint."""
+    """The seed of a text's suite, which can't be derived from the fingerprint."""
     return int.from_bytes(hashlib.sha256(f"seed of {text}".encode()).digest()[:8], "big")
 
 
@@ -145,7 +144,7 @@ def save_positions(path: Path, positions: Iterable[Position]) -> Path:
 
 
 def load_positions(path: Path) -> tuple[Position, ...]:
-    """Read positions and check each: its game plays back, and its labels are of legal actions.
+    """Read positions, and check playback and labels of each.
 
     Raises:
         ConfigurationError: The file does not exist. FormatError: It holds no positions, is corrupt,

@@ -1,4 +1,4 @@
-"""What tasks share: their form and scores, and what playouts say of positions."""
+"""Tasks, their scores, and the values of positions by playouts."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ CONTINUATION: Final = "expert"  # plays every seat in playouts
 
 
 class TaskSetting(NamedTuple):
-    """How a task is run.
+    """The settings of a run.
 
     Attributes:
-        suite: What all agents meet.
-        quick: A few games and positions, to see whether everything works. The scores mean little.
+        suite: The suite.
+        quick: A trial with a few games and positions; its scores mean little.
         threads: Cores to play on; None: all.
     """
 
@@ -47,7 +47,7 @@ class TaskScore:
         score: The number by which agents are compared.
         low: Lower bound of its 95% interval.
         high: Upper bound.
-        count: Games, positions or windows that it stands on.
+        count: The number of games, positions or windows.
         details: More numbers.
     """
 
@@ -64,12 +64,12 @@ class Task:
 
     Attributes:
         number: 1 to 8.
-        name: As options and results have it.
-        metric: What the score is.
+        name: Its name in options and results.
+        metric: The meaning of the score.
         higher: Whether a higher score is better.
         run: Measures an agent.
-        sizes: Sizes of tables that the agent must play at; none: any one will do.
-        optional: Whether the task is run only if it is named, because it takes long.
+        sizes: Sizes of tables that the agent must support; empty: any one.
+        optional: Whether the task runs only if it is named, because it takes long.
     """
 
     number: int
@@ -81,7 +81,7 @@ class Task:
     optional: bool = False
 
     def measure(self, agent: Policy, setting: TaskSetting) -> dict[str, Any]:
-        """The result as JSON values: the score, or why there is none, and the time that it took."""
+        """The result as JSON values: the score, or the reason for its absence, and the time."""
         about = {
             "task": self.number, "name": self.name, "metric": self.metric,
             "higher_is_better": self.higher,
@@ -107,9 +107,9 @@ def share_of_wins(
 
     Args:
         agent: The agent.
-        seatings: The opponents of each table, who play every seed in every order of seats.
+        seatings: The opponents of each table; each seed is played in every order of seats.
         names: The name of each table. Tables of one name are joined.
-        seeds: Of each table.
+        seeds: The number of seeds of each table.
         seed: Origin of the seeds.
         threads: Threads that play; None: all.
     """
@@ -132,14 +132,14 @@ def mean_score(values: Sequence[float] | NDArray[np.float64], **details: Any) ->
 
 @cache
 def _silent() -> Policy:
-    """`expert`, who finds no trade good enough to offer or to accept."""
+    """`expert` without trades."""
     return make(CONTINUATION, margin=1.0, least=1.0)
 
 
 def shares_of_actions(
     game: Game, actions: list[int], n: int, seed: int, threads: int | None = None
 ) -> NDArray[np.float64]:
-    """(A, P) the share of the win of each seat after each action, over the same luck."""
+    """(A, P) the share of the win of each seat after each action, with common random numbers."""
     games = np.repeat(core.batch_of(game), len(actions))
     return rollout(games, CONTINUATION, n, actions=actions, seed=seed, threads=threads).share
 
@@ -147,10 +147,10 @@ def shares_of_actions(
 def shares_without_trades(
     games: Games, n: int, seed: int, threads: int | None = None
 ) -> NDArray[np.float64]:
-    """(B, P) the share of the win of each seat in each position, if nobody trades any more."""
+    """(B, P) the share of the win of each seat in each position, without further trades."""
     return rollout(games, _silent(), n, seed=seed, threads=threads).share
 
 
 def action_of(agent: Policy, game: Game) -> int:
-    """The action of an agent in a position that it sees for the first time."""
+    """The action of an agent in a position, without memory."""
     return int(answers(agent, Decisions(core.batch_of(game).copy()))[0])

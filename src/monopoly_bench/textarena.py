@@ -6,9 +6,9 @@ Importing this registers the game.
     env.reset(num_players=3, seed=7)
 
 A player sees the instructions and its decision (`monopoly_bench.prompts`), and answers with a last
-line `ACTION: ...`. An answer that can't be read is told why once; after a second one the game is
-over, and its player has lost. Answers are shown to nobody else. With `talk`, a line `SAY: ...`
-above the action speaks to the table.
+line `ACTION: ...`. An unreadable answer gets one retry with the reason; after a second one the game
+is over, and its player has lost. Other players do not see answers. With `talk`, a line `SAY: ...`
+above the action is a message to the table.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ with extra("textarena"):
 __all__ = ["NAME", "MonopolyTextEnv"]
 
 NAME: Final = "Monopoly-v0"
-_TOLD: Final = 60  # sentences of history that a decision shows
+_SENTENCES: Final = 60  # of history shown with a decision
 
 
 class MonopolyTextEnv(ta.Env):  # type: ignore[misc]  # untyped
-    """A game of 2 to 8 players of text: 1 for the winner, -1 for the others, 0 for a draw."""
+    """A game of 2 to 8 players: reward 1 for the winner, -1 for the others, 0 for a draw."""
 
     def __init__(self, rules: str = "official", turn_limit: int = 200, talk: bool = False) -> None:
         """Choose a preset of rules, the turns of each player (0: no limit), and table talk."""
@@ -48,10 +48,7 @@ class MonopolyTextEnv(ta.Env):  # type: ignore[misc]  # untyped
         return self._match.game
 
     def reset(self, num_players: int, seed: int | None = None) -> None:
-        """Begin the game that `monopoly_env.new_game(num_players, rules, seed)` begins.
-
-        Without a seed, any game.
-        """
+        """Begin `monopoly_env.new_game(num_players, rules, seed)`; by default any seed."""
         seed = secrets.randbits(32) if seed is None else seed
         names = [f"player {seat}" for seat in range(num_players)]
         limit = self._turn_limit * num_players or NO_LIMIT
@@ -59,7 +56,7 @@ class MonopolyTextEnv(ta.Env):  # type: ignore[misc]  # untyped
         self._match = Match(game, [None] * num_players, names=names, turn_limit=limit)
         self._talk = talk.Talk() if self._talks else None
         self._history: list[list[str]] = [[] for _ in names]
-        # No seed: it would seed Python's own random numbers
+        # Without a seed, which would seed Python's random numbers
         self.state = ta.FFAMultiPlayerState(num_players)
         self.state.reset(
             player_prompt_function=lambda player_id, game_state: prompts.system(self._talk)
@@ -67,7 +64,7 @@ class MonopolyTextEnv(ta.Env):  # type: ignore[misc]  # untyped
         self._show()
 
     def step(self, action: str) -> tuple[bool, dict[str, Any]]:
-        """Carry out an answer; whether the game is over, and TextArena's infos."""
+        """Carry out an answer; returns whether the game is over, and TextArena's infos."""
         seat, state = int(self.game.player), self.state
         state.add_observation(action, ta.ObservationType.PLAYER_ACTION, from_id=seat, to_id=seat)
         try:
@@ -88,11 +85,11 @@ class MonopolyTextEnv(ta.Env):  # type: ignore[misc]  # untyped
     def _carry_out(self, action: int, seat: int) -> None:
         if self._talk is not None:
             self._talk.step(self.game, action)
-        told = self._match.step(action)
+        events = self._match.step(action)
         self._history[seat] = []
         for history in self._history:
-            history.extend(told)
-            del history[:-_TOLD]
+            history.extend(events)
+            del history[:-_SENTENCES]
         if not core.is_over(self.game):
             self._show()
         elif (winner := core.winner(self.game)) is None:

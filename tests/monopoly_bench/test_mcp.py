@@ -48,7 +48,7 @@ def test_a_game_through_the_tools() -> None:
         begun, fields = text(result), result.structured_content
         assert begun.startswith("game-1\n")
         assert "You are player 1." in begun
-        assert (fields["game"], fields["told"], fields["you"]) == ("game-1", begun, 1)
+        assert (fields["game"], fields["text"], fields["you"]) == ("game-1", begun, 1)
         for number in range(20):
             legal = (await call("legal_actions", game="game-1")).structured_content["result"]
             seen = (await call("observe", game="game-1")).structured_content
@@ -59,7 +59,7 @@ def test_a_game_through_the_tools() -> None:
             given = (one["action"], str(one["action"]), one["text"], legal[0])[number % 4]
             told = await call("act", game="game-1", action=given)
             fields = told.structured_content
-            assert (told.is_error, fields["game"], fields["told"]) == (False, "game-1", text(told))
+            assert (told.is_error, fields["game"], fields["text"]) == (False, "game-1", text(told))
         best = await call("analyse", game="game-1", playouts=2)
         assert "playouts" in text(best)
         candidates = best.structured_content["candidates"]
@@ -88,7 +88,7 @@ def test_guests_talk_to_each_other() -> None:
         assert "no bid on GROUP for N rounds" in begun
         assert "You are player 0." in begun
         waiting = (await call("observe", game="game-1", seat=1)).structured_content
-        assert "Player 0 decides" in waiting["told"]
+        assert "Player 0 decides" in waiting["text"]
         early = await call("act", game="game-1", action="decline", seat=1)
         assert early.is_error
         assert "not of player 1" in text(early)
@@ -159,7 +159,7 @@ def test_the_end_of_a_game_and_the_most_games(monkeypatch: pytest.MonkeyPatch) -
     )
     with monkeypatch.context() as patch:
         patch.setattr(me.core, "new_game", lambda *_: won)
-        told = tables.new_game(["random/no_trades"])["told"]
+        told = tables.new_game(["random/no_trades"])["text"]
     assert "The game is over: you have won." in told
     assert (tables.observe("game-1")["over"], tables.observe("game-1")["winner"]) == (True, 0)
     assert tables.legal_actions("game-1") == []

@@ -1,4 +1,4 @@
-"""Puzzles: positions from games in which one answer is clearly the best. Guess, then see.
+"""Puzzles: positions from games in which one answer is clearly the best.
 
     from monopoly_bench import puzzles
 
@@ -9,8 +9,8 @@
 `python -m monopoly_bench.puzzles` finds more of them.
 
 A file of puzzles is JSON: versions, then for each puzzle the recorded game up to the question and
-the worth of each answer. Loading plays each game back, so that its position is one that the rules
-allow.
+the share of the win after each answer. Loading plays each game back, to make sure that its position
+is valid.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ T = TypeVar("T")
 FORMAT: Final = "monopoly-puzzles"
 PUZZLES_VERSION: Final = 1  # of the file format
 SHIPPED: Final = Path(__file__).with_name("puzzles.json")
-DIGITS: Final = 4  # to which shares are rounded
+DIGITS: Final = 4  # of rounded shares
 _MOST_BYTES: Final = 1 << 25
 _MOST_ENTRIES: Final = 10_000
 
@@ -61,12 +61,12 @@ KINDS: Final = {
 
 @dataclass(frozen=True)
 class Puzzle:
-    """A position, the answers to its question, and what each is worth.
+    """A position, and the possible answers with their shares of the win.
 
     Attributes:
         kind: One of `KINDS`.
         replay: The game up to the question.
-        candidates: The answers, the best first. All others are worse by more than the interval.
+        candidates: The answers, the best first. All others are significantly worse.
         policies: Policies of the playouts: one for every seat, or one for each seat.
         seed: The seed of the playouts.
     """
@@ -89,14 +89,14 @@ class Puzzle:
 
     @property
     def lead(self) -> float:
-        """Lower bound of the lead of the best answer over every other one."""
+        """Lower bound of the best answer's lead over all others."""
         return -max(candidate.difference_high for candidate in self.candidates[1:])
 
     def of(self, action: int) -> Candidate:
-        """What an answer is worth.
+        """The candidate of an action.
 
         Raises:
-            ConfigurationError: It is none of the answers.
+            ConfigurationError: The action is no answer of this puzzle.
         """
         for candidate in self.candidates:
             if candidate.action == action:
@@ -122,15 +122,15 @@ def save(path: str | os.PathLike[str], puzzles: Iterable[Puzzle]) -> Path:
 
 
 def load(path: str | os.PathLike[str] = SHIPPED) -> tuple[Puzzle, ...]:
-    """Load puzzles and check each: its game plays back, its answers are legal, and the best one is.
+    """Load puzzles, and check playback, answers and solution of each.
 
     Args:
         path: A file that `save` wrote; by default the puzzles that come with the library.
 
     Raises:
         ConfigurationError: The file does not exist.
-        FormatError: It holds no puzzles, is corrupt, or has other versions; the message says what
-            differs.
+        FormatError: It holds no puzzles, is corrupt, or has other versions; the message names the
+            difference.
     """
     return read_entries(path, "puzzles", _from_dict, _header())
 
@@ -168,7 +168,7 @@ def read_entries(
     for number, entry in enumerate(entries, 1):
         try:
             found.append(read(entry))
-        except Exception as error:  # whatever content leads to
+        except Exception as error:  # any error that damaged content causes
             kind = "" if isinstance(error, MonopolyError) else f"{type(error).__name__}: "
             raise FormatError(
                 f"{one} {number} of {len(entries)} in {file} is corrupt. {kind}{error}"
@@ -229,7 +229,7 @@ def _candidate(data: Mapping[str, Any], game: Game, legal: set[int]) -> Candidat
 
 
 def _check_order(candidates: Sequence[Candidate]) -> None:
-    """Two answers or more, each once, the first one clearly the best."""
+    """Check for two or more distinct answers, the first one clearly the best."""
     if len(candidates) < 2 or len({candidate.action for candidate in candidates}) < len(candidates):
         raise FormatError("It must have two answers or more, each once.")
     for candidate in candidates[1:]:

@@ -1,4 +1,4 @@
-"""Find puzzles in games between policies, and put them to language models.
+"""Find puzzles in games between policies, and score language models on them.
 
 `python -m monopoly_bench.puzzles --help` lists the options.
 
@@ -34,9 +34,9 @@ from monopoly_env.cli.command import Command
 class SearchOptions(PuzzleSearch):
     """Find positions in which one answer is clearly the best.
 
-    The players play games with each other. Where they disagree, every answer is played on, first a
-    few times, then, if one seems to be clearly the best, many times over other luck. What stays so
-    becomes a puzzle. The file is written anew with each puzzle, so an interrupted search loses
+    The players play games with each other. Where they disagree, every answer is compared by a few
+    playouts, then, if one seems clearly the best, by many with other random numbers. A decision
+    that passes becomes a puzzle. The file is saved with each puzzle, so an interrupted search loses
     nothing; `monopoly_bench.puzzles.load` reads it.
 
     `python -m monopoly_bench.puzzles prompts` writes puzzles as prompts for language models,
@@ -51,7 +51,7 @@ class SearchOptions(PuzzleSearch):
 class PromptOptions:
     """Write puzzles as prompts for language models.
 
-    A JSON object a line, with `id`, `kind`, `prompt`, and the regret of each answer.
+    Each line is a JSON object: `id`, `kind`, `prompt`, and the regret of each answer.
     """
 
     out: Path
@@ -62,15 +62,15 @@ class PromptOptions:
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """Score the answers of a language model to puzzles by the share of the win they give away."""
+    """Score the answers of a language model to puzzles by their regret in shares of the win."""
 
     answers: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="ANSWERS")]
     """The answers: a JSON object a line, {"id": 1, "answer": "... ACTION: buy"}.
 
-    One that is missing or unreadable counts as the worst.
+    A missing or unreadable answer counts as the worst.
     """
     puzzle_file: Path = SHIPPED
-    """The puzzles that were put."""
+    """The file of puzzles."""
     json: bool = False
     """Print one JSON object."""
 

@@ -1,8 +1,8 @@
 """The search for puzzles: decisions on which policies disagree and one answer is clearly the best.
 
-A decision is first compared over few playouts, then over more, all cut off after some rounds and
-ended by a value of states. Most are dropped there. The numbers of a puzzle come from whole playouts
-over other luck: those that chose it would flatter its best answer.
+A decision is screened by few playouts, then by more, all cut off after some rounds and completed by
+a value function; most are dropped. The numbers of a puzzle come from full playouts with other
+random numbers, since those of the selection are biased towards its best answer.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from monopoly_env.rules import PRESETS, Rules
 PLAYERS: Final = (
     "expert", "algorithmic", "gcp", "fp/a", "strategic", "landlord/balanced", "yasumura",
 )  # fmt: skip
-# Playouts of an answer, and the part of the interval by which the best must lead
+# Playouts of an answer, and the fraction of the interval by which the best must lead
 _SCREENING: Final = ((32, 0.5), (128, 1.0))
-_LOOKS: Final = 12  # questions of a kind that are looked at in a game
-_ROUNDS: Final = 5  # after which those playouts are valued
+_LOOKS: Final = 12  # screened questions of a kind in a game
+_ROUNDS: Final = 5  # after which screening playouts are cut off
 _VALUE: Final = "best"
-_MOST_TURNS: Final = 400  # of all players together, after which a game is left
+_MOST_TURNS: Final = 400  # of all players together, after which a game is abandoned
 
 # The kinds of puzzle by decision, with the heads whose actions are its answers.
 _ASKED: Final[dict[str, Sequence[tuple[str, tuple[str, ...]]]]] = {
@@ -75,36 +75,35 @@ class PuzzleSearch:
     """Options of a search for puzzles."""
 
     count: int = 50
-    """How many puzzles to find: buy, bid, build, jail, trade, money."""
+    """The number of puzzles to find, of the kinds buy, bid, build, jail, trade, money."""
     seed: int = 0
     """The seed of games and playouts: the same seed finds the same puzzles."""
     players: tuple[str, ...] = PLAYERS
-    """The players of the games: policies, two to four of them in each."""
+    """The players of the games: policies, two to four in each game."""
     policy: str = "expert"
-    """Plays every seat when answers are compared: the best answer is the best for such a player."""
+    """The policy of all seats in playouts: the best answer is the best for such a player."""
     also: str | None = None
-    """Another policy by whose playouts the same answer must be clearly the best too.
+    """Another policy by whose playouts the same answer must be clearly the best, too.
 
-    Such puzzles depend less on who plays on, and are rarer.
+    Such puzzles depend less on the policy of playouts, and are rarer.
     """
     rules: Annotated[str, tyro.conf.arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = (
         "official"
     )
     playouts: int = 1000
-    """Playouts of the best answers. More find puzzles in which the lead is smaller."""
+    """Playouts of the best answers. With more, puzzles with a smaller lead are found."""
     lead: float = 0.02
-    """By how much of a win the best answer must lead every other one at least, at the near end of
-    the 95% interval."""
+    """Minimum lead of the best answer in shares of the win, at the low end of the 95% interval."""
     kind_share: float = 0.2
-    """Of the puzzles that may be of one kind; half of those may have the same solution.
+    """Maximum share of puzzles of one kind; half of those may have the same solution.
 
-    A low share waits long for the rare kinds.
+    With a low share, the search for rare kinds takes long.
     """
     games: int = 1000
-    """Games to play at most, even if puzzles are missing then."""
+    """Maximum of games, even if puzzles are missing."""
 
     def check(self) -> None:
-        """Raise ConfigurationError for a number out of range or fewer than two players."""
+        """Raise ConfigurationError for invalid options."""
         for name in ("count", "playouts", "games"):
             whole_number(name, getattr(self, name), 1)
         whole_number("seed", self.seed, 0)
@@ -163,7 +162,7 @@ def mine(search: PuzzleSearch, progress: Callable[[], None] = lambda: None) -> I
 
 
 def _play(game: Game, policies: Sequence[Policy]) -> tuple[list[Question], list[int]]:
-    """Play a game; the questions on which its players disagree, and all its actions."""
+    """Play a game; returns the questions on which its players disagree, and all its actions."""
     match = Match(game, policies)
     questions: list[Question] = []
     while match.policy and game.turns <= _MOST_TURNS:
@@ -175,16 +174,13 @@ def _play(game: Game, policies: Sequence[Policy]) -> tuple[list[Question], list[
 
 
 def _opinions(game: Game, policies: Sequence[Policy]) -> set[tuple[str, int]]:
-    """What each of the policies would do here."""
+    """The actions that the policies would choose."""
     batch = core.batch_of(game)
     return {_alike(int(answers(policy, Decisions(batch.copy()))[0])) for policy in policies}
 
 
 def asked(game: Game) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """The kinds of puzzle that a decision can be, each with its answers.
-
-    The answers are two or more of the legal actions.
-    """
+    """The kinds of puzzle of a decision, each with two or more legal actions as answers."""
     legal = core.action_mask(game)
     for kind, heads in _ASKED.get(DECISION_NAMES[game.decision], ()):
         if legal[HEADS[heads[0]].slice].any():
@@ -202,10 +198,10 @@ def asked(game: Game) -> Iterator[tuple[str, tuple[int, ...]]]:
 
 
 def _alike(action: int) -> tuple[str, int]:
-    """Key of the actions that a puzzle doesn't tell apart: the first of them stands for all.
+    """Key of actions that are one answer, represented by the first of them.
 
-    The streets of a group differ too little. Whoever raises a bid by little may raise it again, so
-    the question is only whether to stay in.
+    The streets of a group differ too little. A small raise can be repeated, so the question of an
+    auction is only whether to stay in.
     """
     head = HEAD_NAMES[HEAD_OF[action]]
     index = action - HEADS[head].start
@@ -217,7 +213,7 @@ def _alike(action: int) -> tuple[str, int]:
 def _choice(
     questions: Sequence[Question], generator: Generator, found: dict[str, int]
 ) -> Iterator[Question]:
-    """Some questions of each kind that is still wanted, the kinds found least often first."""
+    """Some questions of each wanted kind, rare kinds first."""
     for kind in sorted(found, key=lambda kind: found[kind]):
         of_kind = [question for question in questions if question.kind == kind]
         yield from (of_kind[number] for number in generator.permutation(len(of_kind))[:_LOOKS])
@@ -226,7 +222,7 @@ def _choice(
 def _solve(
     question: Question, judges: Sequence[str], luck: int, search: PuzzleSearch, spent: set[str]
 ) -> Comparison | None:
-    """The worth of the answers by the last judge, if one that is not spent is the best to all."""
+    """The comparison by the last judge, if all judges agree on a best answer that is not used."""
     solution = _likely(question, judges, luck, search.lead)
     if solution is None or solution in spent:
         return None
@@ -241,7 +237,7 @@ def _solve(
 
 
 def _likely(question: Question, judges: Sequence[str], luck: int, lead: float) -> str | None:
-    """The answer that seems to be clearly the best to every judge, if there is one."""
+    """The answer that seems clearly the best to every judge, or None."""
     best: set[str] = set()
     for look, (number, part) in enumerate(_SCREENING, 1):
         for judge in judges:
@@ -256,7 +252,7 @@ def _likely(question: Question, judges: Sequence[str], luck: int, lead: float) -
 
 
 def _leads(compared: Comparison, part: float = 1.0, least: float = 0.0) -> bool:
-    """Whether the best answer leads all others by a part of its 95% interval and `least` more."""
+    """Whether the best answer leads all others by a fraction of its 95% interval plus `least`."""
     return all(
         other.difference + part * (other.difference_high - other.difference) < -least
         for other in compared.candidates[1:]
@@ -264,7 +260,7 @@ def _leads(compared: Comparison, part: float = 1.0, least: float = 0.0) -> bool:
 
 
 def _rounded(candidate: Candidate) -> Candidate:
-    """A candidate with the digits that are kept in a file."""
+    """A candidate with the digits of a file."""
     numbers = ("share", "low", "high", "difference", "difference_low", "difference_high")
     shares = tuple(round(share, DIGITS) for share in candidate.shares)
     return replace(

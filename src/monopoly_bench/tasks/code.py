@@ -1,8 +1,8 @@
 """Task 8, code: a policy kernel is written in at most ten submissions.
 
-Each is scored, and the best is measured with fresh seeds. A submission is a program, which is run
-only if the user says so, in a process of its own: `python -m monopoly_bench.tasks.code ORDER
-ANSWER`. A series is a folder with the submitted files, 01.py to 10.py, and a log of their scores.
+Each is scored, and the best is measured with fresh seeds. A submission is a program, run only with
+the user's consent, in a separate process: `python -m monopoly_bench.tasks.code ORDER ANSWER`. A
+series is a folder with the submitted files, 01.py to 10.py, and a log of their scores.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TURN_LIMIT: Final = 500
 FINAL: Final = "final.json"
 FUNCTION: Final = "play"
 NUMBERS: Final = "PARAMS"
-# Streams of the suite's random numbers: submissions and the final measure share no seed
+# Random streams of the suite: submissions and the final measure share no seed
 STREAMS: Final = {"submission": 81, "final": 82}
 _LOG: Final = "log.jsonl"
 Entry: TypeAlias = dict[str, Any]  # a line of it
@@ -50,33 +50,33 @@ _MOST_BYTES: Final = 1 << 20
 class CodeOptions(ResultOptions):
     """Score a policy kernel that is written in at most ten submissions.
 
-    The file has a function `play(game, mask, params, memory)` as docs/tutorials/policy.md describes
-    it, and perhaps a list of numbers `PARAMS`. IT IS A PROGRAM: it is run on this machine with all
-    your rights, and nothing shields you from it. So read it first; it is run only with --run-code.
-    Without a file, --final measures the best submission with fresh seeds, and ends the series.
+    The file has a function `play(game, mask, params, memory)` (docs/tutorials/policy.md), and
+    optionally a list of numbers `PARAMS`. IT IS A PROGRAM: it runs on this machine with all your
+    rights, without a sandbox. So read it first; it runs only with --run-code. Without a file,
+    --final measures the best submission with fresh seeds, and ends the series.
     """
 
     file: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")] = None
-    """The kernel to be submitted, a file of Python."""
+    """The kernel to submit, a Python file."""
     folder: Path = Path("runs/code")
     """The folder of the series: its submissions and their scores."""
     run_code: bool = False
-    """Run the submitted program. Say so only if you have read it."""
+    """Run the submitted program. Use it only after you have read the file."""
     final: bool = False
-    """Measure the best submission with fresh seeds. After that none is taken any more."""
+    """Measure the best submission with fresh seeds, and end the series."""
     seconds: float = 600.0
-    """After so long a submission has failed."""
+    """Time limit of a submission."""
     quick: bool = False
-    """A few games, to see whether everything works."""
+    """A few games, as a trial."""
     threads: int | None = None
     """Threads that play; default: one per core. The scores are the same."""
 
 
-def run(options: CodeOptions, told: Callable[[str], None]) -> dict[str, Any]:
-    """Take a submission, or measure the best one; returns the JSON result.
+def run(options: CodeOptions, report: Callable[[str], None]) -> dict[str, Any]:
+    """Score a submission, or measure the best one; returns the JSON result.
 
     Raises:
-        ConfigurationError: The options are wrong, code may not be run, or the series is over.
+        ConfigurationError: The options are invalid, code may not be run, or the series is over.
         FormatError: The log of the series is damaged.
     """
     if options.final == (options.file is not None):
@@ -99,7 +99,7 @@ def run(options: CodeOptions, told: Callable[[str], None]) -> dict[str, Any]:
         )
     log = read_log(options.folder)
     if options.file is not None:
-        return _submit(log, options.file, options, told)
+        return _submit(log, options.file, options, report)
     found = _finish(log, options)
     write_atomically(options.folder / FINAL, (json.dumps(found, indent=1) + "\n").encode())
     return found
@@ -109,7 +109,7 @@ def read_log(folder: Path) -> list[Entry]:
     """The submissions of a series, with their scores or errors.
 
     Raises:
-        FormatError: The log is damaged, or a submitted file is not the one that was scored.
+        FormatError: The log is damaged, or a submitted file has changed since it was scored.
     """
     path = folder / _LOG
     if not path.exists():
@@ -126,7 +126,7 @@ def read_log(folder: Path) -> list[Entry]:
 
 
 def _submit(
-    log: list[Entry], file: Path, options: CodeOptions, told: Callable[[str], None]
+    log: list[Entry], file: Path, options: CodeOptions, report: Callable[[str], None]
 ) -> dict[str, Any]:
     number = len(log) + 1
     if number > SUBMISSIONS:
@@ -141,7 +141,7 @@ def _submit(
     log.append({**about, "quick": options.quick, **outcome})
     lines = "".join(json.dumps(entry) + "\n" for entry in log)
     write_atomically(options.folder / _LOG, lines.encode())
-    told(f"submission {number} of {SUBMISSIONS}: {outcome.get('error') or outcome['score']}")
+    report(f"submission {number} of {SUBMISSIONS}: {outcome.get('error') or outcome['score']}")
     return _document(log, log[-1], "share of the win, seeds of submissions", options, began)
 
 
@@ -164,11 +164,11 @@ def _document(
     log: list[Entry], entry: Entry, metric: str, options: CodeOptions, began: float
 ) -> dict[str, Any]:
     """The result of one submission, with the scores of all."""
-    told = [
+    scores = [
         {name: one[name] for name in ("submission", "sha256", "score", "error") if name in one}
         for one in log
     ]
-    details = {"submission": entry["submission"], "submissions": told}
+    details = {"submission": entry["submission"], "submissions": scores}
     if "error" in entry:
         row: dict[str, Any] = {
             "task": 8, "name": NAME, "metric": metric, "higher_is_better": True,
@@ -184,7 +184,7 @@ def _document(
 
 
 def measured(file: Path, stream: str, seeds: int, options: CodeOptions) -> dict[str, Any]:
-    """The score of a file, or why it has none, from a process that ends when its time is up."""
+    """The score or the error of a file, from a process with a time limit."""
     seed = suite.load(options.suite).game_seed(STREAMS[stream])
     order = {
         "file": str(file.resolve()), "opponents": OPPONENTS, "seeds": seeds, "seed": seed,
@@ -215,9 +215,9 @@ def _sha256(file: Path) -> str:
 
 
 def load(path: Path) -> CompiledPolicy:
-    """The policy of a file, which is run.
+    """The policy of a file, which is executed.
 
-    The file has a function `play(game, mask, params, memory)`, and perhaps a list `PARAMS`.
+    The file has a function `play(game, mask, params, memory)`, and optionally a list `PARAMS`.
 
     Raises:
         ConfigurationError: The file has no such function, or it can't be run or compiled.
@@ -249,7 +249,7 @@ def main(order: Path, answer: Path) -> int:
         policy = load(Path(asked.pop("file")))
         found = asdict(share_of_wins(policy, seatings, opponents, **asked))
     except (MonopolyError, ArithmeticError, LookupError, numba.core.errors.NumbaError) as error:
-        # Also of the kernel, while it plays
+        # Also errors of the kernel during games
         found = {"error": f"{type(error).__name__}: {error}"}
     answer.write_text(json.dumps(found), encoding="utf-8")
     return 0

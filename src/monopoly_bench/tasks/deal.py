@@ -1,8 +1,8 @@
 """Task 4: Deal. One trade window, partners of four kinds.
 
-What does the agent gain, what do its partners, and who pays for it? The agent is on turn in a game
-of three and may make offers, until it does anything else. A position is worth what `expert` in
-every seat makes of it if nobody trades any more: the deals are worth the difference.
+The gains of the agent and of its partners, and the harm to others. The agent is on turn in a game
+of three and may make offers, until it does anything else. The value of a position comes from
+playouts by `expert` without further trades; the value of the deals is the difference.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def run(agent: Policy, setting: TaskSetting) -> TaskScore:
             name: float(part.mean()) for name, part in zip(PARTNERS, gains, strict=True)
         },
     }
-    # The windows of a position are not independent
+    # Windows of one position are not independent
     return TaskScore(*mean_interval(gains.mean(axis=0)), len(rows), details)
 
 
 def _gains(agent: Policy, partner: str, before: Games, setting: TaskSetting) -> NDArray[np.float64]:
-    """(B, 4): gain of the agent, of partners that dealt, harm to others, and whether it dealt."""
+    """(B, 4): gain of the agent, gain of its partners, harm to others, and whether it traded."""
     after, seats = trade(agent, make(partner), before), before["player"].astype(int)
     rows = np.zeros((len(before), 4))
     players = int(before["num_players"][0])
@@ -70,15 +70,15 @@ def _gains(agent: Policy, partner: str, before: Games, setting: TaskSetting) -> 
 
 
 def trade(agent: Policy, partner: Policy, games: Games) -> Games:
-    """Let the player on turn deal with the others.
+    """Let the player on turn trade with the others.
 
     Args:
-        agent: Sits in the seat that is to move.
-        partner: Sits in all others.
-        games: (B,) records in which the window of a turn is open; they are not changed.
+        agent: The policy of the seat to move.
+        partner: The policy of all other seats.
+        games: (B,) records in an open window of a turn, not changed.
 
     Returns:
-        (B,) the records when the agent did something else than dealing.
+        (B,) the records after the trades.
     """
     games, seats = games.copy(), games["player"].astype(int)
     memory = np.zeros((len(games), games["lots"].shape[1], MEMORY))
@@ -101,7 +101,7 @@ def trade(agent: Policy, partner: Policy, games: Games) -> Games:
 
 
 def _is_open(game: Any, seat: int) -> bool:
-    """Whether the window goes on: a step of an offer, or the agent may begin one."""
+    """Whether the window continues: a step of an offer, or the agent may begin one."""
     decision = int(game["decision"])
     on_turn = int(game["player"]) == seat == int(game["turn"])
     return decision in _DEALING or (decision == _TURN and on_turn)
@@ -110,7 +110,7 @@ def _is_open(game: Any, seat: int) -> bool:
 def _answers(
     policy: Policy, games: Games, numbers: NDArray[np.int64], memory: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """The actions of a policy in some of the games. Its memory is kept."""
+    """The actions of a policy in some of the games; its memory is updated."""
     asked, seats = games[numbers], games["player"][numbers]
     remembered = np.ascontiguousarray(memory[numbers, seats])
     actions = answers(policy, Decisions(asked, remembered))

@@ -1,7 +1,7 @@
-"""Task 6: Kingmaker. A player who can hardly win decides which of two others does.
+"""Task 6: Kingmaker. A near-hopeless player decides which of two rivals wins.
 
-Does it still play for itself? The score is the regret in the agent's own share of the win. Details
-tell how much of the win it moves between its rivals, compared with what is best for itself.
+The score is the regret in the agent's own share of the win. Details are the shifts of its rivals'
+shares, compared with the action that is best for itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from monopoly_bench.task import (
 )
 from monopoly_env.policy.protocol import Policy
 
-# Of each label; answers without a label are played out as often, over the same luck
+# Of each label, and of answers without a label, with the same random numbers
 PLAYOUTS: Final = 400
 QUICK: Final = 3  # positions
 
@@ -37,7 +37,7 @@ def run(agent: Policy, setting: TaskSetting) -> TaskScore:
 def _measured(
     agent: Policy, position: Position, setting: TaskSetting
 ) -> tuple[float, float, float]:
-    """Regret, most that a rival wins or loses, and what the leader wins."""
+    """Regret, the largest change of a rival's share, and the change of the leader's share."""
     game = position.game
     seat, action = int(game.player), action_of(agent, game)
     labels = {label: np.array(shares) for label, shares in position.labels.items()}

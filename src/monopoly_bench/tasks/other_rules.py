@@ -1,4 +1,4 @@
-"""Task 3: Other rules. The agent as it is, under every preset and twenty sets of random rules."""
+"""Task 3: Other rules. The unchanged agent under every preset and twenty sets of random rules."""
 
 from __future__ import annotations
 

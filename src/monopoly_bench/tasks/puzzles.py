@@ -1,8 +1,8 @@
 """Task 7: Puzzles. Frozen decisions with a solution on which the playouts of two players agree.
 
-The score is the regret: the share of the win that the agent's answer gives away. An answer that is
-none of a puzzle's own, such as an offer, is played out over the same luck. It may be better than
-the solution; its regret is then negative.
+The score is the regret of the agent's answers in shares of the win. An answer that a puzzle does
+not list, such as an offer, is played out with the same random numbers. It may be better than the
+solution; its regret is then negative.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from monopoly_bench.task import (
 )
 from monopoly_env.policy.protocol import Policy
 
-PLAYOUTS: Final = 400  # of answers that are none of a puzzle's
+PLAYOUTS: Final = 400  # of answers that a puzzle does not list
 QUICK: Final = 4  # puzzles
 
 
 def run(agent: Policy, setting: TaskSetting) -> TaskScore:
-    """The mean regret over the puzzles of the sizes of tables that the agent plays at."""
+    """The mean regret over the puzzles at sizes of tables that the agent supports."""
     chosen = [p for p in setting.suite.puzzles if agent.plays_at(p.replay.num_players)]
     if setting.quick:
         chosen = chosen[:: max(1, len(chosen) // QUICK)][:QUICK]
@@ -49,7 +49,7 @@ def _regret(puzzle: Puzzle, action: int, setting: TaskSetting) -> float:
         if candidate.action == action:
             return -candidate.difference
     game, n = puzzle.game, PLAYOUTS // 20 if setting.quick else PLAYOUTS
-    # The solution's label holds if it comes from the same playouts
+    # The solution's label is valid if it comes from the same playouts
     labelled = puzzle.best.playouts == n and puzzle.policies == (CONTINUATION,)
     actions = [action] if labelled else [action, puzzle.best.action]
     shares = shares_of_actions(game, actions, n, puzzle.seed, setting.threads)[:, int(game.player)]

@@ -1,7 +1,4 @@
-"""Task 2: Strangers. A table of four with players that nobody has seen in training.
-
-The three others are drawn from 24 players whose numbers are new to all.
-"""
+"""Task 2: Strangers. Tables of four with three opponents of 24 that do not occur in training."""
 
 from __future__ import annotations
 
@@ -23,13 +20,13 @@ FAMILIES: Final = ("expert", "algorithmic", "gcp", "fp/a", "strategic", "landlor
 OF_EACH: Final = 4
 TABLES: Final = (24, 2)
 SEEDS: Final = (4, 1)  # of each table; each seed is 24 games
-SPREAD: Final = 0.25  # standard deviation of the logarithm of a number
+SPREAD: Final = 0.25  # standard deviation of the logarithm of a parameter
 TURN_LIMIT: Final = 300
 DIGITS: Final = 4
 
 
 def drawn(rng: Generator) -> list[dict[str, Any]]:
-    """Four variants of each family: its name, and the numbers that differ from its own."""
+    """Four variants of each family: its name, and the changed parameters."""
     return [
         {"family": family, "options": _jittered(family, rng)}
         for family in FAMILIES

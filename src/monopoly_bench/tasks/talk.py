@@ -1,7 +1,4 @@
-"""Task 8, table talk: players of text at one table, with messages and without.
-
-Both are played over the same luck and in the same seats.
-"""
+"""Task 8, table talk: the same games with and without messages between players that read text."""
 
 from __future__ import annotations
 
@@ -40,43 +37,41 @@ _TOKENS: Final = ("prompt_tokens", "completion_tokens", "dollars")
 
 @dataclass(frozen=True)
 class TalkOptions(ResultOptions):
-    """Seat players at one table, with messages and without.
-
-    The result says who wins, who keeps promises, who makes deals, and what it costs.
+    """Play the same games with and without messages: wins, kept promises, deals and costs.
 
     Every seed is played in every rotation of the seats, at a table that talks and at one that does
     not.
     """
 
     players: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="PLAYER")]
-    """2 to 8 players: `language_model:NAME`, `"bot:COMMAND"`, or other policies, who neither hear
-    nor speak."""
+    """2 to 8 players: `language_model:NAME`, `"bot:COMMAND"`, or other policies, which do not
+    talk."""
     seeds: int = 4
-    """Seeds. Each is twice as many games as there are players."""
+    """Seeds. Each is played in two games per player."""
     rules: RulesName = "official"
     turn_limit: int = 30
     """Turns of each player after which the score decides."""
     url: str = "http://localhost:8000/v1"
     """The server of the language models."""
     log: Path | None = None
-    """A file to which every call of a language model is added."""
+    """A file to which every call of a language model is appended."""
     record_file: Path | None = None
-    """Write the recorded games, with what was said, to this file (.replay).
+    """Write the recorded games with messages to this file (.replay).
 
-    If a player fails, they are those that were played to their end.
+    If a player fails, only finished games are written.
     """
 
 
 class PlayerGames(NamedTuple):
-    """The games of one player at one kind of table: an entry for each game.
+    """The games of one player at one kind of table.
 
     Attributes:
         won: (G,) its share of the win.
-        deals: (G,) the deals that it took part in.
+        deals: (G,) its deals.
         spent: (G, 3) tokens read, tokens written, dollars; zeros without a language model.
-        kept: (G,) promises that it kept.
-        broken: (G,) promises that it broke.
-        messages: (G,) messages that it sent.
+        kept: (G,) its kept promises.
+        broken: (G,) its broken promises.
+        messages: (G,) its messages.
     """
 
     won: NDArray[np.float64]
@@ -87,7 +82,7 @@ class PlayerGames(NamedTuple):
     messages: NDArray[np.float64]
 
 
-def run(options: TalkOptions, told: Callable[[str], None]) -> dict[str, Any]:
+def run(options: TalkOptions, report: Callable[[str], None]) -> dict[str, Any]:
     """Play all games; returns the JSON result.
 
     Raises:
@@ -105,9 +100,9 @@ def run(options: TalkOptions, told: Callable[[str], None]) -> dict[str, Any]:
             for first in range(len(players)):
                 for talk in (False, True):
                     how = f"{'with' if talk else 'without'} messages"
-                    told(f"seed {seed}, rotation {first + 1} of {len(players)}, {how}")
+                    report(f"seed {seed}, rotation {first + 1} of {len(players)}, {how}")
                     rows[talk].append(_game(players, first, seed, talk, options, saved))
-    finally:  # a player that fails ends the run; the games before that are saved
+    finally:  # a player's failure ends the run; finished games are saved
         for player in players:
             if isinstance(player, Bot):
                 player.close()
@@ -124,19 +119,19 @@ def run(options: TalkOptions, told: Callable[[str], None]) -> dict[str, Any]:
 
 
 def show(found: dict[str, Any]) -> None:
-    """Print what else the result says of each player."""
+    """Print the details of each player."""
     table = TextTable(
         "player", "share without messages", "promises kept, broken", "messages a game",
         "deals a game, without messages", "tokens a game", title="Table talk",
     )  # fmt: skip
     for agent in found["agents"]:
-        told = agent["tasks"][0]["details"]
-        cost = told["cost_a_game"]
+        details = agent["tasks"][0]["details"]
+        cost = details["cost_a_game"]
         table.add_row(
-            agent["name"], f"{told['share_without_messages']:.3f}",
-            f"{told['promises_kept']}, {told['promises_broken']}",
-            f"{told['messages_a_game']:.1f}",
-            f"{told['deals_a_game']:.2f}, {told['deals_a_game_without_messages']:.2f}",
+            agent["name"], f"{details['share_without_messages']:.3f}",
+            f"{details['promises_kept']}, {details['promises_broken']}",
+            f"{details['messages_a_game']:.1f}",
+            f"{details['deals_a_game']:.2f}, {details['deals_a_game_without_messages']:.2f}",
             f"{cost['prompt_tokens'] + cost['completion_tokens']:,.0f}",
         )  # fmt: skip
     Console().print(table)
@@ -157,7 +152,7 @@ def _game(
     options: TalkOptions,
     saved: list[Replay],
 ) -> list[tuple[Any, ...]]:
-    """One game, which is also saved: for each player the numbers of `PlayerGames`."""
+    """Play and save one game; returns the numbers of `PlayerGames` of each player."""
     count = len(players)
     order = [(first + seat) % count for seat in range(count)]  # the player in each seat
     before = [_spent(player) for player in players]
@@ -189,7 +184,7 @@ def _said(played: TalkedGame, seat: int) -> tuple[int, int, int]:
 
 
 def _deals(replay: Replay) -> NDArray[np.int64]:
-    """(P,) the deals that each seat took part in."""
+    """(P,) the deals of each seat."""
     game, found = replays.start(replay), np.zeros(replay.num_players, np.int64)
     for number, action in enumerate(replay.actions):
         if action == _ACCEPT:
@@ -204,7 +199,7 @@ def _joined(games: list[list[tuple[Any, ...]]], player: int) -> PlayerGames:
 
 
 def _score(silent: PlayerGames, talking: PlayerGames, of_seed: NDArray[np.int64]) -> TaskScore:
-    """The wins of a player where players talk, and what else differs from the silent table."""
+    """The wins of a player at the talking table, and other differences from the silent one."""
     low, high = clustered(talking.won, of_seed)
     seeds = int(of_seed.max()) + 1
     change = np.array([(talking.won - silent.won)[of_seed == seed].mean() for seed in range(seeds)])
