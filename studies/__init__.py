@@ -1,4 +1,4 @@
-"""What serves one experiment, and writes pages of docs/results: each `python -m studies.X`."""
+"""Programs of single experiments, which write pages of docs/results: `python -m studies.X`."""
 
 from monopoly_env.files.sources import check_ours
 

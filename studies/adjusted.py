@@ -1,4 +1,4 @@
-"""How much variance luck-adjusted results lack, what that costs, and that they stay unbiased.
+"""Luck-adjusted results: variance reduction, costs, and a check for bias.
 
 `python -m studies.adjusted --help`.
 
@@ -55,13 +55,13 @@ _TEMPLATE: Final = (
 
 @dataclass(frozen=True)
 class Options:
-    """Measure what `arena.play(..., adjust=...)` gains, and check that it changes no mean."""
+    """Measure the variance reduction of `arena.play(..., adjust=...)`, and check for bias."""
 
     only: Literal["gain", "mean", "all"] = "all"
-    """gain: variance and time at several tables; mean: many games of cheap policies, whose luck
-    must be zero in the mean."""
+    """gain: variance and time at several tables; mean: many games of cheap policies, whose luck has
+    a mean of zero."""
     values: tuple[str, ...] = ("value", "worth")
-    """By which value of states luck is measured: "value" is the best one."""
+    """The value functions by which luck is measured; "value" is the best one."""
     games: int = 2400
     """Games at each table, for `gain`."""
     mean_games: int = 200_000
@@ -69,7 +69,7 @@ class Options:
     seed: int = 0
     """Decides all games."""
     out: Path = Path("docs/results/adjusted.md")
-    """The page. Text outside its generated sections stays."""
+    """The page. Text outside its generated sections is preserved."""
     json: bool = False
     """Print one JSON object too."""
 
@@ -96,10 +96,7 @@ def gains(options: Options) -> Iterator[dict[str, Any]]:
 
 
 def _timed(names: Sequence[str], options: Options, adjust: str | None) -> tuple[Results, float]:
-    """Results, and the processor seconds that they took.
-
-    On a machine that others use, too, the clock says less.
-    """
+    """Results, and their CPU time in seconds, which other programs affect less than wall time."""
     arena.play(names, 1, adjust=adjust)  # compiles
     began = time.process_time()
     found = arena.play(
@@ -109,18 +106,16 @@ def _timed(names: Sequence[str], options: Options, adjust: str | None) -> tuple[
 
 
 def pays_from(kept: float, seconds: float, games: int) -> float | None:
-    """Milliseconds that a plain game must take for fewer, adjusted games to be faster.
+    """The least milliseconds of a plain game for which adjusted games give an interval sooner.
 
-    They give the same interval sooner then. None: they never do.
-
-    Measuring takes c more, and a share v of the games is enough: (t + c) v < t if t > c v / (1 -
-    v).
+    None: never. Measuring takes c more, and a share v of the games is enough: (t + c) v < t if
+    t > c v / (1 - v).
     """
     return 1000 * seconds / games * kept / (1 - kept) if kept < 1 else None
 
 
 def _whole(names: Sequence[str], games: int) -> int:
-    """As many games or a few less, so that every seed is played from every seat."""
+    """The number of games, rounded down so that every seed is played from every seat."""
     orders = orders_of(np.array([names.index(name) for name in names], np.int16))
     return max(1, games // orders) * orders
 
@@ -137,10 +132,7 @@ def _whole_luck(found: Results) -> float:
 
 
 def means(options: Options) -> Iterator[dict[str, Any]]:
-    """A row for each value and policy at the tables of CHEAP.
-
-    Its plain rate, and the one less the whole of its luck.
-    """
+    """A row for each value and policy at the tables of CHEAP: plain rate, and minus all luck."""
     for value, names in product(dict.fromkeys(options.values), CHEAP):
         games = _whole(names, options.mean_games // len(CHEAP))
         found = arena.play(names, games, seed=options.seed, adjust=value)
@@ -234,7 +226,7 @@ def execute(options: Options, console: Console) -> dict[str, list[dict[str, Any]
                 console=console,
             ):
                 made[name].append(row)
-                # a run that is ended keeps the rows that it has
+                # an interrupted run saves its finished rows
                 page.write(name, section(made[name]), heading)
     return made
 

@@ -43,26 +43,20 @@ _KEPT: Final = ("format", "schema", "rules_version", "suite", "quick", "budget",
 
 @dataclass(frozen=True)
 class Options:
-    """Measure agents by Bench-8, and write their scores into a page.
-
-    Beside the page lies the JSON result of all agents.
-    """
+    """Measure agents by Bench-8, and write their scores into a page and a JSON file beside it."""
 
     players: tuple[str, ...] = AGENTS
-    """Players: names or saved policies.
-
-    Those whose scores lie beside the page already are not measured again.
-    """
+    """Players: names or saved policies. Players with saved scores are not measured again."""
     threads: int | None = None
     """Threads that play; default: one per core. The scores are the same."""
     out: Path = Path("docs/results/bench.md")
-    """The page. Text outside its generated section stays."""
+    """The page. Text outside its generated section is preserved."""
     json: bool = False
     """Print the JSON result instead of the table."""
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Measure what is missing; returns the JSON result of all agents.
+    """Measure missing agents; returns the JSON result of all agents.
 
     Raises:
         MonopolyError: An unknown agent, or a page that can't be used.
@@ -96,7 +90,7 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
 
 
 def section(result: dict[str, Any]) -> str:
-    """The tables in Markdown, and how they were made."""
+    """The tables in Markdown, with their settings."""
     names = [row["name"] for row in result["agents"][0]["tasks"]]
     arrows = {name: "higher" if TASKS[name].higher else "lower" for name in names}
     head = [

@@ -1,18 +1,15 @@
-"""Two poles on a cart, balanced without knowing velocities.
-
-It is a control task with a known answer, for what evolves recurrent networks.
+"""Double pole balancing without velocities, a benchmark for the evolution of recurrent networks.
 
     network = architecture(hidden=5)
     neurons = Neurons(network, bias=True)
     # (N,) shares of 1,000 steps, 1.0: balanced to the end
     rates = fitness(neurons.pack(rows), network)
 
-Wieland's equations, with the constants that are common since: the cart weighs 1 kg and is pushed by
-up to 10 N; the poles are 1 m and 0.1 m long and weigh 0.1 kg and 0.01 kg. A push lasts two
-Runge-Kutta steps of 0.01 s. The long pole begins at 4.5 degrees, all else at 0. A trial ends when
-the cart is more than 2.4 m from the middle or a pole leans by more than 36 degrees. The network
-sees the place of the cart and both angles, each as a share of its limit; nothing tells it how fast
-they move, so it needs a memory.
+Wieland's equations with the usual constants: the cart weighs 1 kg and is pushed by up to 10 N; the
+poles are 1 m and 0.1 m long and weigh 0.1 kg and 0.01 kg. A push lasts two Runge-Kutta steps of
+0.01 s. The long pole begins at 4.5 degrees, all else at 0. A trial ends when the cart is more than
+2.4 m from the middle or a pole leans by more than 36 degrees. The network observes the position of
+the cart and both angles, each as a share of its limit, but no velocities, so it needs a memory.
 """
 
 from __future__ import annotations
@@ -44,10 +41,7 @@ INPUTS: Final = 3
 
 
 def architecture(hidden: int) -> Architecture:
-    """A simple recurrent network of so many logistic units.
-
-    Its output pushes right if it is positive.
-    """
+    """A simple recurrent network of logistic units; a positive output pushes right."""
     return Architecture(INPUTS, (), (("push", 1),), "logistic", "elman", hidden)
 
 
@@ -58,7 +52,7 @@ def fitness(
 
     Args:
         rows: (N, length) float32, of `Architecture.pack`.
-        network: What the rows are.
+        network: The architecture of the rows.
         steps: Pushes after which a trial ends as a success.
 
     Raises:
@@ -86,7 +80,7 @@ def _balance(rows: Any, units: int, steps: int, lasted: Any) -> None:
         np.empty(units, np.float32),
         np.empty(1, np.float32),
     )
-    state, room = np.empty(6), np.empty((5, 6))
+    state, scratch = np.empty(6), np.empty((5, 6))
     for n in range(len(rows)):
         memory[:] = 0.0
         state[:] = 0.0
@@ -100,18 +94,17 @@ def _balance(rows: Any, units: int, steps: int, lasted: Any) -> None:
             seen[0], seen[1], seen[2] = state[0] / TRACK, state[2] / LEANS, state[4] / LEANS
             step(rows[n], seen, memory, 0, out)
             for _ in range(PUSH):
-                move(state, FORCE * math.tanh(0.5 * out[0]), room)  # the logistic, from -1 to 1
+                move(state, FORCE * math.tanh(0.5 * out[0]), scratch)  # the logistic, from -1 to 1
             lasted[n] += 1
 
 
 @kernel
-def move(state: Any, force: float, room: Any) -> None:
-    """A Runge-Kutta step of the cart and the poles.
+def move(state: Any, force: float, scratch: Any) -> None:
+    """A Runge-Kutta step of position and velocity of the cart and angles and speeds of the poles.
 
-    The step is of the place of the cart, the angles of the poles, and the speed after each; `room`
-    is (5, 6) scratch.
+    `scratch` is (5, 6).
     """
-    slopes, at = room[:4], room[4]
+    slopes, at = scratch[:4], scratch[4]
     for stage in range(4):
         part = 0.0 if stage == 0 else (1.0 if stage == 3 else 0.5)
         for i in range(6):
@@ -125,7 +118,7 @@ def move(state: Any, force: float, room: Any) -> None:
 
 @kernel
 def write_slope(state: Any, force: float, out: Any) -> None:
-    """Fill `out` with what changes in a second, by Wieland's equations."""
+    """Write the derivative of the state, by Wieland's equations."""
     pushed, weight = force - CART_FRICTION * np.sign(state[1]), CART
     for pole in range(2):
         mass, half, angle, speed = (

@@ -1,10 +1,10 @@
-"""How strong the players of `genetic/esp` are, and which of their networks earns what.
+"""The strength of the players of `genetic/esp`, and an ablation of their networks.
 
 `python -m studies.esp_monopoly --help`.
 
 python -m studies.esp_monopoly     # writes docs/results/esp_monopoly.md
 python -m studies.esp_monopoly --games 8000 --seed 7
-# keep the best of each kind for the library: half the bytes
+# save the best of each kind in the library, as float16
 python -m studies.esp_monopoly --ship runs/*/best.safetensors
 """
 
@@ -36,16 +36,13 @@ TEMPLATE: Final = "# Networks that correct a scripted player\n"
 
 @dataclass(frozen=True)
 class Options:
-    """Play the shipped players of genetic/esp beside their base policy, at tables of four.
+    """Compare the shipped players of genetic/esp with their base policy, at tables of four.
 
-    Their rivals change family from game to game.
+    The families of their opponents change from game to game.
     """
 
     games: int = 4000
-    """Games against the families of the training, and against others.
-
-    Every seed is played from every seat.
-    """
+    """Games against the families of the training, and against others; a seed from every seat."""
     ablation_games: int = 1600
     """Games of each player with one of its networks switched off."""
     seed: int = 41
@@ -53,21 +50,19 @@ class Options:
     threads: int | None = None
     """Threads that play; default: one per core. The results are the same."""
     ship: tuple[Path, ...] = ()
-    """Saved players: play `--games` of each, and write the best of each kind where those that come
-    with the library are."""
+    """Saved players: play `--games` of each, and save the best of each kind in the library."""
     out: Path = PAGE
     """The page."""
     json: bool = False
     """Print one JSON object at the end."""
 
 
-# By what the page calls them: the tables of the training, and those of families that evolution
-# never met.
+# [name on the page] -> tables: those of the training, and those of unseen families.
 FAMILIES: Final = {"known": TABLES["changing"], "unknown": unmet("changing")}
 
 
 def play(players: Sequence[Any], families: str, games: int, options: Options) -> list[Wins]:
-    """Let players play the same games at these tables, as many at each."""
+    """Play the same games with each player, as many at each table."""
     tables = FAMILIES[families]
     each = max(1, games // sum(table.orders for table in tables))
     seatings = [Seating(table.opponents, table.rules, table.turn_limit) for table in tables]
@@ -94,7 +89,7 @@ def measure(options: Options) -> list[dict[str, Any]]:
 
 
 def _ablations(player: EspPlayer, options: Options) -> Iterator[dict[str, Any]]:
-    """What a player loses without each of its networks."""
+    """The loss of a player without each of its networks."""
     scores = play(
         [player, *(player.without(question) for question in QUESTIONS)],
         "known",
@@ -106,7 +101,7 @@ def _ablations(player: EspPlayer, options: Options) -> Iterator[dict[str, Any]]:
 
 
 def _row(kind: str, families: str, score: Wins, other: Wins) -> dict[str, Any]:
-    """How much more a player won than another one, paired by seed."""
+    """The difference of two players' wins, paired by seed."""
     less = score.difference(other)
     return {
         "kind": kind, "families": families, "player": score.name, "than": other.name,
@@ -165,10 +160,7 @@ def section(rows: Sequence[dict[str, Any]], kind: str) -> str:
 
 
 def ship(options: Options, console: Console) -> list[dict[str, Any]]:
-    """Write the saved players that win most, one of each kind, to the library.
-
-    Returns a row for each saved one by families.
-    """
+    """Save the players that win most, one of each kind, in the library; returns a row for each."""
     players = [_saved(path) for path in options.ship]
     scores = {
         families: play([*players, BASE], families, options.games, options) for families in FAMILIES

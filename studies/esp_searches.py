@@ -9,9 +9,9 @@
     # only write the section of docs/results/esp_monopoly.md
     python -m studies.esp_searches --runs 0
 
-The three kinds of network are evolved by ESP, and the feed-forward one by what ESP is compared
-with, on as many games. What a run has found is kept in studies/data/esp_searches.jsonl, a line
-each: it is not played again, so runs of several days add up.
+The three kinds of network are evolved by ESP, and the feed-forward one by other searches, too, on
+as many games. The results of finished runs are saved in studies/data/esp_searches.jsonl, a line
+each: they are not played again, so runs of several days add up.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from training.evolution.run import carry_on
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp_monopoly.md"
 TEMPLATE: Final = "# Networks that correct a scripted player\n"
-KEPT: Final = Path(__file__).parent / "data" / "esp_searches.jsonl"
+FINISHED: Final = Path(__file__).parent / "data" / "esp_searches.jsonl"
 FAMILIES: Final = ("known", "unknown")
 
-# What each search changes of the preset, beside the length and size of the networks that ship.
+# Each search's changes of the preset, which has the length and size of the shipped networks.
 SEARCHES: Final[dict[str, dict[str, Any]]] = {form: {"network": form} for form in FORMS}
 SEARCHES.update(
     {algorithm: {"algorithm": algorithm} for algorithm in ALGORITHMS if algorithm != "esp"}
@@ -55,7 +55,7 @@ SEARCHES.update(
 
 @dataclass(frozen=True)
 class ComparedMonopoly(EspMonopoly, ComparedOptions):
-    """Networks of a Monopoly player, evolved by ESP or what it is compared with."""
+    """Networks of a Monopoly player, evolved by ESP or another search."""
 
     def search(self, place: Place = HERE) -> MonopolySearch:
         """The search before its first generation."""
@@ -71,10 +71,7 @@ PRESET: Final = ComparedMonopoly()
 
 @dataclass(frozen=True)
 class Options:
-    """Evolve networks of Monopoly players several times.
-
-    It writes how much more the best of each run wins than its base policy.
-    """
+    """Evolve networks of Monopoly players several times, and compare them with the base policy."""
 
     only: Annotated[
         tuple[str, ...], tyro.conf.arg(help=f"Of {', '.join(SEARCHES)}. Default: all.")
@@ -85,7 +82,7 @@ class Options:
     """Length of a run."""
     out: Path = Path("runs/esp_searches")
     """Folder of the runs."""
-    kept_file: Path = KEPT
+    finished: Path = FINISHED
     """File of the finished runs, which are not played again."""
     page: Path = PAGE
     """The page."""
@@ -107,13 +104,10 @@ def settings_of(search: str, seed: int, options: Options) -> ComparedMonopoly:
 
 
 def carry_out(search: str, seed: int, options: Options, console: Console) -> dict[str, Any]:
-    """Carry out a run, or what is missing of it.
-
-    Returns what its best player wins more than the base policy, by families.
+    """Carry out or continue a run; returns the gain over the base policy, by families.
 
     Raises:
-        MonopolyError: A run in the folder that was begun with other settings, a checkpoint that is
-            damaged.
+        MonopolyError: The run in the folder has other settings, or a damaged checkpoint.
     """
     results = carry_on(settings_of(search, seed, options), console)
     found = {row["families"]: round(float(row["difference"]), 4) for row in results["measured"]}
@@ -121,7 +115,7 @@ def carry_out(search: str, seed: int, options: Options, console: Console) -> dic
 
 
 def read(path: Path) -> dict[tuple[str, int, int], dict[str, Any]]:
-    """The runs that are kept, by search, length and seed.
+    """The finished runs, by search, length and seed.
 
     Raises:
         FormatError: The file is damaged.
@@ -167,26 +161,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def execute(options: Options, console: Console) -> int:
-    """Carry out what is missing, and write the page.
+    """Carry out missing runs, and write the page.
 
     Raises:
-        MonopolyError: Wrong options, or a file that can't be read or written.
+        MonopolyError: Invalid options, or a file that can't be read or written.
     """
     for name in options.only:
         if name not in SEARCHES:
             raise ConfigurationError(f"Unknown search {name!r}. {nearest(name, SEARCHES)}")
     if options.runs < 0:
         raise ConfigurationError(f"--runs {options.runs} must be 0 or more.")
-    page, kept = Page(options.page, TEMPLATE), read(options.kept_file)
-    page.check("runs")  # a page that is damaged is better known now than after an hour
+    page, done = Page(options.page, TEMPLATE), read(options.finished)
+    page.check("runs")  # before hours of runs
     for seed in range(options.runs):
         for search in options.only or SEARCHES:
-            if (search, options.generations, seed) not in kept:
+            if (search, options.generations, seed) not in done:
                 console.print(f"{search}, seed {seed}")
-                kept[search, options.generations, seed] = carry_out(search, seed, options, console)
-                lines = [json.dumps(kept[key]) for key in sorted(kept)]
-                write_atomically(options.kept_file, ("\n".join(lines) + "\n").encode())
-    rows = [row for (_, length, _), row in sorted(kept.items()) if length == options.generations]
+                done[search, options.generations, seed] = carry_out(search, seed, options, console)
+                lines = [json.dumps(done[key]) for key in sorted(done)]
+                write_atomically(options.finished, ("\n".join(lines) + "\n").encode())
+    rows = [row for (_, length, _), row in sorted(done.items()) if length == options.generations]
     if rows:
         page.write("runs", section(rows), "\n## Several runs of each search\n\n")
     console.print(f"Written to {options.page}")

@@ -1,10 +1,10 @@
-"""How long two cautious players go on, beside the published figures.
+"""The length of games of two cautious players, compared with the published figures.
 
 `python -m studies.friedman --help`.
 
 Friedman et al. ("Estimating the probability that the game of Monopoly never ends", Winter
-Simulation Conference 2009) let two players play by one throw a turn, and give the share of games
-that are still going on after so many rounds.
+Simulation Conference 2009) simulate two players with one throw a turn, and report the share of
+games still running after a number of rounds.
 """
 
 from __future__ import annotations
@@ -36,10 +36,9 @@ SOURCE: Final = "Friedman et al. 2009"
 
 @dataclass(frozen=True)
 class Options:
-    """The share of games between two `friedman` that go on after 50 to 1,000 rounds.
+    """The share of games between two `friedman` still running after 50 to 1,000 rounds.
 
-    A round is one throw a turn. A published figure agrees if it lies within the 95% interval of
-    ours.
+    A round is one throw per player. A published figure agrees if it lies within our 95% interval.
     """
 
     games: int = 4000
@@ -53,7 +52,7 @@ class Options:
 
 
 def measure(options: Options, console: Console) -> list[Comparison]:
-    """Play, and put each published figure beside ours."""
+    """Play, and compare each published figure with ours."""
     check_ranges(options, {"games": (1, 1 << 31), "threads": (1, 1024)})
     rules = Rules(doubles_again=False)
     results = arena.play(

@@ -1,4 +1,4 @@
-"""How strong the learned agents are: `python -m studies.learned --help`.
+"""The strength of the learned agents: `python -m studies.learned --help`.
 
 # every shipped agent at its own table: writes docs/results/learned.md
 python -m studies.learned
@@ -7,7 +7,7 @@ python -m studies.learned --games 1000 --only ppo/best/ocnaru
 python -m studies.learned --only ppo/best/four --num-players 3
 # the learning curve of a run, as docs/results/learned/curve.png; or of several seeds
 python -m studies.learned --curve runs/ppo
-# keep an agent for the library: a quarter of the bytes
+# save an agent in the library, as int8
 python -m studies.learned --ship runs/ppo/agent.safetensors ppo_ocnaru
 """
 
@@ -43,14 +43,14 @@ PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "learned.md"
 TEMPLATE: Final = "# How strong the learned agents are\n"
 
 
-class Field(NamedTuple):
-    """What an agent is measured by.
+class Opponents(NamedTuple):
+    """The opponents of an agent's evaluation.
 
     Attributes:
-        evolved: The strongest agent without networks in this game, which plays the same seats of
-            the same games beside it.
-        trained: Opponents that it was trained against.
-        unseen: Opponents that it was not trained against.
+        evolved: The strongest agent without networks, which plays the same seats of the same games
+            for comparison.
+        trained: Opponents of its training.
+        unseen: Other opponents.
     """
 
     evolved: str
@@ -70,36 +70,35 @@ _OCNARU: Final = (
     "landlord/balanced",
     "gcp",
 )
-# By agent.
-FIELDS: Final = {
-    "ppo/best/two": Field(
+# [agent] -> opponents.
+OPPONENTS: Final = {
+    "ppo/best/two": Opponents(
         "expert/bargaining", (*_OFFICIAL, "landlord/balanced", "gcp"), _STRANGERS
     ),
-    "ppo/best/four": Field(
+    "ppo/best/four": Opponents(
         "expert/bargaining", (*_OFFICIAL, "expert/value"), (*_STRANGERS, "landlord/balanced")
     ),
-    "ppo/best/ocnaru": Field("expert/bargaining/ocnaru", _OCNARU, _STRANGERS),
-    "dqn/best/ocnaru": Field("expert/bargaining/ocnaru", _OCNARU, _STRANGERS),
+    "ppo/best/ocnaru": Opponents("expert/bargaining/ocnaru", _OCNARU, _STRANGERS),
+    "dqn/best/ocnaru": Opponents("expert/bargaining/ocnaru", _OCNARU, _STRANGERS),
 }
 
 
 @dataclass(frozen=True)
 class Options:
-    """Play every shipped learned agent against policies that it was trained against, and others."""
+    """Play every shipped learned agent against opponents of its training and others."""
 
     only: tuple[str, ...] = ()
-    """Agents; by default all that are shipped."""
+    """Agents; by default all shipped ones."""
     num_players: int | None = None
-    """Seats at the table; by default those that an agent is for."""
+    """Seats at the table; by default those of the agent."""
     games: int = 2000
     """Games against each opponent; every seed is played from every seat."""
     seed: int = 31
     """Seed of the games."""
     curve: tuple[Path, ...] = ()
-    """Folders of runs, alike but for their seeds: draw their learning curves instead."""
+    """Folders of runs that differ only in their seeds: draw their learning curves instead."""
     ship: tuple[Path, str] | None = None
-    """A saved agent, and the name of the file: write it where the agents that come with the library
-    are."""
+    """A saved agent, and the name of the file: save it in the library."""
     out: Path = PAGE
     """The page."""
     json: bool = False
@@ -108,28 +107,28 @@ class Options:
 
 def measure(name: str, options: Options, console: Console) -> Iterator[dict[str, Any]]:
     """Play all games of an agent: a row for each opponent."""
-    agent, field = shipped.POLICIES[name](), FIELDS[name]
+    agent, group = shipped.POLICIES[name](), OPPONENTS[name]
     agent.check_table(options.num_players or agent.num_players)
     rules = next(
         rules for rules in PRESETS if Rules.preset(rules).changed() == agent.options()["rules"]
     )
-    for opponent in track((*field.trained, *field.unseen), name, console=console):
-        yield compared(agent, rules, opponent, field, options)
+    for opponent in track((*group.trained, *group.unseen), name, console=console):
+        yield compared(agent, rules, opponent, group, options)
 
 
 def compared(
-    agent: LearnedAgent, rules: str, opponent: str, field: Field, options: Options
+    agent: LearnedAgent, rules: str, opponent: str, group: Opponents, options: Options
 ) -> dict[str, Any]:
     """Play an agent and the evolved one against an opponent."""
     players = options.num_players or agent.num_players
     seating = Seating((resolve(opponent),) * (players - 1), Rules.preset(rules))
-    score, beside = arena.against([agent, field.evolved], [seating], [options.games], options.seed)
+    score, beside = arena.against([agent, group.evolved], [seating], [options.games], options.seed)
     (low, high), more = score.interval, score.difference(beside)
     return {
         "agent": agent.name, "players": players, "rules": rules, "opponent": opponent,
-        "trained": opponent in field.trained,
+        "trained": opponent in group.trained,
         "games": score.results[0].games, "win_rate": score.rate, "low": low, "high": high,
-        "evolved": field.evolved,
+        "evolved": group.evolved,
         "evolved_rate": beside.rate, "more": more.difference, "more_low": more.low,
         "more_high": more.high,
     }  # fmt: skip
@@ -212,10 +211,7 @@ def curve(folders: Sequence[Path]) -> Figure:
 
 
 def _rates(folder: Path, stage: str) -> dict[str, dict[int, tuple[float, ...]]]:
-    """The share of the games won and its interval, by opponent and own choices.
-
-    The last measurement of a number of choices counts.
-    """
+    """Win rate and interval, by opponent and number of own decisions; of several, the last."""
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     if not (folder / "curves" / stage).is_dir():
@@ -238,12 +234,10 @@ def _rates(folder: Path, stage: str) -> dict[str, dict[int, tuple[float, ...]]]:
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Measure, and write each agent's section of the page row by row.
-
-    Or draw a curve, or keep an agent.
+    """Measure, and write each agent's section of the page row by row; or draw a curve; or ship.
 
     Raises:
-        ConfigurationError: An agent is unknown, or a file is none of a learned agent.
+        ConfigurationError: An agent is unknown, or a file holds no learned agent.
     """
     if options.ship is not None:
         path, name = options.ship

@@ -1,14 +1,13 @@
-"""What a trained player of the thesis is worth, beside every figure that the thesis gives.
+"""The strength of a trained player of the thesis, compared with all figures of the thesis.
 
 `python -m studies.ocnaru --help`.
 
 python -m studies.ocnaru runs/ocnaru/agent.safetensors --out docs/results/dqn_ocnaru.md
 
-Most of the thesis's figures were made in a program that keeps its players from game to game. From
-the second game on, a player of the strategic family looks values up that belong to the lots of the
-game before, finds none, and practically never buys: 0.04 deeds at the end of a game. `stale` is
-such a player. Every figure is measured against fresh opponents and, where they are of that family,
-against stale ones.
+Most of the thesis's figures come from a program that reuses its players from game to game. From the
+second game on, a player of the strategic family looks up values of the previous game's lots, finds
+none, and practically never buys: 0.04 deeds at the end of a game. `stale` is such a player. Every
+figure is measured against fresh opponents and, for that family, against stale ones.
 """
 
 from __future__ import annotations
@@ -46,11 +45,10 @@ from training.ocnaru.train import AFTER_EXPERTS
 
 _ask_fresh: Final = kernel(play_strategic.function)
 
-# What was published: by opponent, the thesis's matrix; then wins in games of its shipped networks,
-# as they were measured anew with the programs of July and May 2025: with opponents that were kept
-# from game to game, and with fresh ones.
+# Published figures by opponent: the thesis's matrix; then wins in games of its shipped networks,
+# measured again with the programs of July and May 2025: with reused opponents, and with fresh ones.
 CLAIMED: Final = {"ocnaru/random": 0.87, "ocnaru/algorithmic": 0.52, "strategic": 0.89}
-KEPT: Final = {"strategic": ("299 of 300", "288 of 300")}
+REUSED: Final = {"strategic": ("299 of 300", "288 of 300")}
 FRESH: Final = {
     "strategic": ("62 of 300", "103 of 300"),
     "ocnaru/algorithmic": ("84 of 300", "195 of 300"),
@@ -65,10 +63,10 @@ _HEADINGS: Final = ("win rate", "95% interval", "games")
 
 @dataclass(frozen=True)
 class Options:
-    """Measure a trained player of the thesis against all figures that were published of it."""
+    """Measure a trained player of the thesis, and compare it with all published figures."""
 
     agent: tyro.conf.Positional[Path]
-    """A file that `--preset ocnaru` has written."""
+    """A file of `training.dqn --preset ocnaru`."""
     out: Path | None = None
     """Write the tables to this Markdown file, too."""
     games: int = 10_000
@@ -76,33 +74,31 @@ class Options:
     robin_games: int = 1000
     """Games of each pair of the round robin of 13, of which 12 are the agent's."""
     seed: int = 11
-    """Decides all dice and cards."""
+    """Seed of all dice and cards."""
     threads: int | None = None
     """Threads that play; default: one per core. The results are the same."""
     json: bool = False
     """Print one JSON object instead of the tables."""
 
 
-# --- opponents that are kept from game to game
+# --- opponents that are reused from game to game
 
 
 @policy_kernel
 def _play_stale(game: Game, mask: Mask, params: Row, memory: Row) -> int:
-    """As the strategic agent, but nothing is bought."""
+    """The strategic agent without purchases."""
     action = _ask_fresh(game, mask, params, memory)
     return A_BUY if action == A_BUY + 1 else action
 
 
 def stale(name: str) -> CompiledPolicy:
-    """A player of the strategic family from its second game on.
-
-    Its values belong to the game before.
+    """A reused player of the strategic family, with values of the previous game.
 
     Args:
         name: `strategic` or a preset of it.
 
     Raises:
-        ConfigurationError: Another family: the others keep nothing that spoils their purchases.
+        ConfigurationError: The name is of another family.
     """
     if name not in POLICIES:
         raise ConfigurationError(
@@ -118,7 +114,7 @@ def measure(options: Options, console: Console) -> dict[str, Any]:
     """Play all games.
 
     Returns:
-        `agent`, `seed`, and by section its rows of JSON values: `matches`, `kept`, `networks`,
+        `agent`, `seed`, and by section its rows of JSON values: `matches`, `reused`, `networks`,
         `robin`, each row with `win_rate`, `low`, `high` and `games`.
 
     Raises:
@@ -132,7 +128,7 @@ def measure(options: Options, console: Console) -> dict[str, Any]:
         )
     base = make(policy.base_policy)
     against = [(policy, make(name)) for name in CLAIMED]
-    kept = [
+    reused = [
         (who, other)
         for name in FAMILY
         for who in (policy, base)
@@ -144,13 +140,13 @@ def measure(options: Options, console: Console) -> dict[str, Any]:
         mixtures["all, after phase 1"] = watched
     jobs: list[tuple[str, Callable[[], dict[str, Any]]]] = [
         *(("matches", partial(_match, *pair, options)) for pair in against),
-        *(("kept", partial(_match, *pair, options)) for pair in kept),
+        *(("reused", partial(_match, *pair, options)) for pair in reused),
         *(
             ("networks", partial(_mixture, what, player, base, options))
             for what, player in mixtures.items()
         ),
     ]
-    rows: dict[str, list[dict[str, Any]]] = {"matches": [], "kept": [], "networks": []}
+    rows: dict[str, list[dict[str, Any]]] = {"matches": [], "reused": [], "networks": []}
     for section, job in track(jobs, "playing", console=console):
         rows[section].append(job())
     field = [policy, *(make(name) for name in PLAYERS)]
@@ -174,15 +170,12 @@ def _match(first: Policy, second: Policy, options: Options) -> dict[str, Any]:
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
-    kept = ("win_rate", "games", "bankrupt", "worth", "cash", "lots", "capped_share")
-    return {"low": row["paired_low"], "high": row["paired_high"]} | {key: row[key] for key in kept}
+    shown = ("win_rate", "games", "bankrupt", "worth", "cash", "lots", "capped_share")
+    return {"low": row["paired_low"], "high": row["paired_high"]} | {key: row[key] for key in shown}
 
 
 def _mixtures(policy: OcnaruNetworks) -> dict[str, OcnaruNetworks]:
-    """Players with some of the networks.
-
-    Each alone, all but one, and all with the one that builds held back.
-    """
+    """Players with one network, with all but one, and with all and `upgrade` gated."""
     heads = policy.heads
     mixtures = {f"{head} alone": policy.part((head,), f"{head} alone") for head in heads}
     mixtures |= {
@@ -225,7 +218,7 @@ def _mixture(what: str, player: OcnaruNetworks, base: Policy, options: Options) 
     }
 
 
-# --- telling
+# --- the page
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
@@ -233,7 +226,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 
 def networks_table() -> str:
-    """The seven networks: what they decide, and how they are trained at budget 1."""
+    """The seven networks, their decisions, and their training at budget 1."""
     rows = [
         [
             f"`{name}`",
@@ -273,16 +266,16 @@ def page(results: dict[str, Any]) -> str:
         ]
         for row in results["matches"]
     ]
-    kept = [
+    reused = [
         [
             f"`{row['player']}`",
             f"`{row['against']}`",
-            " / ".join(KEPT.get(row["against"].removesuffix(", stale"), ("",)))
+            " / ".join(REUSED.get(row["against"].removesuffix(", stale"), ("",)))
             if row["against"].endswith("stale") and row["player"] not in POLICIES
             else "",
             *_cells(row),
         ]
-        for row in results["kept"]
+        for row in results["reused"]
     ]
     networks = [
         [
@@ -320,13 +313,13 @@ def page(results: dict[str, Any]) -> str:
             ("against", "the thesis", "its networks, fresh opponents, July / May", *_HEADINGS),
             matches,
         ),
-        "### What opponents that are kept from game to game do",
+        "### Against opponents that are reused from game to game",
         (
             "Stale: as the defect leaves a player of the strategic family from the second game on,"
             " it buys nothing. Whatever plays against it wins: base policy and networks alike."
         ),
         markdown(
-            ("player", "against", "its networks, kept opponents, July / May", *_HEADINGS), kept
+            ("player", "against", "its networks, reused opponents, July / May", *_HEADINGS), reused
         ),
         "### What each network adds to its base policy",
         (
@@ -347,7 +340,7 @@ def page(results: dict[str, Any]) -> str:
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Play all games, and write the page if that was asked for."""
+    """Play all games, and write the page on request."""
     results = measure(options, console)
     if options.out:
         write_atomically(options.out, page(results).encode())

@@ -1,9 +1,7 @@
-"""Pages of results in Markdown.
-
-Commands write sections and pictures, people write the text between them.
+"""Pages of results in Markdown, with generated sections and pictures and handwritten text.
 
 A section lies between the comments `<!-- begin NAME -->` and `<!-- end NAME -->`. A command
-replaces it and leaves the rest of the page as it is.
+replaces it and preserves the rest of the page.
 """
 
 from __future__ import annotations
@@ -26,8 +24,8 @@ class Page:
 
     Attributes:
         path: The file.
-        template: What the page begins as if there is no file yet.
-        last: Text of the page that new sections are put in front of; by default they go to the end.
+        template: The initial text of a new page.
+        last: Text before which new sections are inserted; by default they go to the end.
     """
 
     path: Path
@@ -35,7 +33,7 @@ class Page:
     last: str = ""
 
     def check(self, name: str) -> None:
-        """Check that a section can be written: better before hours of games than after them.
+        """Check that a section can be written, before hours of games.
 
         Raises:
             FormatError: One of the comments around the section is missing, or they are in the wrong
@@ -48,10 +46,10 @@ class Page:
         """Replace a section, or add it.
 
         Args:
-            name: Of the section.
-            text: What stands between its comments.
-            heading: What is put above a section that is added. It is not part of the section: it
-                may be changed by hand.
+            name: The name of the section.
+            text: The text between its comments.
+            heading: The heading above a new section. It is not part of the section, so that it may
+                be changed by hand.
 
         Raises:
             FormatError: One of the comments around the section is missing, or they are in the wrong
@@ -67,19 +65,13 @@ class Page:
         write_atomically(self.path, f"{before}{section}{after}".encode())
 
     def picture(self, name: str, figure: Figure, about: str) -> str:
-        """Save a picture in the folder that bears the page's name.
-
-        Returns the line of the page that shows it.
-        """
+        """Save a picture in the page's folder; returns the Markdown that shows it."""
         folder = self.path.with_suffix("")
         save_picture(folder / f"{name}.png", figure)
         return f"![{about}]({folder.name}/{name}.png)"
 
     def _parts(self, name: str) -> tuple[str, str, str, str]:
-        """What is before a section, the comments around it, and what is after it.
-
-        Nothing if the page has no such section.
-        """
+        """The text before a section, its comments, and the text after it; empty without one."""
         begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
         try:
             text = self.path.read_text(encoding="utf-8") if self.path.exists() else self.template
@@ -98,7 +90,7 @@ class Page:
 
 
 def save_picture(path: Path, figure: Figure, dpi: int = 100) -> None:
-    """Write a figure as PNG; the file is there whole or not at all."""
+    """Write a figure as PNG, atomically."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=dpi)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -7,10 +7,10 @@
 
 The experiments are those of Schrum's 'Neuro-Evolution in Multi-Player Pente'.
 
-A network is judged by the games that it wins against scripted players, and by how fast
+The fitness of a network is the number and speed of its wins against scripted players
 (`pente_env.fitness`): against each of the five in games of two (5.1), against each pair of
-different ones in games of three (5.2), or against two Better (5.3). The text leaves much open. What
-is known to matter is an option; `E` and `P` with a number cite the open points.
+different ones in games of three (5.2), or against two Better (5.3). The text leaves much open;
+points known to matter are options, cited as `E` and `P` with a number.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class Schrum(ComparedOptions):
     """Evolve a network for Pente by ESP, as Schrum did: docs/esp.md.
 
     The folder of a run holds config.json, curves (TensorBoard, and curves.csv), checkpoints,
-    network.npz (the best network, for `agents.networks.pente.load`) and evaluation.json. A run
-    that was stopped goes on with --resume and the same settings.
+    network.npz (the best network, for `agents.networks.pente.load`) and evaluation.json. A stopped
+    run continues with --resume and the same settings.
     """
 
     out: Path = Path("runs/esp")
@@ -84,7 +84,7 @@ class Schrum(ComparedOptions):
     Better, in all four ways to block one other seat each; hall: games of two against networks that
     were the best once, and the five scripted players only at the end."""
     network: Literal["feed_forward", "recurrent", "attentive"] = "feed_forward"
-    """attentive: recurrent, and it sees the board before every stone, not only before its own."""
+    """attentive: recurrent, with an observation before every stone, not only before its own."""
     hidden: int = 10
     """Hidden units, each with a sub-population (E1)."""
     bias: bool = False
@@ -95,26 +95,24 @@ class Schrum(ComparedOptions):
     size: int = 7
     """Points along a side of the board."""
     window: int | None = None
-    """Points along a side of a window that is moved over the board, odd, 3 to 11: the network says
-    how good its middle is. Only feed_forward. Default: the network sees the whole board, and has an
-    output for each point."""
+    """Side of a window that is moved over the board, odd, 3 to 11: the network rates its middle.
+    Only feed_forward. Default: the network sees the whole board, with an output for each point."""
     captures: Annotated[bool, tyro.conf.arg(name="sees-captures")] = False
-    """Whether the network sees how many pairs each player has taken."""
+    """Whether the network sees the captured pairs of each player."""
     seat: int | None = None
     """The only seat that the network plays from, 1 for the first: a specialist. Default: every
     seat."""
     matches: int = 10
     """Matches of each player in a test, a game from every seat each."""
     paired: bool = True
-    """Whether all networks of a generation play games of the same seeds (E12); those of a challenge
-    always do."""
+    """Whether all networks of a generation play the same seeds (E12), as in challenges."""
     moves_max: Literal["moves", "points"] = "moves"
-    """What a won game pays is this less its moves (P28). moves: the most that a game may have;
-    points: as many as the board has."""
+    """A won game pays this minus its moves (P28). moves: the maximum of a game; points: the number
+    of points of the board."""
     factor: float = 0.5
-    """What a move pays of a game that is not won."""
+    """The reward of a move in a game that is not won."""
     wins_alone: bool = False
-    """A won game pays 1, any other nothing, whatever moves they took."""
+    """A won game pays 1, any other 0, regardless of moves."""
     ties: Literal["first", "random"] = "first"
     """Which of several good points Blocker and Capturer play (P14)."""
     ends: Literal["random", "forward"] = "random"
@@ -122,7 +120,7 @@ class Schrum(ComparedOptions):
     opening_stone: Literal["random", "nearest", "first"] = "random"
     """Where Simple and Better put their first stone (P21)."""
     final_matches: int = 100
-    """Matches of each test at the end, of games that nothing was learned from."""
+    """Matches of each test at the end, with fresh seeds."""
 
     @property
     def length(self) -> int:
@@ -152,14 +150,11 @@ class Schrum(ComparedOptions):
 
     @property
     def measured_by(self) -> str:
-        """The experiment whose scripted players measure the best network.
-
-        Those of a hall meet none before.
-        """
+        """The experiment whose scripted players measure the best network; unseen ones for hall."""
         return "two" if self.experiment == "hall" else self.experiment
 
     def games_of(self, matches: int) -> Experiment:
-        """The tests, with so many matches each."""
+        """The tests, with a number of matches each."""
         builds: dict[str, str] = {"ends": self.ends, "opening_stone": self.opening_stone}
         ties: dict[str, str] = {"ties": self.ties}
         options = {"blocker": ties, "capturer": ties, "simple": builds, "better": builds}
@@ -174,7 +169,7 @@ class Schrum(ComparedOptions):
         )
 
     def check(self) -> None:
-        """Check all that can be checked without playing."""
+        """Check the options."""
         for name, valid in (("experiment", GENERATIONS), ("network", NETWORKS)):
             if getattr(self, name) not in valid:
                 raise ConfigurationError(
@@ -210,7 +205,7 @@ class Schrum(ComparedOptions):
 
 
 SCHRUM: Final = Schrum(**asdict(ESP["schrum"]))
-# What the published programs do otherwise; their networks play games of their own.
+# Differences of the published programs; their networks play games with different seeds.
 PROGRAMS: Final[dict[str, dict[str, Any]]] = {
     name: asdict(ESP[name]) | {"paired": False} for name in ("esp/2.9", "esp/3.0")
 }
@@ -225,18 +220,17 @@ INITIAL_MEMBERS: Final = 10
 
 @dataclass(frozen=True)
 class HallOfFame:
-    """Networks that were once the best: opponents of the networks of today.
+    """Former champions as opponents (Rosin and Belew 1997).
 
-    Co-evolution against the last generation alone forgets what it could once do (Rosin and Belew
-    1997): so opponents are drawn from all members, with as many games as the fixed tests have.
-    Networks play without chance, so a match has one game from each seat, a member that is drawn
-    twice counts twice, and fresh games are games against members drawn anew. The first members are
-    networks of weights drawn at random.
+    Co-evolution against the last generation only forgets earlier skills: so opponents are drawn
+    from all members, with as many games as the fixed tests. Networks are deterministic, so a match
+    has one game from each seat, a member drawn twice counts twice, and fresh games are games
+    against newly drawn members. The first members have random weights.
 
     Attributes:
         members: (N, S * G) their genes, the oldest first.
         like: A player with their kernel.
-        pack: Makes the rows that the kernel reads of genes.
+        pack: Makes rows of the kernel from genes.
     """
 
     members: NDArray[np.float64]
@@ -244,7 +238,7 @@ class HallOfFame:
     pack: Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
     def joined(self, network: NDArray[np.float64]) -> HallOfFame:
-        """With one member more, unless it is the last one."""
+        """A hall with one more member, unless it equals the last one."""
         return (
             self
             if np.array_equal(self.members[-1], network)
@@ -255,7 +249,7 @@ class HallOfFame:
         """A hall of other members.
 
         Raises:
-            ValueError: They are not the genes of such networks.
+            ValueError: The genes have another shape.
         """
         if (
             members.ndim != 2
@@ -269,10 +263,7 @@ class HallOfFame:
         return replace(self, members=members)
 
     def tests(self, experiment: Experiment, seed: int) -> Experiment:
-        """As many games as an experiment has, one match against each of some members.
-
-        The members are drawn with the seed.
-        """
+        """As many games as an experiment, one match against each of some randomly drawn members."""
         generator = np.random.Generator(np.random.PCG64(seed))
         drawn = generator.integers(
             0,
@@ -294,7 +285,7 @@ class HallOfFame:
 def scores_of_piece(
     shared: tuple[Player, Experiment, int, bool], rows: NDArray[np.float64], first: int
 ) -> Scores:
-    """Let some rows play on one core of a node of a cluster."""
+    """The scores of some rows, on one core of a cluster's node."""
     like, experiment, seed, paired = shared
     return evaluate(rows, like, experiment, seed, paired=paired, first=first, threads=1)
 
@@ -306,7 +297,7 @@ class PenteSearch(ComparedSearch):
     options: Schrum
 
     def __init__(self, options: Schrum, place: Place = HERE) -> None:
-        """Begin before the first generation."""
+        """Create the search before its first generation."""
         self.neurons, self.experiment = options.neurons_of, options.games_of(options.matches)
         self.like = pente.like(self.neurons.architecture, watches=options.network == "attentive")
         shape = self.neurons.sub_populations, self.neurons.genes
@@ -319,7 +310,7 @@ class PenteSearch(ComparedSearch):
             self.hall = HallOfFame(members, self.like, self.packed)
 
     def packed(self, networks: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What the kernel reads, of (N, S * G) networks."""
+        """The rows of the kernel, from (N, S * G) genes."""
         return pente.rows(self.neurons.of_length(networks.shape[1]).pack(networks))
 
     def evaluate(
@@ -330,7 +321,7 @@ class PenteSearch(ComparedSearch):
         *,
         paired: bool = True,
     ) -> Scores:
-        """Let (N, S * G) networks play the tests."""
+        """Evaluate (N, S * G) networks by the tests."""
         rows, spread = self.packed(networks), self.place.spread
         if not spread:
             threads = self.options.threads
@@ -347,18 +338,18 @@ class PenteSearch(ComparedSearch):
         )
 
     def settings(self) -> dict[str, Any]:
-        """The settings that decide the result, as JSON has them."""
+        """The settings that determine the result, as JSON values."""
         return result_settings(self.options, self.options.free, game="pente")
 
     def about(self, length: int) -> str:
-        """A run of so many generations, in a few words."""
+        """A short description of a run of a given length."""
         return (
             f"{length:,} generations of {self.options.neurons * self.options.trials:,} networks or"
             " more"
         )
 
     def games(self, generations: int) -> int:
-        """Games of so many generations, at most."""
+        """The maximum of games in a number of generations."""
         return generations * self.experiment.games * esp.most_evaluations(self.options)
 
     def final_games(self, length: int) -> int:
@@ -397,7 +388,7 @@ class PenteSearch(ComparedSearch):
         return ["-".join(test) for test in EXPERIMENTS[self.options.measured_by]]
 
     def finish(self, run: Run) -> dict[str, Any]:
-        """Save the best network and let it play fresh games; returns what evaluation.json holds."""
+        """Save the best network and measure it in fresh games; returns evaluation.json."""
         options, best = self.options, self.stage.best.reshape(1, -1)
         neurons = self.neurons.of_length(best.shape[1])
         form = {
@@ -405,20 +396,20 @@ class PenteSearch(ComparedSearch):
             "size": options.size,
             "window": options.window or 0,
         }
-        kept = form | {
+        saved = form | {
             "captures": options.captures,
             "recurrent": options.network != "feed_forward",
             "watches": self.like.watches,
         }
         saved = {"weights": neurons.pack(best)[0]} | {
-            name: np.array(value) for name, value in kept.items()
+            name: np.array(value) for name, value in saved.items()
         }
         write_arrays(run.folder / NETWORK, saved)
         experiment = options.games_of(options.final_matches)
         scores = self.evaluate(best, experiment, self.game_seed(FINAL))
         tests = []
         for name, won in zip(self.names, scores.won[0], strict=True):
-            # who plays without chance plays one match
+            # a deterministic opponent plays one match
             low, high = clustered(won.ravel(), np.repeat(np.arange(len(won)), won.shape[1]))
             rate = {"win_rate": float(won.mean()), "low": low, "high": high}
             tests.append(
@@ -438,7 +429,7 @@ class PenteSearch(ComparedSearch):
         }  # fmt: skip
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a checkpoint holds as arrays."""
+        """The arrays of a checkpoint."""
         return super().arrays() | ({"hall": self.hall.members} if self.hall else {})
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
@@ -449,7 +440,7 @@ class PenteSearch(ComparedSearch):
 
 
 def show(results: Mapping[str, Any]) -> None:
-    """Print what the best network wins in fresh games."""
+    """Print the wins of the best network in fresh games."""
     found = (
         f"{results['generations']:,} generations, {results['evaluations']:,} evaluations,"
         f" {results['bursts']} bursts"

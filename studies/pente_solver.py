@@ -7,13 +7,13 @@
     # Solution(value='draw', ...), or 'unknown' if `positions` do not suffice
     solve(pe.new_game(rules=pe.Rules(size=5)))
 
-A search asks whether one seat can force a win: first the one, then the other; if neither can, it is
-a draw. Depth-first proof-number search (Nagai 2002) goes where the fewest positions are still to be
-proved. Positions that are turned or mirrored into each other have one entry of the table. Two
-things are left out: who faces a threat to win at once must take a point of that threat or capture,
-for anything else loses; and without captures, who defends does not lose if the open lines can be
-paired (`can_be_paired`). The boards are bits, as in `pente_env.lines`: point (r, c) is bit 8 r + c,
-and column 7 is always empty.
+A search asks whether one seat can force a win: first one seat, then the other; if neither can, the
+game is a draw. Depth-first proof-number search (Nagai 2002) expands the positions with the fewest
+left to prove. Symmetric positions share an entry of the table. Two rules prune the search: a player
+who faces an immediate threat must take a point of that threat or capture, since anything else
+loses; and without captures, a defender does not lose if the open lines can be paired
+(`can_be_paired`). Boards are bits, as in `pente_env.lines`: point (r, c) is bit 8 r + c, and column
+7 is always empty.
 """
 
 from __future__ import annotations
@@ -39,32 +39,32 @@ from pente_env.game import RUNNING, SMALL, Game
 from pente_env.rules import MIN_SIZE, Rules, number
 
 NEEDED: Final = 5  # pairs
-_FAR: Final = 1 << 28  # the number of what can't be proved
+_FAR: Final = 1 << 28  # the proof number of a refuted position
 _POINTS: Final = SMALL * SMALL
 _DEEPEST: Final = _POINTS + 4 * NEEDED + 2
 _TAKEN: Final = 56  # a key holds the pairs above the points
 _WORD: Final = 0x7FFFFFFFFFFFFFFF
-# Positions of one call of compiled code, some seconds: then it says how far it is, or stops at
+# Positions per call of compiled code, a few seconds: between calls it reports progress or stops at
 # Ctrl-C
 _PIECE: Final = 1 << 20
-_PROBES: Final = 4  # entries of the table where a position may be
-# What it is worth that one pair serves a further line, in lines that lose one of their points by it
+_PROBES: Final = 4  # possible entries of a position in the table
+# Value of an additional line served by a pair, in lines that lose a point by it
 _SHARED: Final = 10
 
-# A position: two boards and the pairs taken, of the one to move first. A node of the path holds
-# those of all its children.
+# A position: both boards and captured pairs, those of the player to move first. A node of the path
+# holds the positions of all its children.
 _MINE, _THEIRS, _MINE_TAKEN, _THEIRS_TAKEN = range(4)
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What was found.
+    """The result of a search.
 
     Attributes:
         value: `first` or `second`, the seat that wins; `draw`; or `unknown`.
-        first: Whether the first seat can force a win; None if that was not settled.
-        second: Whether the second seat can.
-        positions: That were searched.
+        first: Whether the first seat can force a win; None if unknown.
+        second: Whether the second seat can; None if unknown.
+        positions: The number of searched positions.
     """
 
     value: str
@@ -79,17 +79,17 @@ def solve(
     table_bits: int = 20,
     progress: Callable[[int], None] = lambda searched: None,
 ) -> Solution:
-    """Find out who wins.
+    """Find the winner.
 
     Args:
         game: Two players on a board of up to 7 x 7, with the openings `centre` or `free`, pairs or
             no captures, and overlines that win.
-        positions: The most that each of the two searches may look at.
+        positions: The maximum of positions of each of the two searches.
         table_bits: The table has 2 to this many entries of 28 bytes.
-        progress: Called now and then with the positions searched since the last call.
+        progress: Called from time to time with the positions searched since the last call.
 
     Raises:
-        ConfigurationError: A game that this cannot solve, or numbers out of range.
+        ConfigurationError: An unsupported game, or numbers out of range.
     """
     _check(game, positions, table_bits)
     game = game.copy()
@@ -132,7 +132,7 @@ def _check(game: Game, positions: int, table_bits: int) -> None:
 def _can_win(
     game: Game, seat: int, positions: int, table_bits: int, progress: Callable[[int], None]
 ) -> tuple[bool | None, int]:
-    """Whether a seat can force a win, None if that was not settled; and the positions searched."""
+    """Whether a seat can force a win, or None if unknown; and the number of searched positions."""
     mover, other = int(game.player), 1 - int(game.player)
     keys, numbers = (
         np.full((1 << table_bits, 2), -1, np.int64),
@@ -149,7 +149,7 @@ def _can_win(
     )
     takes = game.rules.captures != number("captures", "none")
     out, spent = np.ones(3, np.int64), 0
-    # What a piece has found is in the table when the next one begins
+    # The table passes results from call to call
     while spent < positions and out[0] and out[1]:
         _search(
             root,
@@ -172,13 +172,13 @@ def _can_win(
 
 @kernel
 def shifted(bits: int, steps: int) -> int:
-    """The points so many bits further on."""
+    """The points shifted by a number of bits."""
     return (bits << steps) & _WORD if steps >= 0 else bits >> -steps
 
 
 @kernel
 def fives(mine: int, empty: int) -> int:
-    """The empty points at which one more stone makes five in a row or more."""
+    """The empty points at which a stone makes five in a row or more."""
     found = 0
     for axis in (1, 8, 9, 7):
         before, after = shifted(mine, axis), shifted(mine, -axis)
@@ -201,7 +201,7 @@ def captures(mine: int, theirs: int, empty: int) -> int:
 
 @kernel
 def open_lines(free: int) -> int:
-    """How many lines of five lie on these points."""
+    """The number of lines of five within these points."""
     count = 0
     for axis in (1, 8, 9, 7):
         two = free & (free >> axis)
@@ -211,7 +211,7 @@ def open_lines(free: int) -> int:
 
 @kernel
 def taken(mine: int, theirs: int, stone: int) -> int:
-    """The stones that a stone of mine takes."""
+    """The stones that a new stone captures."""
     found = 0
     for axis in (1, 8, 9, 7):
         for steps in (axis, -axis):
@@ -240,10 +240,7 @@ def wins(mine: int, theirs: int, mine_taken: int, empty: int, takes: bool) -> in
 
 @kernel
 def worth_trying(mine: int, theirs: int, theirs_taken: int, empty: int, takes: bool) -> int:
-    """The points to consider: all empty ones.
-
-    Under a threat to win at once only those of the threat, and captures.
-    """
+    """The moves to consider: all empty points; under a threat, its points and captures."""
     threats = wins(theirs, mine, theirs_taken, empty, takes)
     if threats == 0:
         return empty
@@ -268,13 +265,11 @@ def lines_of_five(side: int) -> Any:
 
 @kernel
 def can_be_paired(defended: int, empty: int, lines: Any) -> bool:
-    """Whether pairs of empty points were found, one in every line without a stone of the defender.
+    """Whether disjoint pairs of empty points were found, one in every line open to the attacker.
 
-    No point is in two pairs.
-
-    Who answers a stone in a pair by the other point of that pair never loses a line (Hales and
-    Jewett, "Regularity and positional games", 1963). The line with the fewest empty points is
-    served first, so pairs that exist may be missed.
+    A defender who answers a stone in a pair by its other point never loses a line (Hales and
+    Jewett, "Regularity and positional games", 1963). The search is greedy, the line with the fewest
+    empty points first, so it may miss a pairing.
     """
     left, count = np.zeros(len(lines), np.int64), 0
     for line in lines:
@@ -300,10 +295,7 @@ def can_be_paired(defended: int, empty: int, lines: Any) -> bool:
 
 @kernel
 def _best_pair(points: int, lines: Any, count: int) -> int:
-    """Two of these points that serve as many lines as can be, and take few points from others.
-
-    0 if there are no two.
-    """
+    """Two of these points that serve many lines and take few points from others; 0 without two."""
     best, most = 0, -_FAR
     while points:
         one = points & -points
@@ -321,7 +313,7 @@ def _best_pair(points: int, lines: Any, count: int) -> int:
     return best
 
 
-# --- one position of eight
+# --- symmetries
 
 
 @kernel
@@ -357,7 +349,7 @@ def transposed(bits: int) -> int:
 
 @kernel
 def write_key(position: Any, side: int, key: Any) -> None:
-    """Write two numbers that are the same for a position turned and mirrored, and for no other."""
+    """Write the canonical key of a position, two numbers that symmetric positions share."""
     mine, theirs, first = int(position[_MINE]), int(position[_THEIRS]), True
     for turn in range(8):
         if turn == 4:
@@ -377,7 +369,7 @@ def write_key(position: Any, side: int, key: Any) -> None:
 
 @kernel
 def _place(keys: Any, key: Any) -> int:
-    """Where the entries begin among which a position may be."""
+    """The first possible entry of a position."""
     mixed = (int(key[0]) * 0x1E3779B97F4A7C15) ^ (int(key[1]) * 0x3F58476D1CE4E5B9)
     mixed ^= (mixed >> 29) & 0x7FFFFFFFF
     return (mixed * 0x14D049BB133111EB >> 17) & (len(keys) - 1)
@@ -385,7 +377,7 @@ def _place(keys: Any, key: Any) -> int:
 
 @kernel
 def _look_up(keys: Any, numbers: Any, key: Any, out: Any) -> bool:
-    """Write the two numbers of a position; whether it is in the table."""
+    """Write the two numbers of a position; returns whether it is in the table."""
     place = _place(keys, key)
     for probe in range(_PROBES):
         at = (place + probe) & (len(keys) - 1)
@@ -397,7 +389,7 @@ def _look_up(keys: Any, numbers: Any, key: Any, out: Any) -> bool:
 
 @kernel
 def _store(keys: Any, numbers: Any, key: Any, wish: int, fear: int, spent: int) -> None:
-    """Keep the two numbers of a position, in place of the entry that took the least work."""
+    """Store the two numbers of a position, replacing the entry that took the least work."""
     place, chosen, least = _place(keys, key), -1, _WORD
     for probe in range(_PROBES):
         at = (place + probe) & (len(keys) - 1)
@@ -414,26 +406,23 @@ def _store(keys: Any, numbers: Any, key: Any, wish: int, fear: int, spent: int) 
 
 # --- the search
 
-# Of each position two numbers: `wish`, how many positions must still be proved for the mover to get
-# what it wants (to win, if it is the one who attacks; otherwise that the attacker does not win),
-# and `fear`, the same for its opponent. 0 is proved, `_FAR` is refuted.
+# Each position has two numbers: `wish`, the positions left to prove that the mover reaches its goal
+# (a win for the attacker; no win of the attacker for the defender), and `fear`, the same for its
+# opponent. 0 is proved, `_FAR` is refuted.
 
 
 @kernel
 def _judge(
     position: Any, attacks: bool, side: int, takes: bool, lines: Any, known: bool, out: Any
 ) -> None:
-    """Write the numbers of a position.
-
-    They are proved if it can be seen, else what is there if it is `known`, else a guess.
-    """
+    """Write the numbers of a position: proved if evident, else the known ones, else a heuristic."""
     mine, theirs = int(position[_MINE]), int(position[_THEIRS])
     empty = _board(side) & ~(mine | theirs)
     defended = theirs if attacks else mine
     if wins(mine, theirs, int(position[_MINE_TAKEN]), empty, takes):
         out[0], out[1] = 0, _FAR
     elif empty == 0 or (not takes and can_be_paired(defended, empty, lines)):
-        # Who attacks does not win
+        # The attacker does not win
         out[0], out[1] = (_FAR, 0) if attacks else (0, _FAR)
     elif not known:
         work = _work(mine if attacks else theirs, defended, empty, side, takes)
@@ -442,11 +431,11 @@ def _judge(
 
 @kernel
 def _work(attacking: int, defended: int, empty: int, side: int, takes: bool) -> int:
-    """A guess how much it takes to prove that who attacks does not win.
+    """A heuristic for the work to prove that the attacker does not win.
 
-    It grows steeply with the empty points, so the search goes deep first: of several forms that
-    were tried on random positions of 5 x 5 with 12 stones, this one needed the fewest, an eighth of
-    those that open lines alone take.
+    It grows steeply with the empty points, so the search goes deep first: of several forms tried on
+    random positions of 5 x 5 with 12 stones it needed the fewest positions, an eighth of those
+    with open lines only.
     """
     free, brackets = (
         sets.size(empty),
@@ -477,10 +466,7 @@ def _expand(
     found: Any,
     known: Any,
 ) -> int:
-    """Write the positions after each move worth trying, their keys and their numbers.
-
-    Returns how many there are.
-    """
+    """Write the position, key and numbers after each move to consider; returns the count."""
     mine, theirs = int(node[_MINE]), int(node[_THEIRS])
     rest, count = (
         worth_trying(
@@ -499,7 +485,7 @@ def _expand(
         )
         write_key(positions[count], side, names[count])
         count += 1
-    # Without a branch, so that the memory fetches all their entries at the same time
+    # Without a branch, so that all memory accesses overlap
     for child in range(count):
         known[child] = keys[_place(keys, names[child]), 0] == names[child, 0]
     for child in range(count):
@@ -511,14 +497,11 @@ def _expand(
 
 @kernel
 def _sum_up(found: Any, count: int, out: Any) -> None:
-    """Sum up the children of a node.
-
-    Its wish, its fear, the child to look at, and the second smallest fear among them are written.
-    """
+    """Write a node's wish and fear from its children, the child to expand, and the second fear."""
     least, second, best, fear = _FAR, _FAR, 0, 0
     for child in range(count):
         theirs = int(found[child, 1])
-        fear = min(_FAR - 1, fear + int(found[child, 0]))  # a sum is no proof
+        fear = min(_FAR - 1, fear + int(found[child, 0]))  # below the value of a refutation
         if theirs < least:
             least, second, best = theirs, least, child
         elif theirs < second:
@@ -530,10 +513,7 @@ def _sum_up(found: Any, count: int, out: Any) -> None:
 def _search(
     root: Any, attacks: bool, side: int, takes: bool, limit: int, keys: Any, numbers: Any, out: Any
 ) -> None:
-    """Depth-first proof-number search.
-
-    Writes the wish and the fear of the root, and how many positions were searched.
-    """
+    """Depth-first proof-number search; writes wish and fear of the root, and its positions."""
     keys, numbers = borrowed(keys), borrowed(numbers)
     positions, names = (
         np.zeros((_DEEPEST, _POINTS, 4), np.int64),
@@ -613,17 +593,14 @@ def _search(
 
 @dataclass(frozen=True)
 class Options:
-    """Search for a forced win from the first stone in the centre.
-
-    The search is for a win of the first player, then of the second.
-    """
+    """Search for a forced win of the first player, then of the second, after a centre stone."""
 
     size: int = 5
     """Points along a side, 5 to 7."""
     captures: Literal["pairs", "none"] = "pairs"
-    """pairs: Pente; none: five in a row alone."""
+    """pairs: Pente; none: five in a row only."""
     positions: int = 10_000_000
-    """Positions that each of the two searches looks at, at most."""
+    """Maximum of positions of each of the two searches."""
     table_bits: int = 22
     """The table has 2 to this many entries of 28 bytes."""
     json: bool = False
@@ -639,7 +616,7 @@ def search(options: Options, console: Console) -> dict[str, Any]:
     """Search the board.
 
     Raises:
-        ConfigurationError: A board that is too small or too large.
+        ConfigurationError: The board is too small or too large.
     """
     if not MIN_SIZE <= options.size <= SMALL:
         raise ConfigurationError(

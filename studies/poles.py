@@ -1,14 +1,13 @@
-"""How many networks a search needs until one balances two poles without velocities.
+"""The number of networks that a search evaluates until one balances two poles without velocities.
 
 `python -m studies.poles --help`.
 
 # writes the section of docs/esp.md: three quarters of an hour of a core
 python -m studies.poles
-# some searches, on the terminal alone
+# some searches, only on the terminal
 python -m studies.poles --only esp/2.9 random --runs 5
 
-It is the task of which Gomez, Schmidhuber and Miikkulainen (JMLR 2008) tell how many networks ESP
-needs.
+Gomez, Schmidhuber and Miikkulainen (JMLR 2008) report the number for ESP.
 """
 
 from __future__ import annotations
@@ -38,17 +37,14 @@ from training.run.options import check_ranges
 PAGE: Final = Path(__file__).parents[1] / "docs" / "esp.md"
 HIDDEN: Final = 5
 
-_SCHRUM: Final = replace(ESP["schrum"], challenge=0)  # there is no chance in the task
+_SCHRUM: Final = replace(ESP["schrum"], challenge=0)  # the task is deterministic
 _PROGRAM: Final = ESP["esp/2.9"]
 Search: TypeAlias = Callable[[Fitness, Neurons, int], Iterator[Any]]
 
 
 @dataclass(frozen=True)
 class Options:
-    """Let searches look for a network that balances two poles, several times each.
-
-    The networks that they evaluate are counted.
-    """
+    """Count the networks that searches evaluate until one balances two poles, over several runs."""
 
     only: Annotated[
         tuple[str, ...], tyro.conf.arg(help="Searches. Default: all, and the page is written.")
@@ -56,13 +52,13 @@ class Options:
     runs: int = 50
     """Runs of each search."""
     seed: int = 100
-    """Of the first run; the next one has the next seed."""
+    """Seed of the first run; the next run has the next seed."""
     max_networks: int = 60_000
     """Networks after which a run gives up."""
     pushes: int = 100_000
     """Pushes for which a network must balance: 33 minutes by the clock of the cart."""
     page: Path = PAGE
-    """The page whose section is written."""
+    """The page with the section."""
     json: bool = False
     """Print one JSON object at the end."""
 
@@ -108,11 +104,11 @@ SEARCHES: Final[dict[str, Search]] = {
 
 
 class Counted:
-    """The fitness of `studies.cart`, which counts.
+    """The fitness of `studies.cart` with a counter.
 
     Attributes:
         evaluated: Networks so far.
-        first: The number of the first that balanced to the end, from 1; 0: none has.
+        first: The number of the first successful one, from 1; 0: none.
     """
 
     def __init__(self, neurons: Neurons, steps: int) -> None:
@@ -131,7 +127,7 @@ class Counted:
 
 
 def needed(search: Search, seed: int, most: int, steps: int) -> int:
-    """How many networks a run evaluates until one balances; 0 if none of the first `most` does."""
+    """The networks that a run evaluates until one balances; 0 if none of the first `most` does."""
     counted = Counted(Neurons(cart.architecture(HIDDEN), bias=True), steps)
     for _ in search(counted, counted.neurons, seed):
         if counted.first or counted.evaluated >= most:
@@ -140,10 +136,10 @@ def needed(search: Search, seed: int, most: int, steps: int) -> int:
 
 
 def execute(options: Options, console: Console) -> dict[str, list[int]]:
-    """Let all searches run; what each run needed. Writes the page unless `only` some were meant.
+    """Run all searches; returns the networks of each run. Writes the page unless `only` is given.
 
     Raises:
-        MonopolyError: An unknown search, numbers out of range, a page that is damaged.
+        MonopolyError: An unknown search, numbers out of range, or a damaged page.
     """
     check_ranges(
         options,
@@ -175,10 +171,7 @@ def section(found: dict[str, list[int]], most: int) -> str:
 
 
 def _figures(runs: Sequence[int], most: int) -> tuple[str, ...]:
-    """How many runs were successful, and the networks that they needed.
-
-    The median of all, the fewest and the most that one needed.
-    """
+    """The number of successful runs, and the median, minimum and maximum of their networks."""
     solved = [number for number in runs if number]
     median = np.median([number or np.inf for number in runs])
     words = f"{median:,.0f}" if np.isfinite(median) else f"over {most:,}"

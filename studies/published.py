@@ -1,4 +1,4 @@
-"""What Ocnaru's agents won in the published programs, beside what they win here.
+"""The wins of Ocnaru's agents in the published programs and here.
 
 `python -m studies.published --help`.
 
@@ -6,16 +6,16 @@
 python -m studies.published
 # one, with fewer games
 python -m studies.published --only three_agents --games 1000
-# and bring its page up to date
+# and update its page
 python -m studies.published --out docs/results/ocnaru.md
 
-The published figures are in data/published_ocnaru.csv. A published figure has a sampling error too.
-So each is compared by the 95% interval of the difference, ours less theirs, put together from the
-two intervals (MOVER: Zou and Donner, Stat. Med. 27, 2008; for two shares with Wilson's intervals
-that is Newcombe's tenth method, Stat. Med. 17, 1998). Ours come from the spread between seeds,
-since both seatings of a seed share their dice. Of theirs only the number of games is known: shares
-get Wilson's interval, means and percentiles the spread that our games of the same players have.
-What a figure was rounded by widens its interval.
+The published figures are in data/published_ocnaru.csv. They have a sampling error, too. So each
+comparison has a 95% interval of the difference, ours minus theirs, combined from the two intervals
+(MOVER: Zou and Donner, Stat. Med. 27, 2008; for two shares with Wilson's intervals that is
+Newcombe's tenth method, Stat. Med. 17, 1998). Our intervals use the variance between seeds, since
+both seatings of a seed share their dice. Of theirs only the number of games is known: shares get
+Wilson's interval, means and percentiles the standard deviation of our games of the same players.
+Rounding of a figure widens its interval.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from training.run.options import check_ranges
 
 DATA: Final = Path(__file__).parent / "data" / "published_ocnaru.csv"
 _Z: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-_PIPED_WIDTH: Final = 200  # columns of tables that do not go to a terminal
+_PIPED_WIDTH: Final = 200  # columns of tables outside a terminal
 
 Shares = NDArray[np.float64]
 
@@ -58,7 +58,7 @@ PLAYERS: Final = (
     "strategic/trademaster", "strategic/balanced",
     "strategic/adaptive",
 )  # fmt: skip
-# How the players differ in the program of May 2025, by the first word of their names.
+# Differences of the players in the program of May 2025, by the first word of their names.
 MAY: Final[dict[str, dict[str, Any]]] = {
     "strategic": {"legacy_trades": True, "legacy_debts": True},
     "ocnaru": {"legacy_debts": True},
@@ -67,14 +67,14 @@ MAY: Final[dict[str, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Experiment:
-    """Players that met in one of the two programs.
+    """A tournament of one of the two programs.
 
     Attributes:
-        title: What it was.
+        title: Its title.
         players: Names of policies; every two of them meet.
-        legacy: By the program of May 2025, not of July.
+        legacy: Whether it used the program of May 2025, not of July.
         quirks: Rules to play by: with the program's defects, without them, or both.
-        games: Games of each pair, unless the command says otherwise.
+        games: Default games of each pair.
     """
 
     title: str
@@ -130,7 +130,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Published:
-    """A published figure, a line of the data file; shares are of 1."""
+    """A published figure, a line of the data file; shares are from 0 to 1."""
 
     agent: str
     opponent: str
@@ -143,7 +143,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A published figure beside ours."""
+    """A published figure and ours."""
 
     what: str
     source: str
@@ -174,10 +174,7 @@ def wilson(share: float, games: int) -> Estimate:
 
 
 def clustered(values: Shares, seeds: NDArray[np.uint64]) -> Estimate:
-    """A mean of games of which several share a seed.
-
-    Without any spread between seeds, as if they were independent.
-    """
+    """A mean over games that share seeds; with no variance between seeds, as if independent."""
     _, number = np.unique(seeds, return_inverse=True)
     sums, sizes = np.bincount(number, values), np.bincount(number)
     mean = float(values.mean())
@@ -192,14 +189,14 @@ def clustered(values: Shares, seeds: NDArray[np.uint64]) -> Estimate:
 
 
 def percentile(values: Shares, level: float, games: int) -> Estimate:
-    """A percentile of these values, with the interval that it would have in so many games."""
+    """A percentile of these values, with its interval for a number of games."""
     half = _Z * np.sqrt(level * (1 - level) / games)
     low, value, high = np.quantile(values, np.clip([level - half, level, level + half], 0, 1))
     return Estimate(float(value), float(low), float(high))
 
 
 def _around(value: float, spread: Estimate, rounding: float) -> Estimate:
-    """A published value, another estimate's interval moved there, and what it was rounded by."""
+    """A published value with another estimate's interval around it, widened by rounding."""
     return Estimate(
         value,
         value - (spread.value - spread.low) - rounding,
@@ -212,13 +209,13 @@ def _around(value: float, spread: Estimate, rounding: float) -> Estimate:
 
 @dataclass(frozen=True)
 class Sample:
-    """The games of an agent against one opponent, or against all: G of them.
+    """G games of an agent against one opponent or all.
 
     Attributes:
         seeds: (G,) the seed of each game.
         won: (G,) the agent's share of the win.
         lost: (G,) whether it went bankrupt: it lost a game that no cap ended.
-        first: (G,) the share of the win of the seat that began.
+        first: (G,) the share of the win of the seat that moved first.
         capped: (G,) whether the cap ended it.
         turns: (G,) single turns.
     """
@@ -232,10 +229,7 @@ class Sample:
 
 
 def sample(results: Results, agent: str, opponent: str = "") -> Sample:
-    """The games of an agent against one opponent; without one, against all.
-
-    Without an agent, all games by their first seats.
-    """
+    """The games of an agent, or of all first seats, against one opponent or all."""
     mine = (
         results.seats == results.names.index(agent)
         if agent
@@ -258,7 +252,7 @@ def sample(results: Results, agent: str, opponent: str = "") -> Sample:
     )
 
 
-# What a published share is a share of.
+# The denominators of published shares.
 _SHARES: Final[dict[str, tuple[str, Callable[[Sample], Shares]]]] = {
     "wins": ("won", lambda games: games.won),
     "bankruptcies": ("bankrupt", lambda games: games.lost),
@@ -266,7 +260,7 @@ _SHARES: Final[dict[str, tuple[str, Callable[[Sample], Shares]]]] = {
     "capped": ("at the cap of 1,000 turns", lambda games: games.capped),
 }
 _PERCENTILE: Final = "turns_p"
-_SHARE_LIMIT: Final = 1.01  # figures up to here are shares and are printed with three decimals
+_SHARE_LIMIT: Final = 1.01  # figures up to this are shares, printed with three decimals
 
 
 def compare(figure: Published, games: Sample) -> Comparison:
@@ -291,7 +285,7 @@ def compare(figure: Published, games: Sample) -> Comparison:
 
 
 def _label(figure: Published, what: str) -> str:
-    """What a figure says, with the agent it is about; games as such are about none."""
+    """The label of a figure, with its agent, if any."""
     if figure.metric not in ("wins", "bankruptcies"):
         return what
     return f"{figure.agent}: {what}" + (f" against {figure.opponent}" if figure.opponent else "")
@@ -311,11 +305,9 @@ def read() -> tuple[dict[str, str], ...]:
 
 
 def published(name: str) -> list[Published]:
-    """The published figures of an experiment, as the data file has them.
+    """The published figures of an experiment, with counts and percentages as shares.
 
-    Counts and percentages become shares.
-
-    Crashed games are no figure of ours: see `crashed`.
+    Crashed games are excluded: see `crashed`.
     """
     figures = []
     for row in read():
@@ -339,10 +331,7 @@ def published(name: str) -> list[Published]:
 
 
 def crashed(name: str) -> tuple[int, int]:
-    """How many of the published games are left out of the figures, and of how many.
-
-    They ended in an error.
-    """
+    """The number of published games that ended in an error and are excluded, and of all games."""
     rows = [row for row in read() if row["experiment"] == name and row["metric"] == "errors"]
     return sum(int(row["value"]) for row in rows), sum(int(row["games"]) for row in rows)
 
@@ -352,15 +341,14 @@ def crashed(name: str) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Report:
-    """An experiment as played.
+    """The results of an experiment.
 
     Attributes:
-        name: The experiment's.
+        name: The name of the experiment.
         games: Games of each pair.
-        seed: Of the games.
-        comparisons: By rules (with quirks or without), the published figures beside ours.
-        pairs: By rules, of how many pairs the share of wins was compared on its own, and how many
-            of these disagree.
+        seed: The seed of the games.
+        comparisons: By rules (with quirks or without), the comparisons.
+        pairs: By rules, the number of pairs compared by their share of wins, and of disagreements.
     """
 
     name: str
@@ -382,8 +370,8 @@ def run(
     Args:
         name: One of `EXPERIMENTS`.
         games: Games of each pair; the experiment's own number by default.
-        seed: Decides every game.
-        threads: Does not change the result.
+        seed: The seed of all games.
+        threads: Threads; the result does not depend on them.
         progress: Whether to show a bar on stderr.
 
     Raises:
@@ -416,10 +404,7 @@ def _play(
 
 
 def _compare_all(name: str, results: Results) -> tuple[list[Comparison], tuple[int, int]]:
-    """All figures of an experiment.
-
-    Where it has figures of very many pairs, their sums, and how many pairs disagree.
-    """
+    """All figures of an experiment; of very many pairs, their sums and the number that disagree."""
     figures = published(name)
     single = [compare(figure, sample(results, figure.agent, figure.opponent)) for figure in figures]
     if len(EXPERIMENTS[name].players) <= 3 or not any(figure.opponent for figure in figures):
@@ -453,7 +438,7 @@ def wins_of_pairs(figures: list[Published]) -> list[Published]:
 
 
 def lengths_of_pairs(figures: list[Published]) -> list[Published]:
-    """The mean length of all games, and how many hit the cap, from the figures of all pairs."""
+    """The mean length of all games, and the share at the cap, from the figures of all pairs."""
     lengths = []
     for metric in ("capped", "turns_mean"):
         pairs = [figure for figure in figures if figure.metric == metric]
@@ -463,14 +448,11 @@ def lengths_of_pairs(figures: list[Published]) -> list[Published]:
     return lengths
 
 
-# --- what is printed
+# --- output
 
 
 def table(report: Report) -> tuple[list[str], list[list[str]]]:
-    """A report as text: the headings, and a row a figure, each number with its interval.
-
-    A star: the difference is beyond its own.
-    """
+    """A report as text: headings, and rows with intervals; a star marks a clear difference."""
     headings, rows = ["", "published"], []
     for quirks in report.comparisons:
         headings += [f"ours, {'with' if quirks else 'without'} quirks", "difference"]
@@ -492,7 +474,7 @@ def _text(estimate: Estimate, digits: int, sign: str = "") -> str:
 
 
 def remarks(report: Report) -> list[str]:
-    """What is to be said below a table."""
+    """The remarks below a table."""
     lines = []
     for quirks, comparisons in report.comparisons.items():
         rules = "With quirks" if quirks else "Without quirks"
@@ -576,13 +558,11 @@ def section(report: Report) -> str:
 
 @dataclass(frozen=True)
 class Options:
-    """The win rates of the agents of Ocnaru's thesis in its own programs and here.
-
-    Both have intervals, and so has the difference.
+    """The win rates of the agents of Ocnaru's thesis in its own programs and here, with intervals.
 
     The published figures come from the thesis and from runs of its two public programs.
-    docs/results/ocnaru.md explains the differences beyond the intervals. They do not make this
-    command fail.
+    docs/results/ocnaru.md explains the significant differences, which do not make this command
+    fail.
     """
 
     games: int | None = None
@@ -597,14 +577,11 @@ class Options:
     json: bool = False
     """Print one JSON object instead of tables."""
     out: Path | None = None
-    """A Markdown page: its tables are updated, text written by hand stays."""
+    """A Markdown page: its tables are updated, other text is preserved."""
 
 
 def execute(options: Options, console: Console) -> list[dict[str, Any]]:
-    """Play, and show each report or put it on the page as soon as it is there.
-
-    Returns them as JSON values.
-    """
+    """Play, and show or write each report as soon as it is finished; returns JSON values."""
     check_ranges(options, {"games": (1, 1 << 31), "threads": (1, 1024)})
     page = Page(options.out, f"{_HEAD}\n{BY_HAND}\n", BY_HAND) if options.out else None
     names = [options.only] if options.only else list(EXPERIMENTS)

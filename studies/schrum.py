@@ -2,15 +2,15 @@
 
     # all cells at full length, 20 runs each: days on one core
     python -m studies.schrum
-    # shorter; a run that is there goes on, or is done
+    # shorter; existing runs continue
     python -m studies.schrum --only two --runs 5 --generations 200 --threads 1
-    # only write docs/results/esp.md of the runs that are there
+    # only write docs/results/esp.md from finished runs
     python -m studies.schrum --runs 0
 
-A cell is one setting of `studies.pente_esp`; its runs differ by their seed alone.
-What a finished run has found is kept in studies/data/schrum.jsonl, a line each: it is not played
-again, so runs of several days add up. The sections of the page show those that are kept, and say
-how many and how long they were; a section without any stays as it is.
+A cell is one setting of `studies.pente_esp`; its runs differ only in their seed. The results of
+finished runs are saved in studies/data/schrum.jsonl, a line each: they are not played again, so
+runs of several days add up. The sections of the page show the saved runs, their number and length;
+a section without runs is preserved.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp.md"
 TEMPLATE: Final = "# ESP: Schrum's experiments with networks for Pente\n"
-KEPT: Final = Path(__file__).parent / "data" / "schrum.jsonl"
+FINISHED: Final = Path(__file__).parent / "data" / "schrum.jsonl"
 _EVALUATION: Final = "evaluation.json"
-_CHAMPION: Final = "champion/"  # what the curves of the champions begin with
+_CHAMPION: Final = "champion/"  # prefix of the curves of champions
 _STAYS: Final = 0.95  # of the games of a test: a champion hardly ever loses
-_PARTS: Final = 100  # of a curve that is kept
+_PARTS: Final = 100  # of a saved curve
 
 # --- cells
 
-# How the builders play (P20, P21), and how many hidden units there are (E1): the text has neither.
+# The players' choices (P20, P21) and the number of hidden units (E1), which the text leaves open.
 _FIXED: Final = {"ends": "forward", "opening_stone": "nearest"}
 READINGS: Final[dict[str, dict[str, Any]]] = {
     "random": {},
@@ -70,10 +70,7 @@ SHORT: Final = {"two": 100, "pairs": 50}  # generations of the runs that compare
 
 
 def _cells() -> dict[str, dict[str, Any]]:
-    """What each cell changes of the preset, by its name.
-
-    The part before the first slash is its section.
-    """
+    """Each cell's changes of the preset, by name; the part before the slash is its section."""
     cells: dict[str, dict[str, Any]] = {}
     for experiment, generations in SHORT.items():
         own = {"experiment": experiment}
@@ -140,21 +137,18 @@ ESP_ITSELF: Final = "changes/esp"  # what the other cells of `changes` and `boar
 
 @dataclass(frozen=True)
 class Finished:
-    """A run that has come to an end.
+    """A finished run.
 
     Attributes:
         generations: Its length.
-        rates: The share of fresh games that the best network won, by the names of the tests.
-        champions: The share of its games that the champion of a generation won in its own
-            evaluation: means of equal parts of the run, at most `_PARTS` (the last one may be
-            shorter).
-        settings: A digest of the settings that decide the result.
+        rates: The win rate of the best network in fresh games, by test.
+        champions: The win rate of a generation's champion in its own evaluation: means of equal
+            parts of the run, at most `_PARTS` (the last one may be shorter).
+        settings: A digest of the settings that determine the result.
         all_won: The first generation whose champion won all games of a test in its own evaluation,
-            by the names of the tests; 0: none. Older runs were kept without this and what follows.
-        least: The smallest share of the games of a test that a champion of the last quarter of the
-            run won so.
-        seats: The share of fresh games that the best network won from each of its seats, by the
-            names of the tests.
+            by test; 0: none. Older runs lack this and the following fields.
+        least: The lowest such win rate of a champion in the last quarter of the run, by test.
+        seats: The win rate of the best network in fresh games from each of its seats, by test.
     """
 
     generations: int
@@ -167,7 +161,7 @@ class Finished:
 
     @classmethod
     def of_folder(cls, folder: Path, settings: Schrum) -> Finished:
-        """What a run has left.
+        """A finished run from its folder.
 
         Raises:
             FormatError: A file is damaged.
@@ -213,26 +207,24 @@ def _by_seat(test: Mapping[str, Any]) -> list[float]:
 
 
 def _starts(generations: int) -> NDArray[np.int64]:
-    """Where each part of a run begins, 0 for the first generation."""
+    """The first generation of each part of a run, from 0."""
     return np.arange(0, generations, -(-generations // _PARTS))
 
 
 def digest(settings: Schrum) -> str:
-    """A short hash of the settings that decide the result."""
+    """A short hash of the settings that determine the result."""
     return hashlib.sha256(
         json.dumps(settings.search().settings(), sort_keys=True).encode()
     ).hexdigest()[:16]
 
 
-# --- runs that are kept
+# --- saved runs
 
 
-class Kept:
-    """The finished runs of all cells in one file, a line each.
+class SavedRuns:
+    """The finished runs of all cells in one file, a line each, from several days and machines.
 
-    Runs of several days and machines add up.
-
-    A run whose settings are no longer those of its cell does not count.
+    Runs with outdated settings are ignored.
     """
 
     def __init__(self, path: Path) -> None:
@@ -251,7 +243,7 @@ class Kept:
                     self._runs[key] = Finished(**found)
 
     def find(self, cell: str, seed: int) -> Finished | None:
-        """A run, unless it is of other settings."""
+        """A run, unless it has other settings."""
         run = self._runs.get((cell, seed))
         return run if run and run.settings == digest(settings_of(cell, seed, Options())) else None
 
@@ -261,7 +253,7 @@ class Kept:
         return [run for run in runs if run is not None]
 
     def add(self, cell: str, seed: int, run: Finished) -> None:
-        """Keep a run, and write the file."""
+        """Add a run, and write the file."""
         self._runs[cell, seed] = run
         lines = [
             json.dumps({"cell": name, "seed": number} | asdict(self._runs[name, number]))
@@ -275,31 +267,31 @@ class Kept:
 
 @dataclass(frozen=True)
 class Options:
-    """Repeat Schrum's experiments; the page keeps what is written between its sections."""
+    """Repeat Schrum's experiments; text between the sections of the page is preserved."""
 
     only: Annotated[
         tuple[str, ...], tyro.conf.arg(help="Cells, or beginnings of their names. Default: all.")
     ] = ()
     out: Path = Path("runs/schrum")
     """Folder of the runs."""
-    kept_file: Path = KEPT
+    finished: Path = FINISHED
     """File of the finished runs, which are not played again."""
     page: Path = PAGE
-    """The page; its pictures lie in a folder beside it."""
+    """The page, with pictures in a folder beside it."""
     runs: int = 20
     """Runs of each cell; 0: only write the page."""
     generations: int | None = None
-    """Length of the runs; longer ones stay as they are. Default: that of the paper; 60 and 100 in
-    the sections that are not his."""
+    """Length of the runs; longer ones are not cut. Default: that of the paper; 60 and 100 in
+    sections that are not in the paper."""
     threads: int | None = None
     """Threads that play; default: one per core. The results are the same."""
 
 
 def meant(options: Options) -> list[str]:
-    """The cells that are meant.
+    """The chosen cells.
 
     Raises:
-        ConfigurationError: An unknown one, numbers out of range.
+        ConfigurationError: An unknown cell, or a number out of range.
     """
     if options.runs < 0:
         raise ConfigurationError(f"--runs {options.runs} must be 0 or more.")
@@ -337,17 +329,14 @@ SECTIONS: Final = {
     "changes": "ESP against other searches, and one change each",
     "boards": "Larger boards, and a window that is moved over the board",
 }
-# sections of his own experiments, whose claims ask when all games are won
+# sections of Schrum's experiments, whose claims are about winning all games
 _HIS: Final = ("two", "pairs", "better")
 
 
-def section(name: str, kept: Kept, page: Page) -> str:
-    """The text of a section: a picture of the champions, and the best networks in fresh games.
-
-    Empty if no run of it is finished.
-    """
+def section(name: str, saved: SavedRuns, page: Page) -> str:
+    """The text of a section: a picture of the champions, and the best networks in fresh games."""
     cells = {
-        cell: kept.finished(cell)
+        cell: saved.finished(cell)
         for cell in CELLS
         if _within(cell, name) or (name == "boards" and cell == ESP_ITSELF)
     }
@@ -381,13 +370,10 @@ def _row(cell: str, runs: Sequence[Finished], tests: Sequence[str]) -> tuple[str
 
 
 def won_by_seat(cells: Mapping[str, Sequence[Finished]], tests: Sequence[str]) -> list[str]:
-    """What the best networks won from each seat, means over runs.
-
-    Text and table, or nothing if no run was kept with it.
-    """
+    """Text and table of the best networks' win rates from each seat, means over runs; or empty."""
     rows = []
-    for cell, kept in cells.items():
-        runs = [run for run in kept if run.seats]
+    for cell, finished in cells.items():
+        runs = [run for run in finished if run.seats]
         if runs:
             won = {
                 test: np.mean([run.seats[test] for run in runs], axis=0)
@@ -401,7 +387,7 @@ def won_by_seat(cells: Mapping[str, Sequence[Finished]], tests: Sequence[str]) -
             rows.append((f"`{cell}`", str(len(runs)), *shares))
     return (
         [
-            "From each seat in order, means over the runs that were kept with it:",
+            "From each seat in order, means over the runs that recorded it:",
             table(("cell", "runs", *tests), rows),
         ]
         if rows
@@ -410,13 +396,10 @@ def won_by_seat(cells: Mapping[str, Sequence[Finished]], tests: Sequence[str]) -
 
 
 def perfection(cells: Mapping[str, Sequence[Finished]]) -> list[str]:
-    """When champions first won all games of a test, and whether they went on to.
-
-    Text and table, or nothing if none ever did.
-    """
+    """Text and table of when champions first won all games of a test, and whether it lasted."""
     rows = []
-    for cell, kept in cells.items():
-        runs = [run for run in kept if run.all_won]
+    for cell, finished in cells.items():
+        runs = [run for run in finished if run.all_won]
         for test in sorted(
             {test for run in runs for test, generation in run.all_won.items() if generation}
         ):
@@ -446,10 +429,7 @@ def perfection(cells: Mapping[str, Sequence[Finished]]) -> list[str]:
 
 
 def share_of_runs(rates: NDArray[np.float64]) -> str:
-    """The mean over runs, with its 95% interval by Student's t.
-
-    Of two runs, which have hardly an interval, both.
-    """
+    """The mean over runs, with its 95% interval by Student's t; of two runs, both values."""
     if np.isnan(rates).any():
         return ""
     if len(rates) == 2:
@@ -459,17 +439,14 @@ def share_of_runs(rates: NDArray[np.float64]) -> str:
 
 
 def champions(cells: Mapping[str, Sequence[Finished]]) -> Figure:
-    """Curves of the champions, a panel for each cell.
-
-    Every run, their median and their quartiles.
-    """
+    """Curves of the champions: all runs, median and quartiles, with axes for each cell."""
     from matplotlib.figure import Figure
 
     columns = min(len(cells), 4)
     rows = -(-len(cells) // columns)
     figure = Figure(figsize=(2.6 * columns, 0.4 + 1.9 * rows), layout="constrained")
-    panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
-    for axes, (cell, runs) in zip(panels, cells.items(), strict=False):
+    grid = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+    for axes, (cell, runs) in zip(grid, cells.items(), strict=False):
         generations = min(runs, key=lambda run: run.generations).middles
         rates = np.array([np.interp(generations, run.middles, run.champions) for run in runs])
         low, middle, high = np.quantile(rates, (0.25, 0.5, 0.75), axis=0)
@@ -479,7 +456,7 @@ def champions(cells: Mapping[str, Sequence[Finished]]) -> Figure:
         axes.set(ylim=(0, 1.02))
         axes.set_title(f"{cell} ({len(runs)})", fontsize=8)
         axes.tick_params(labelsize=7)
-    for axes in panels[len(cells) :]:
+    for axes in grid[len(cells) :]:
         axes.axis("off")
     figure.supxlabel("generation", fontsize=8)
     figure.supylabel("games won by the champion", fontsize=8)
@@ -494,25 +471,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def execute(options: Options, console: Console) -> int:
-    """Carry out what is missing, and write the page.
+    """Carry out missing runs, and write the page.
 
     Raises:
-        MonopolyError: Wrong options, or a file that can't be read or written.
+        MonopolyError: Invalid options, or a file that can't be read or written.
     """
     cells = meant(options)
     page = Page(options.page, TEMPLATE)
     for name in SECTIONS:
-        page.check(name)  # a page that is damaged is better known now than after hours
-    kept = Kept(options.kept_file)
+        page.check(name)  # before hours of runs
+    saved = SavedRuns(options.finished)
     for seed in range(options.runs):  # a run of every cell first
         for cell in cells:
-            settings, run = settings_of(cell, seed, options), kept.find(cell, seed)
+            settings, run = settings_of(cell, seed, options), saved.find(cell, seed)
             if run is None or run.generations < settings.length:
                 console.print(f"{cell}, seed {seed}")
                 carry_on(settings, console)
-                kept.add(cell, seed, Finished.of_folder(settings.out, settings))
+                saved.add(cell, seed, Finished.of_folder(settings.out, settings))
     for name, title in SECTIONS.items():
-        text = section(name, kept, page)
+        text = section(name, saved, page)
         if text:
             command = f"```sh\npython -m studies.schrum --only {name}\n```"
             page.write(name, f"\n{command}\n\n{text}\n", f"\n## {title}\n\n")

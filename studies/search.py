@@ -1,4 +1,4 @@
-r"""What looking ahead is worth: `python -m studies.search --help`.
+r"""The gain by search: `python -m studies.search --help`.
 
 # `search/best`; writes a section of docs/results/search.md
 python -m studies.search --section four --games 1000
@@ -33,7 +33,7 @@ from training.run.options import RulesName
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "search.md"
 TEMPLATE: Final = "# What looking ahead is worth\n\n"
-# by which `search/best` differs from other players of its kind
+# options of `search/best`
 _CHOSEN: Final = set(BEST) - {"playouts", "name"}
 _HEADINGS: Final = ("against", "players", "playouts", "games", "wins", "95% interval")
 _COSTS: Final = ("95% interval", "played out a game", "seconds each")
@@ -41,18 +41,18 @@ _COSTS: Final = ("95% interval", "played out a game", "seconds each")
 
 @dataclass(frozen=True)
 class Options:
-    """Play `search` and its base policy in the same seats of the same games, and compare."""
+    """Compare `search` with its base policy in the same seats of the same games."""
 
     player: str | None = None
-    """The policy that is measured, such as `one_ply` or `search/switching`; None: `search` by the
-    options that follow."""
+    """The policy to be measured, such as `one_ply` or `search/switching`; None: `search` with the
+    following options."""
     base: str = BEST["base"]
-    """The policy that answers where its advisers agree with it, and with which the player is
+    """The base policy, which decides if its advisers agree, and with which the player is
     compared."""
     beside: str | None = None
     """Compare the player with this policy instead of its base."""
     advisers: tuple[str, ...] = BEST["advisers"]
-    """Policies that are asked too."""
+    """Policies that propose other actions."""
     against: tuple[str, ...] = (
         "expert/bargaining",
         "fp/b/guarded",
@@ -65,34 +65,33 @@ class Options:
     playouts: tuple[int, ...] = (BEST["playouts"],)
     """Playouts of each answer; a row for each."""
     offers: int = BEST["offers"]
-    """Packages that are played out when looking for an offer of its own; 0: only the base policy
-    offers."""
+    """Packages compared by playouts for an own offer; 0: only offers of the base policy."""
     turns: int = BEST["turns"]
     """Rounds after which a playout is cut off and valued."""
     value: str = BEST["value"]
-    """The value of states that ends it."""
+    """The value function of cut-off playouts."""
     rollout_policy: str | None = BEST["rollout_policy"]
-    """Who plays on in playouts; None: the base policy."""
+    """The policy of playouts; None: the base policy."""
     others: tuple[str, ...] | None = BEST["others"]
-    """Policies that the opponents may have in playouts, weighted by what each did so far; None: who
-    plays on."""
+    """Possible policies of the opponents in playouts, weighted by posterior probability; None: the
+    policy of playouts."""
     doubt: float | None = None
-    """Also play out what the networks of a learned base give this probability."""
+    """Also compare actions to which the networks of a learned base give this probability."""
     decisions: tuple[str, ...] | None = BEST["decisions"]
-    """Decisions that may be played out; None: all."""
+    """Kinds of decisions with playouts; None: all."""
     margin: float = BEST["margin"]
-    """Another answer is taken if it leads by more than so many standard errors."""
+    """Standard errors by which another action must lead the base policy's."""
     time: float | None = None
-    """Stop playing out a decision after so many seconds; the results then depend on the clock."""
+    """Time limit of a decision in seconds; the results then depend on the clock."""
     games: int = 400
     """Games of each row; every seed is played from every seat."""
     rules: RulesName = "official"
     seed: int = 11
     """Seed of the games."""
     threads: int | None = None
-    """Threads that play out; by default one per core."""
+    """Threads of playouts; by default one per core."""
     section: str = "strength"
-    """The section of the page that is written."""
+    """The section of the page to write."""
     out: Path = PAGE
     """The page."""
     json: bool = False
@@ -213,7 +212,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Measure, and write the page after each row: a run that is ended keeps those that it has."""
+    """Measure, and write the page after each row, in case the run is interrupted."""
     page = Page(options.out, TEMPLATE)
     page.check(options.section)
     rows = list[dict[str, Any]]()

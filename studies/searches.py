@@ -1,7 +1,7 @@
 """Searches that ESP is compared with.
 
-They have the same rows of weights, judged by as many games, and a better network must win the same
-challenges. `ComparedOptions` and `ComparedSearch` make a run of `training.evolution` one of them.
+They evolve the same rows of weights with as many games, and a better network must win the same
+challenges. `ComparedOptions` and `ComparedSearch` make a run of `training.evolution` use one.
 
 genetic: a plain genetic algorithm. A member is a whole network: ESP's operators, but it is ranked,
     crossed and replaced as one.
@@ -32,13 +32,13 @@ ALGORITHMS: Final = ("esp", "genetic", "cmaes", "random")
 
 @dataclass(frozen=True)
 class Control:
-    """A search that is not ESP, over the genes of S neurons of G each.
+    """A search other than ESP, over S neurons of G genes each.
 
     Attributes:
-        algorithm: Which.
-        recipe: What it has in common with ESP: numbers of networks, operators, challenges. There
-            are no bursts.
-        seed: Of the run.
+        algorithm: Its name.
+        recipe: The settings shared with ESP: numbers of networks, operators, challenges. There are
+            no bursts.
+        seed: The seed of the run.
         optimizer: The distribution of `cmaes`.
         sizes: See `esp.advance`.
     """
@@ -61,7 +61,7 @@ class Control:
     ) -> Control:
         """A control before its first generation.
 
-        `cmaes` begins with the spread of the first weights of the others.
+        `cmaes` begins with the standard deviation of the others' initial weights.
         """
         if algorithm != "cmaes":
             return cls(algorithm, recipe, seed, sizes=sizes)
@@ -74,9 +74,9 @@ class Control:
         )
 
     def begin(self, sub_populations: int, genes: int) -> EspState:
-        """The first population: (S, N, G), where network n is neuron n of each.
+        """The initial population (S, N, G), where network n is neuron n of each sub-population.
 
-        The middle of `cmaes` and nothing of `random` are one.
+        For `cmaes` it is the mean, for `random` a placeholder.
         """
         self.recipe.check()
         none = np.zeros((sub_populations, genes))
@@ -134,10 +134,7 @@ class Control:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without pycma's warnings of large weights.
-
-    Where only the order of outputs counts, their scale may grow without end.
-    """
+    """Suppress pycma's warnings of large weights: the scale of outputs has no effect."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         yield
@@ -161,14 +158,14 @@ class ComparedOptions(EspOptions):
     """Options of a run by ESP or another search."""
 
     algorithm: Algorithm = "esp"
-    """esp; or what it is compared with on as many games: genetic (whole networks mate), cmaes
-    (separable CMA-ES), random (rows drawn anew every generation)."""
+    """esp, or for comparison: genetic (whole networks mate), cmaes (separable CMA-ES), random (new
+    random rows every generation)."""
 
     def check_recipe(self) -> None:
-        """Check how neurons evolve.
+        """Check the recipe.
 
         Raises:
-            ConfigurationError: An algorithm that is unknown, or does not fit; a number out of its
+            ConfigurationError: The algorithm is unknown or incompatible, or a number is out of
                 range.
         """
         if self.algorithm not in ALGORITHMS:
@@ -187,7 +184,7 @@ class ComparedSearch(EspSearch):
     """A run of one of `ALGORITHMS`.
 
     Attributes:
-        control: What evolves the networks in place of ESP, if anything does.
+        control: The search that replaces ESP, or None.
     """
 
     options: ComparedOptions
@@ -209,7 +206,7 @@ class ComparedSearch(EspSearch):
         return super().following(fitness, **grow)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a checkpoint holds as arrays."""
+        """The arrays of a checkpoint."""
         optimizer = self.control and self.control.optimizer
         history = {"history": np.array(optimizer.history)} if optimizer else {}
         return super().arrays() | history

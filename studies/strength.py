@@ -1,4 +1,4 @@
-r"""How strong one policy is against each of many: `python -m studies.strength --help`.
+r"""The win rates of one policy against each of many: `python -m studies.strength --help`.
 
 # against every scripted policy, 2 and 4 players
 python -m studies.strength --player expert
@@ -35,16 +35,14 @@ from training.tournament import expand
 
 @dataclass(frozen=True)
 class Options:
-    """Play a policy against each opponent.
-
-    In a game of two, and alone among copies of the opponent at larger tables.
+    """Play a policy against each opponent, at larger tables against several copies of it.
 
     Every seed is played from every seat. An even share is 1/2 at a table of two and 1/4 at a table
-    of four. Intervals are those of the spread between seeds, 95%.
+    of four. The 95% intervals use the variance between seeds.
     """
 
     player: str
-    """The policy that is measured: a name (`agents.names()`) or a saved policy (.safetensors)."""
+    """The policy to be measured: a name (`agents.names()`) or a saved policy (.safetensors)."""
     against: tuple[str, ...] = ("all",)
     """Opponents: names, patterns such as 'strategic/*', `all`, or saved policies."""
     sizes: tuple[int, ...] = (2, 4)
@@ -53,7 +51,7 @@ class Options:
     """Games against each opponent at each size."""
     rules: RulesName = "official"
     seed: int = 0
-    """Decides all dice and cards, and what random policies do."""
+    """Seed of all dice, cards and random policies."""
     turn_limit: int = 1000
     """Turns of each player after which the score decides a game."""
     threads: int | None = None
@@ -75,11 +73,11 @@ def measure(options: Options, console: Console) -> list[dict[str, Any]]:
 
     Returns:
         A row for each opponent and size: `opponent`, `players`, `games`, `win_rate`, `low`, `high`,
-        `even` (the share of a seat if all were alike), `beats` (whether the interval lies above
+        `even` (the share of a seat among equal players), `beats` (whether the interval lies above
         it), `trades` a game, `many_moves` and `capped`, shares of games.
 
     Raises:
-        MonopolyError: An unknown policy; a wrong number; a policy that breaks the rules.
+        MonopolyError: An unknown policy, an invalid number, or an illegal action.
     """
     opponents = [name for name in expand(options.against) if name != options.player]
     if not opponents:
@@ -122,10 +120,7 @@ def cells(row: dict[str, Any]) -> list[str]:
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Play all games, and write the table if that was asked for.
-
-    Returns `policy`, `rules`, `seed` and `rows`.
-    """
+    """Play all games, and write the table on request; returns `policy`, `rules`, `seed`, `rows`."""
     rows = measure(options, console)
     if options.out:
         named = [[f"`{row['opponent']}`", *cells(row)[1:]] for row in rows]

@@ -1,11 +1,11 @@
-"""What should teach a value of states, outcomes or playouts? `python -m studies.targets --help`.
+"""Targets for the value network, outcomes or playouts: `python -m studies.targets --help`.
 
 python -m studies.targets     # minutes; writes a section of docs/results/values.md
 
-`training.values` teaches the network by how games ended: free, but one draw of what might have
-happened. The shares of playouts that are cut off after some rounds and end with the network's own
-value are near to what is to be expected, and dear. Both teach the network that ships a little more,
-from the same states, and games that it knows nothing of judge the three.
+`training.values` trains the network on outcomes of games, which cost nothing but have a high
+variance. Shares of playouts, cut off after some rounds and bootstrapped by the network, have a low
+variance but are expensive. Both train the shipped network further on the same states; held-out
+games compare the three.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from training.values.tables import BATCH
 from training.values.train import ValueLearner, by_place, losses, minibatches
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "values.md"
-# batch: of these games the network knows nothing, and nothing is measured on them
+# batch of games that the network was not trained on, and that are not used to measure it
 FIRST: Final = UNKNOWN + (UNKNOWN >> 2)
 _MINIBATCH: Final = 256
 _POLICIES: Final = ("training", "held out")
@@ -48,12 +48,12 @@ _POLICIES: Final = ("training", "held out")
 
 @dataclass(frozen=True)
 class Options:
-    """Teach the network of values a little, by outcomes and by shares of playouts, and compare."""
+    """Train the value network further, on outcomes and on shares of playouts, and compare."""
 
     states: int = 20_480
-    """States that teach, one of each game."""
+    """Training states, one of each game."""
     playouts: int = 16
-    """Playouts of each state, by the policies that sit there."""
+    """Playouts of each state, by the policies of its game."""
     turns: int = 10
     """Rounds after which a playout is cut off and valued."""
     epochs: int = 3
@@ -61,7 +61,7 @@ class Options:
     learning_rates: tuple[float, ...] = (1e-4, 1e-3)
     """Learning rates of AdamW, constant; a row for each."""
     seed: int = 0
-    """Decides the games, the playouts and the order of the states."""
+    """Seed of games, playouts and the order of states."""
     threads: int | None = None
     """Threads that play; default: one per core. The result does not depend on them."""
     out: Path = PAGE
@@ -73,10 +73,7 @@ class Options:
 def labelled(
     learner: ValueLearner, value: Value, options: Options, console: Console
 ) -> tuple[States, NDArray[np.float64]]:
-    """States of games that the network does not know, and their shares by playouts.
-
-    The shares are (B, 1, 4), by seat, of playouts from each state.
-    """
+    """States of new games, and their shares by playouts, (B, 1, 4), by seat."""
     batches = range(FIRST, FIRST + -(-options.states // BATCH))
     played = list(
         play(learner.mixture, batches, options.seed, kept=1, records=True, threads=options.threads)
@@ -106,7 +103,7 @@ def labelled(
 def teach(
     learner: ValueLearner, states: States, goal: NDArray[np.float64], rate: float, options: Options
 ) -> dict[str, float]:
-    """Teach the network by shares by seat (B, 1, 4); returns its Brier scores."""
+    """Train the network on shares by seat (B, 1, 4); returns its Brier scores."""
     there = states.there
     seen, seats = (
         torch.from_numpy(states.seen[there]).float(),
@@ -132,7 +129,7 @@ def teach(
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Teach, measure, and write the page."""
+    """Train, measure, and write the page."""
     check_ranges(options, {
         "states": (BATCH, 1 << 24), "playouts": (1, 1 << 16), "turns": (1, 1 << 16),
         "epochs": (1, 1 << 10),

@@ -1,16 +1,13 @@
-"""How well the network of `agents.values` forecasts who wins.
-
-As published in docs/results/values.md: `python -m studies.values --help`.
+"""The accuracy of the value network (docs/results/values.md): `python -m studies.values --help`.
 
 # 6,000 positions, 200 playouts each; then the page
 python -m studies.values
-# with the curve of the run that made the network
+# with the learning curve of the network's run
 python -m studies.values --run runs/values
 
-Each position is a decision of another game, of which the network has learned nothing: between
-policies that it was trained on, between families that it has never seen, and between these from a
-position dealt at random. Its forecast is compared with how the game really ended, and so are the
-shares of playouts from the same position.
+Each position is a decision of another held-out game: between policies of the training, between
+unseen families, and between unseen families from a random position. The network's forecast, and
+the shares of playouts from the same position, are compared with the outcome of the game.
 """
 
 from __future__ import annotations
@@ -50,13 +47,13 @@ from training.values.train import brier
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Who plays, and of which kind the games are (`training.values.sampling.KINDS`).
+# The players, and the kind of their games (`training.values.sampling.KINDS`).
 POOLS: Final[dict[str, tuple[Callable[[], Mixture], str]]] = {
     "Training policies": (Mixture.training, "ordinary"),
     "Held-out policies": (Mixture.held_out, "ordinary"),
     "Held-out policies, games begun in the middle": (Mixture.held_out, "generated"),
 }
-FIRST: Final = UNKNOWN + (UNKNOWN >> 1)  # batch; those before it are measured by `training.values`
+FIRST: Final = UNKNOWN + (UNKNOWN >> 1)  # batch; `training.values` measures on those before it
 STAGES: Final = {
     "rounds 0 to 9": (0, 10),
     "rounds 10 to 24": (10, 25),
@@ -67,36 +64,33 @@ HEADINGS: Final = (
     "positions", "number", "network", "playouts", "network less playouts", "95% interval", "worth",
     "distance of network and playouts",
 )  # fmt: skip
-_MEASURED: Final = ("training", "held out")  # by `training.values` on its way
+_MEASURED: Final = ("training", "held out")  # by `training.values` during training
 _BINS: Final = np.linspace(0, 1, 11)  # of the calibration picture
 _REPEATS: Final = 5  # of the measurement of speed
 
 
 @dataclass(frozen=True)
 class Options:
-    """Judge a network of values by games that were really played, beside playouts.
-
-    The playouts start from the same positions.
-    """
+    """Compare forecasts of a value network, and playouts, with the outcomes of games."""
 
     value: str = "best"
-    """The network of values: a name (`agents.values.names()`) or a file."""
+    """The value network: a name (`agents.values.names()`) or a file."""
     positions: int = 2000
     """Positions of each pool, each of another game."""
     playouts: int = 200
     """Playouts of each position."""
     policy: str = "algorithmic"
-    """Who plays on, in every seat."""
+    """The policy of playouts, in all seats."""
     actual: int = 0
-    """So many positions of each pool are also played on by the policies that really sat there."""
+    """Positions of each pool that also get playouts by the policies of their game."""
     run: Path | None = None
-    """Folder of the run of `training.values` that made the network, for its curve."""
+    """Folder of the network's run of `training.values`, for its curve."""
     seed: int = 0
-    """Decides the games and the playouts."""
+    """Seed of games and playouts."""
     threads: int | None = None
     """Threads that play; default: one per core. The results are the same."""
     page: Path = Path("docs/results/values.md")
-    """Where the page is written."""
+    """The page."""
     json: bool = False
     """Print one JSON object instead of tables."""
 
@@ -106,8 +100,8 @@ class Positions(NamedTuple):
 
     Attributes:
         games: (N,) records.
-        outcome: (N, 4) the share of the win of each seat in the game that was played.
-        seated: (N, 4) the number of the policy in each seat; -1 for none.
+        outcome: (N, 4) the share of the win of each seat at the end of the game.
+        seated: (N, 4) the number of the policy in each seat, or -1.
         rules: (N,) the names of their rules.
         policies: The policies of the pool.
     """
@@ -155,7 +149,7 @@ def positions(pool: str, count: int, seed: int, threads: int | None) -> Position
 
 
 def forecasts(value: Value, games: Games) -> NDArray[np.float64]:
-    """(N, 4) the shares that a value gives to positions of tables of any size."""
+    """(N, 4) the forecast shares of positions at tables of any size."""
     out = np.zeros((len(games), MOST_PLAYERS))
     for players in np.unique(games["num_players"]):
         rows = games["num_players"] == players
@@ -183,10 +177,7 @@ def playouts(found: Positions, options: Options, bar: Progress) -> NDArray[np.fl
 
 
 def actual_playouts(found: Positions, options: Options, bar: Progress) -> NDArray[np.float64]:
-    """(N, 4) the shares of playouts by the policies that sat there.
-
-    Only the first `actual` positions.
-    """
+    """The shares of playouts by the policies of each game, for the first `actual` positions."""
     out = np.zeros_like(found.outcome[: options.actual])
     for row in bar.track(range(len(out)), description="Playouts by the real players"):
         players = int(found.games["num_players"][row])
@@ -204,10 +195,7 @@ def compared(
     outcome: NDArray[np.float64],
     rows: NDArray[np.bool_],
 ) -> dict[str, Any]:
-    """A row of the table, over some positions.
-
-    Brier scores, the paired difference, and how far apart the shares are.
-    """
+    """A row of the table, over some positions: Brier scores, paired difference, distance."""
     scores = {who: brier(shares[rows], outcome[rows]) for who, shares in by.items()}
     mean, low, high = mean_interval(scores["network"] - scores["playouts"])
     distance = float(np.sqrt(((by["network"] - by["playouts"])[rows] ** 2).sum(1).mean()))
@@ -244,10 +232,7 @@ def judged(found: Positions, by: dict[str, NDArray[np.float64]]) -> list[dict[st
 
 
 def calibration(shares: NDArray[np.float64], found: Positions) -> list[tuple[float, float, int]]:
-    """By tenths of the forecast: its mean, the share that was really won, and how many seats.
-
-    Seats out of the game are left out.
-    """
+    """By tenths of the forecast: its mean, the actual wins, and the number of seats in the game."""
     there = (found.games["place"][:, :MOST_PLAYERS] == 0) & (
         np.arange(MOST_PLAYERS) < found.games["num_players"][:, None]
     )
@@ -273,7 +258,7 @@ def speed(value: Value, games: Games) -> float:
 
 
 def curve(folder: Path) -> list[dict[str, float]]:
-    """What a run of `training.values` measured on its way."""
+    """The measurements of a run of `training.values`."""
     results = read_json(read_file(folder / "evaluation.json"))
     if not isinstance(results, dict) or not results.get("curve"):
         raise FormatError(f"{str(folder)!r} holds no finished run of training.values.")
@@ -295,7 +280,7 @@ def cells(row: dict[str, Any]) -> list[str]:
 
 
 def calibration_picture(results: dict[str, Any]) -> Figure:
-    """What was forecast, and what came true."""
+    """Forecasts and actual wins."""
     figure, axes = _figure(len(POOLS))
     for place, (pool, found) in enumerate(results["pools"].items()):
         axes[place].plot([0, 1], [0, 1], color="0.7", linewidth=1)
@@ -409,7 +394,7 @@ def _card(results: dict[str, Any]) -> str:
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Play, judge, and write the page."""
+    """Play, measure, and write the page."""
     check_ranges(
         options,
         {

@@ -1,7 +1,7 @@
-"""What the published evolutions left open, answered by runs of ours.
+"""Experiments on questions that the published evolutions left open.
 
 `python -m studies.evolution --help`.
 
-An experiment is a table of runs of `training.evolve` and a section of a page that is made of their
+An experiment is a table of runs of `training.evolve`, and a section of a page made from their
 folders.
 """

@@ -4,9 +4,9 @@ For example:
 
     # all of them: hours
     python -m studies.evolution
-    # one; a run that is there goes on, or is done
+    # one; existing runs continue
     python -m studies.evolution --only skew --threads 2
-    # in seconds, to see how it goes
+    # a trial of seconds
     python -m studies.evolution --only skew --budget 0.02 --out runs/try --page runs/try/page.md
 """
 
@@ -54,35 +54,29 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
 
 @dataclass(frozen=True)
 class Options:
-    """Answer what the published evolutions left open.
+    """Carry out experiments on the published evolutions, and write a page.
 
-    The page keeps what is written between its sections.
+    Text between the sections of the page is preserved.
     """
 
     only: Annotated[
         tuple[str, ...], tyro.conf.arg(help=f"Which: {', '.join(EXPERIMENTS)}. Default: all.")
     ] = ()
     out: Path = Path("runs/experiments")
-    """Folder of the runs, a folder each.
-
-    One that is finished is not played again, one that was stopped goes on.
-    """
+    """Folder of the runs. Finished runs are not played again, stopped ones continue."""
     page: Path = Path("docs/results/evolution.md")
-    """The page. A section lies between two comments that name its experiment.
-
-    Its pictures lie in a folder beside the page.
-    """
+    """The page, with a section for each experiment and pictures in a folder beside it."""
     budget: float = 1.0
-    """Share of generations, matches and measurements of every run: to try things out."""
+    """Share of generations, matches and measurements of every run, for trials."""
     threads: int | None = None
     """Threads that play; default: one per core. The results are the same."""
 
 
 def check(options: Options) -> list[str]:
-    """The experiments that are meant.
+    """The chosen experiments.
 
     Raises:
-        ConfigurationError: An unknown one, a budget out of range.
+        ConfigurationError: An unknown experiment, or a budget out of range.
     """
     for name in options.only:
         if name not in EXPERIMENTS:
@@ -93,11 +87,10 @@ def check(options: Options) -> list[str]:
 
 
 def carry_out(runs: Mapping[str, EvolutionOptions], options: Options, console: Console) -> Outcomes:
-    """Carry out those runs that are not finished yet.
+    """Carry out the unfinished runs.
 
     Raises:
-        MonopolyError: A run in the folder that was begun with other settings, a checkpoint that is
-            damaged.
+        MonopolyError: A run in the folder has other settings, or a damaged checkpoint.
     """
     outcomes: dict[str, Outcome] = {}
     for number, (name, full) in enumerate(runs.items()):
@@ -115,11 +108,11 @@ def carry_out(runs: Mapping[str, EvolutionOptions], options: Options, console: C
 
 
 def _check_finished(outcome: Outcome) -> None:
-    """Raise unless the run that is finished in a folder is the one that is meant.
+    """Raise unless the finished run in a folder has these settings.
 
     Raises:
-        ConfigurationError: It was begun with other settings, or is shorter or longer.
-        FormatError: What it found is damaged.
+        ConfigurationError: It has other settings or another length.
+        FormatError: Its results are damaged.
     """
     settings = outcome.settings
     settings.check()
@@ -139,15 +132,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def execute(options: Options, console: Console) -> int:
-    """Carry out what is missing, and write the page.
+    """Carry out missing runs, and write the page.
 
     Raises:
-        MonopolyError: Wrong options, or a file that can't be read or written.
+        MonopolyError: Invalid options, or a file that can't be read or written.
     """
     names = check(options)
     page = Page(options.page, "# Evolution, reproduced\n")
     for name in names:
-        page.check(name)  # a page that is damaged is better known now than after hours
+        page.check(name)  # before hours of runs
     for name in names:
         experiment = EXPERIMENTS[name]
         outcomes = carry_out(experiment.runs, options, console)

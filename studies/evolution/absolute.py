@@ -1,7 +1,4 @@
-"""What published genomes can do at all.
-
-Genes that are all alike, and a search that is judged by wins against a panel.
-"""
+"""The limits of published genomes: uniform genes, and a search by wins against fixed opponents."""
 
 from __future__ import annotations
 
@@ -31,8 +28,7 @@ GAMES: Final = {
     "pring": 400_000,
 }
 LEVELS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
-# By rules, which are a fitness, too: the kind whose genes are all alike, those that come with the
-# library, and what came of populations.
+# By rules: the kind with uniform genes, the shipped players, and the results of populations.
 ALIKE: Final = {"mukhar": "tga", "pring": "pring"}
 SHIPPED: Final = {"mukhar": ("rga", "tga", "sga"), "pring": ("pring",)}
 POPULATIONS: Final[dict[str, dict[str, EvolutionOptions]]] = {
@@ -56,17 +52,16 @@ SEARCHES: Final = {f"absolute/{name}": _search(name) for name in GAMES}
 
 
 def section(runs: Outcomes, page: Page) -> str:
-    """Wins against the panel, by where the genes come from.
+    """Wins against the evaluation opponents by origin of the genes.
 
-    Genes that are all alike, those that came of populations and of CMA-ES, and those that were
-    kept.
+    Uniform genes, those of populations, of CMA-ES, and the shipped ones.
     """
     del page
     return "\n\n".join(
         [
             (
-                f"Wins against three of each of the panel, {_MEASURED:,} games each, 95% from the"
-                " spread between seeds; 25% are fair. One run a search: another one would come to"
+                f"Wins against three of each evaluation opponent, {_MEASURED:,} games each, 95%"
+                " from the spread between seeds; 25% are fair. One run a search: another would find"
                 " other genes."
             ),
             *(_measured(rules, runs) for rules in ALIKE),
@@ -95,7 +90,7 @@ def _measured(rules: str, runs: Outcomes) -> str:
 
 
 def _players(rules: str, runs: Outcomes) -> dict[str, Policy]:
-    """The players that are measured by some rules, by what the page calls them."""
+    """The players measured under some rules, by their names on the page."""
     alike = kind_of(ALIKE[rules])
     players: dict[str, Policy] = {
         f"all genes {n:g}": alike.policy(np.full(alike.size, n), f"all {n:g}") for n in LEVELS
@@ -113,7 +108,7 @@ def _players(rules: str, runs: Outcomes) -> dict[str, Policy]:
 
 
 def _gains(name: str, runs: Outcomes) -> list[tuple[str, ...]]:
-    """What a search brought, at its own tables and at those of strangers."""
+    """The gain of a search, at its own tables and at unseen ones."""
     settings = SEARCHES[name]
     games = f"{settings.generations * settings.population * settings.candidate_games:,}"
     rows: list[tuple[str, ...]] = []
@@ -132,7 +127,7 @@ def _gains(name: str, runs: Outcomes) -> list[tuple[str, ...]]:
 
 
 EXPERIMENT: Final = Experiment(
-    "The same genomes, judged by wins against a panel",
+    "The same genomes, selected by wins against fixed opponents",
     {**SEARCHES, **POPULATIONS["mukhar"], **POPULATIONS["pring"]},
     section,
 )

@@ -1,4 +1,4 @@
-"""What an experiment is, and what is read of the folders of its runs."""
+"""Experiments, and the results in the folders of their runs."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ TURN_LIMIT: Final = 500  # turns of each player, as in the runs
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run that has come to its end.
+    """A finished run.
 
     Attributes:
-        folder: Where it is.
-        settings: What it was.
+        folder: Its folder.
+        settings: Its settings.
     """
 
     folder: Path
@@ -48,7 +48,7 @@ class Outcome:
 
     @property
     def evaluation(self) -> Path:
-        """The file that is written last: a run that has it is finished."""
+        """The file that marks a finished run."""
         return self.folder / "evaluation.json"
 
     @cached_property
@@ -59,7 +59,7 @@ class Outcome:
 
     @property
     def played(self) -> int:
-        """How many generations it took.
+        """The number of generations.
 
         Raises:
             FormatError: evaluation.json is damaged.
@@ -78,10 +78,7 @@ class Outcome:
         return agents.load(self.folder / MEAN)
 
     def population(self, generation: int | None = None) -> dict[str, NDArray[Any]]:
-        """`population` (N, G) and `fitness` (N,) of a generation that was kept.
-
-        By default of the last.
-        """
+        """`population` (N, G) and `fitness` (N,) of a saved generation, by default the last."""
         path = (
             self.folder / POPULATION
             if generation is None
@@ -90,12 +87,12 @@ class Outcome:
         return read_arrays(path)
 
     @property
-    def kept(self) -> list[int]:
-        """The generations that were kept."""
+    def saved(self) -> list[int]:
+        """The saved generations."""
         return sorted(int(path.stem) for path in (self.folder / "populations").glob("*.npz"))
 
     def strength(self, player: str) -> tuple[float, float]:
-        """Final mean rate of `champion` or `mean` over the panel, with half its 95% interval."""
+        """Final mean win rate of `champion` or `mean`, with half its 95% interval."""
         return overall(self.results["against"], player)
 
 
@@ -104,14 +101,13 @@ Outcomes: TypeAlias = Mapping[str, Outcome]
 
 @dataclass(frozen=True)
 class Experiment:
-    """A question, and runs that answer it.
+    """A set of runs, and the section of the page about them.
 
     Attributes:
-        title: Of its section.
+        title: The title of its section.
         runs: Settings by the names of the runs, which are their folders; experiments may share
             runs.
-        section: Makes the text of the section of the outcomes, and saves its pictures beside the
-            page.
+        section: Makes the text of the section from the outcomes, and saves its pictures.
     """
 
     title: str
@@ -120,10 +116,7 @@ class Experiment:
 
 
 def scaled(settings: EvolutionOptions, budget: float) -> EvolutionOptions:
-    """A run of a share of its length.
-
-    Generations, matches and measurements are cut, each at least to the least that makes sense.
-    """
+    """A shortened run: generations, matches and measurements are cut to a share of theirs."""
     if budget == 1:
         return settings
     fewer: dict[str, Any] = {}
@@ -132,7 +125,7 @@ def scaled(settings: EvolutionOptions, budget: float) -> EvolutionOptions:
             fewer[name] = min(
                 getattr(settings, name), max(2, round(budget * getattr(settings, name)))
             )
-    step = 240  # splits over the orders of seats of all tables
+    step = 240  # divisible by the orders of seats of all tables
     for name in ("games", "measure_games", "curve_games", "evaluation_games", "final_games"):
         if hasattr(settings, name):
             fewer[name] = max(1, round(budget * getattr(settings, name) / step)) * step
@@ -140,22 +133,22 @@ def scaled(settings: EvolutionOptions, budget: float) -> EvolutionOptions:
 
 
 def against_each(
-    players: Mapping[str, Policy], panel: Sequence[PolicyLike], rules: str, games: int
+    players: Mapping[str, Policy], opponents: Sequence[PolicyLike], rules: str, games: int
 ) -> dict[str, list[tuple[float, float]]]:
-    """How often players win against three of each of a panel, all of them with the same dice.
+    """The win rates of players against three of each opponent, with the same dice.
 
     Args:
-        players: By what they are called.
-        panel: The opponents, one at a time.
+        players: The players by name.
+        opponents: The opponents, one at a time.
         rules: A preset.
-        games: Of each player against each opponent.
+        games: Games of each player against each opponent.
 
     Returns:
-        Of each player (rate, half the width of its 95% interval, from the spread between seeds):
-            against each opponent, then the mean.
+        By player, (rate, half its 95% interval, from the variance between seeds) against each
+            opponent, then the mean.
     """
     rates: dict[str, list[tuple[float, float]]] = {name: [] for name in players}
-    for seed, opponent in enumerate(panel):
+    for seed, opponent in enumerate(opponents):
         seating = Seating((opponent,) * 3, rules, TURN_LIMIT)
         for name, score in zip(
             players,
@@ -176,10 +169,7 @@ def mean_of(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def gain(row: Mapping[str, Any]) -> str:
-    """What a search brought at a table, with its 95% interval.
-
-    A row of `tables` of evaluation.json.
-    """
+    """The gain of a search at a table, a row of evaluation.json, with its 95% interval."""
     return (
         f"{row['difference']:+.1%} ({100 * row['difference_low']:+.1f} to"
         f" {100 * row['difference_high']:+.1f})"

@@ -1,4 +1,4 @@
-"""The numbers of scripted families by CMA-ES: how much stronger than those set by hand?"""
+"""Parameters of scripted families by CMA-ES, compared with those set by hand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RUNS: Final = {
 
 
 def section(runs: Outcomes, page: Page) -> str:
-    """Wins before and after, at the tables of the search and at those of strangers."""
+    """Wins before and after, at the tables of the search and at unseen ones."""
     del page
     rows = []
     for name, run in runs.items():

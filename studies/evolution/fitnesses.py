@@ -1,7 +1,4 @@
-"""The fitness that evolves the strongest player in absolute terms.
-
-Six fitnesses, four populations, four numbers of matches, as many games.
-"""
+"""Comparison of six fitness functions, four population sizes and four numbers of matches."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ POPULATIONS: Final = (32, 128, 512, 1024)
 MATCHES: Final = (7, 25, 50, 100)
 PLAYERS: Final = ("champion", "mean")
 _MEASURED: Final = 4800
-BASE: Final = "finish_order"  # that the others are held against
+BASE: Final = "finish_order"  # the baseline
 
 
 def _run(fitness: str, population: int, matches: int, seed: int) -> Generational:
@@ -60,10 +57,7 @@ Rates = dict[str, NDArray[np.float64]]  # by run: of each of PLAYERS
 
 
 def section(runs: Outcomes, page: Page) -> str:
-    """Wins of the champion and of the mean genome against the panel.
-
-    By fitness, by population, by matches, and the best of all.
-    """
+    """Wins of champion and mean genome, by fitness, by population, by matches, and the best."""
     measured = {
         name.removeprefix("fitnesses/"): [run.strength(player) for player in PLAYERS]
         for name, run in runs.items()
@@ -73,9 +67,9 @@ def section(runs: Outcomes, page: Page) -> str:
     return "\n\n".join(
         [
             (
-                "Wins against the panel: 25% are fair. Means over the other two, one run a cell;"
-                " intervals, 95%, from the spread between cells. The last two columns are paired"
-                f" with the same populations and matches by {BASE}."
+                "Wins against the evaluation opponents: 25% are fair. Means over the other two, one"
+                " run a cell; intervals, 95%, from the spread between cells. The last two"
+                f" columns are paired with the same populations and matches by {BASE}."
             ),
             table(
                 ("fitness", *PLAYERS, *(f"{player}, less {BASE}" for player in PLAYERS)),
@@ -104,7 +98,7 @@ def section(runs: Outcomes, page: Page) -> str:
 
 
 def _before_evolution() -> tuple[str, ...]:
-    """What the mean of random genomes wins."""
+    """The wins of the mean of random genomes."""
     settings = next(iter(RUNS.values()))
     kind = settings.kind
     half = {"half": kind.policy(np.full(kind.size, 0.5))}
@@ -118,7 +112,7 @@ def _before_evolution() -> tuple[str, ...]:
 
 
 def _by_fitness(rates: Rates, fitness: str) -> tuple[str, ...]:
-    """Means of a fitness, and their differences from those of the one that all are held against."""
+    """Means of a fitness, and their differences from the baseline."""
     cells = [name.partition("/")[2] for name in rates if name.startswith(f"{fitness}/")]
     gains = np.array([rates[f"{fitness}/{cell}"] - rates[f"{BASE}/{cell}"] for cell in cells])
     return (
@@ -129,7 +123,7 @@ def _by_fitness(rates: Rates, fitness: str) -> tuple[str, ...]:
 
 
 def _means(rates: Rates, part: str) -> list[str]:
-    """Mean rates of both players over the runs in whose names a part occurs."""
+    """Mean rates of both players over the runs with a part in their names."""
     own = np.array([rate for name, rate in rates.items() if part in f"{name}/"])  # (runs, players)
     return [percent(*mean_of(column)) for column in own.T]
 

@@ -1,4 +1,4 @@
-"""What evolved genes say to the hypotheses of Mukhar & Kalita."""
+"""Tests of the hypotheses of Mukhar & Kalita by evolved genes."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ from training.evolution.generations import MUKHAR2012
 
 TRIES: Final = 2000
 CHANCES: Final = (0.1, 0.2, 0.4, 0.6, 0.8, 0.95)
-# The run without trading has other seeds than that of the kinds, at whose same generation it says
-# what chance alone changes.
+# The run without trading has other seeds than that of the kinds, to show the effect of chance.
 LENGTH: Final = 101
 # blends of reals are alike after some twenty generations; bits that are cut and joined stay
 # different
@@ -43,9 +42,9 @@ TRADING: Final = {
 
 
 def buy_genes(run: Outcome, generation: int | None = None) -> NDArray[np.float64]:
-    """(4, 28) the mean chance to buy by situation and lot; NaN where nothing reads it.
+    """(4, 28) the mean buy probability by situation and lot, of the last or a saved population.
 
-    Over the last population, or one that was kept.
+    NaN for unused genes.
     """
     found = run.population(generation)
     chances = genetic.kind_of(str(found["kind"])).decode(found["population"])
@@ -53,12 +52,10 @@ def buy_genes(run: Outcome, generation: int | None = None) -> NDArray[np.float64
 
 
 def obtained(chance: float, tries: int = TRIES) -> float:
-    """How often a player whose buy genes are all the same gets a lot that it lands on.
+    """The probability that a player with uniform buy genes gets a lot that it lands on.
 
-    The three others at the table want nothing.
-
-    Every try is a position of its own: all with 1,500 dollars, the first just moved to an orange
-    lot that nobody owns.
+    The three other players never buy. Every try is a new position: all have 1,500 dollars, and the
+    first has just moved to an unowned orange lot.
     """
     kind = genetic.kind_of("tga")
     players = [kind.policy(np.full(kind.size, gene)) for gene in (chance, 0.0, 0.0, 0.0)]
@@ -68,7 +65,7 @@ def obtained(chance: float, tries: int = TRIES) -> float:
 def _gets(players: list[GeneticPolicy], seed: int) -> bool:
     game = me.position(4, rules="mukhar", positions={0: 13}, throws=[(1, 2)], seed=seed)
     lot = int(SQUARE_LOT[0, 16])
-    # a bid is drawn once, and made digit by digit
+    # a bid is drawn once, then made digit by digit
     memories = [np.zeros((1, MEMORY)) for _ in players]
     while int(game.turns) == 1:
         seat = int(game.player)
@@ -78,7 +75,7 @@ def _gets(players: list[GeneticPolicy], seed: int) -> bool:
 
 
 def section(runs: Outcomes, page: Page) -> str:
-    """Buy genes by situation, the chance to obtain, jail, trading."""
+    """Buy genes by situation, the probability of obtaining a lot, jail, trading."""
     kinds = {name: runs[name] for name in populations.KINDS}
     genomes = {name: genetic.explain(run.mean) for name, run in kinds.items()}
     jail = [
@@ -129,7 +126,7 @@ def section(runs: Outcomes, page: Page) -> str:
 
 
 def _by_situation(run: Outcome) -> list[str]:
-    """Means over lots that know all four situations, and how far the last is below the first."""
+    """Means over lots with all four situations, and the difference of the first and the last."""
     genes = buy_genes(run)
     genes = genes[:, ~np.isnan(genes).any(axis=0)]
     return [_interval(row) for row in (*genes, genes[3] - genes[0])]
@@ -147,12 +144,9 @@ def _obtaining(chance: float) -> tuple[str, ...]:
 
 
 def _trading(runs: Outcomes) -> list[tuple[str, ...]]:
-    """By situation: mean chances, and how lots rank with and without trading.
-
-    Last, how they rank in two runs without.
-    """
-    kept = runs[_LASTING].kept
-    chance = buy_genes(runs[_LASTING], kept[min(1, len(kept) - 1)])
+    """By situation: mean probabilities, rank correlation with trading, and of two runs without."""
+    saved = runs[_LASTING].saved
+    chance = buy_genes(runs[_LASTING], saved[min(1, len(saved) - 1)])
     rows = []
     for name, with_it, without, again in zip(
         mukhar.SITUATIONS,

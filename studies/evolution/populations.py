@@ -26,19 +26,17 @@ KINDS: Final = {
     )
     for kind in ("rga", "tga", "sga")
 }
-# Its first 300 generations are those of `sga`; the others stand still.
+# Its first 300 generations are those of `sga`; the others have converged.
 LONGER: Final = {"sga, longer": dataclasses.replace(KINDS["sga"], generations=1000, keep_every=500)}
 
-_BIN: Final = 5  # points of a bar: whole ones, as the fitness is
+_BIN: Final = 5  # points of a bar, an integer like the fitness
 
 
-def by_luck_alone(settings: Generational) -> tuple[float, float, float]:
-    """Spread and extremes of the fitness of equal players under FINISH_ORDER.
+def by_chance(settings: Generational) -> tuple[float, float, float]:
+    """Standard deviation, expected minimum and maximum of the fitness of N equal players.
 
-    The standard deviation, and the least and the most of the population to expect.
-
-    A game brings 0, 1, 2 or 3 points, each as likely: variance 5/4. The ends are the quantiles 1/2N
-    and 1 - 1/2N of the sum's normal approximation.
+    Under FINISH_ORDER a game gives 0, 1, 2 or 3 points with equal probability: variance 5/4. The
+    extremes are the quantiles 1/2N and 1 - 1/2N of the sum's normal approximation.
     """
     deviation = float(np.sqrt(settings.matches * 5 / 4))
     reach = deviation * float(norm.isf(1 / (2 * settings.population)))
@@ -46,7 +44,7 @@ def by_luck_alone(settings: Generational) -> tuple[float, float, float]:
 
 
 def section(runs: Outcomes, page: Page) -> str:
-    """Distributions of fitness, and how strong those are who come out."""
+    """Distributions of fitness, and the strength of the results."""
     random = [run for name, run in runs.items() if name.startswith("random/")]
     kinds = {name: run for name, run in runs.items() if name in KINDS | LONGER}
     settings = next(iter(kinds.values())).settings
@@ -55,7 +53,7 @@ def section(runs: Outcomes, page: Page) -> str:
         (
             "equal players, by luck alone",
             f"{1.5 * settings.matches:g}",
-            *(f"{value:.1f}" for value in by_luck_alone(settings)),
+            *(f"{value:.1f}" for value in by_chance(settings)),
             "",
             "",
         )
@@ -65,7 +63,7 @@ def section(runs: Outcomes, page: Page) -> str:
     cells = (f"{number:.1f}" for number in (first.std(), *reach))
     rows.append((f"{len(random)} random populations", f"{first.mean():.2f}", *cells, "", ""))
     for name, run in kinds.items():
-        for generation in (*run.kept, None):
+        for generation in (*run.saved, None):
             population = run.population(generation)
             fitness = population["fitness"]
             played = run.results["generations"] if generation is None else generation
@@ -104,12 +102,12 @@ def section(runs: Outcomes, page: Page) -> str:
                 "Of random populations least and most are means over the populations. Chances to"
                 " buy are means over situations and lots, their spread is that between players."
                 " Below, one run a kind: intervals are of its games, not of other runs. Wins of 25%"
-                " are fair against the panel."
+                " are fair against the evaluation opponents."
             ),
             table(
                 (
                     "genome",
-                    "champion against the panel",
+                    "champion against the evaluation opponents",
                     "mean genome",
                     "games of evolution",
                     "minutes",
@@ -120,16 +118,15 @@ def section(runs: Outcomes, page: Page) -> str:
             page.picture(
                 "fitness", _distributions(kinds), "Fitness in the first and the last generation"
             ),
-            page.picture("strength", _strengths(kinds), "Wins against the panel by generation"),
+            page.picture(
+                "strength", _strengths(kinds), "Wins against the evaluation opponents by generation"
+            ),
         ]
     )
 
 
 def _genes(population: dict[str, NDArray[Any]]) -> tuple[str, str]:
-    """Mean chance to buy of a population, and how far its players differ in it.
-
-    The deviation between them, mean over the genes.
-    """
+    """Mean buy probability of a population, and its standard deviation between players."""
     chances = kind_of(str(population["kind"])).decode(population["population"])[
         :, mukhar.GENE_OF[mukhar.OCCURS]
     ]
@@ -137,7 +134,7 @@ def _genes(population: dict[str, NDArray[Any]]) -> tuple[str, str]:
 
 
 def _cost(run: Outcome) -> tuple[str, ...]:
-    """Games, minutes and games a second of a run, its measurements in between included."""
+    """Games, minutes and games a second of a run, including measurements."""
     games, seconds = run.results["games"], run.results["seconds"]
     return f"{games:,}", f"{seconds / 60:.0f}", f"{games / seconds:,.0f}"
 
@@ -179,7 +176,7 @@ def _strengths(kinds: Outcomes) -> Figure:
                 label=f"{name}, {player}",
             )
     axes.axhline(0.25, color="grey", linewidth=0.8)
-    axes.set(xlabel="generation", ylabel="wins against the panel")
+    axes.set(xlabel="generation", ylabel="wins against the evaluation opponents")
     figure.legend(fontsize="small", loc="outside right upper")
     return figure
 

@@ -1,4 +1,4 @@
-"""Pring's table of preferences, over 20 runs, and the variations that were left untested."""
+"""Pring's table of preferences, over 20 runs, and untested variations."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PUBLISHED: Final = {
 
 
 def _varied(**changes: Any) -> Steady:
-    """A variation over as many games; the same share of the population plays at a time."""
+    """A variation with as many games and the same share of the population per match."""
     settings = dataclasses.replace(_BASE, **changes)
     share = settings.population / _BASE.population * _BASE.winners / settings.winners
     matings = round(_BASE.matings * share)
@@ -77,7 +77,7 @@ def preferences(run: Outcome) -> NDArray[np.float64]:
 
 
 def section(runs: Outcomes, page: Page) -> str:
-    """K by lot beside the published one, and what each variation changes."""
+    """K by lot with the published one, and the effect of each variation."""
     repeats = np.array([preferences(runs[name]) for name in REPEATS])  # (20, 28)
     published = np.array([PUBLISHED[LOT_NAME[_UK][lot]] for lot in range(NUM_LOTS)])
     own, spread = repeats.mean(axis=0), repeats.std(axis=0, ddof=1)
@@ -89,13 +89,13 @@ def section(runs: Outcomes, page: Page) -> str:
         name: runs[f"pring/{name}" if f"pring/{name}" in runs else next(iter(REPEATS))]
         for name in VARIATIONS
     }
-    others = repeats[1:].mean(axis=0)  # without the run that the variations stand beside
+    others = repeats[1:].mean(axis=0)  # without the baseline of the variations
     columns = (
         "variation",
         "rank correlation with Pring",
         "with the mean of ours",
-        "spread in the population",
-        "mean genome against the panel",
+        "standard deviation in the population",
+        "mean genome against the evaluation opponents",
     )
     return "\n\n".join(
         [
@@ -112,7 +112,7 @@ def section(runs: Outcomes, page: Page) -> str:
 
 
 def _correlations(repeats: NDArray[np.float64], published: NDArray[np.float64]) -> str:
-    """How the runs go with the published preferences, and with each other, by rank."""
+    """Rank correlations of the runs with the published preferences and with each other."""
     mean = spearmanr(repeats.mean(axis=0), published)
     single = [spearmanr(row, published).statistic for row in repeats]
     pairs = [spearmanr(*pair).statistic for pair in itertools.combinations(repeats, 2)]
@@ -129,7 +129,7 @@ def _correlations(repeats: NDArray[np.float64], published: NDArray[np.float64]) 
 
 
 def _row(run: Outcome, published: NDArray[np.float64], own: NDArray[np.float64]) -> tuple[str, ...]:
-    """A variation's rank correlations, how far its players differ, and how strong their mean is."""
+    """A variation's rank correlations, standard deviation, and strength of the mean genome."""
     found = preferences(run)
     correlations = [f"{spearmanr(found, other).statistic:+.2f}" for other in (published, own)]
     spread = run.population()["population"].std(axis=0).mean()

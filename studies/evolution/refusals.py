@@ -1,7 +1,4 @@
-"""The worth of single genes.
-
-Players of `tga` who say yes to everything but one thing, against one who says yes to everything.
-"""
+"""The value of single genes: players of `tga` with one refusal, compared with one without any."""
 
 from __future__ import annotations
 
@@ -28,10 +25,7 @@ _LATE: Final = "stays in jail as soon as somebody else has one"
 
 
 def genomes() -> dict[tuple[str, ...], NDArray[np.float64]]:
-    """(176,) genes by what they refuse.
-
-    Nothing; the lots of a group in a situation; to leave jail.
-    """
+    """(176,) genes by refusal: nothing; the lots of a group in a situation; to leave jail."""
     yes = np.ones(mukhar.BUY_GENES + mukhar.NARROW**2)
     found = {(): yes, (_EARLY,): yes.copy(), (_LATE,): yes.copy()}
     found[_EARLY,][mukhar.BUY_GENES] = 0
@@ -46,7 +40,7 @@ def genomes() -> dict[tuple[str, ...], NDArray[np.float64]]:
 
 
 def section(runs: Outcomes, page: Page) -> str:
-    """What each refusal costs."""
+    """The cost of each refusal."""
     del runs, page
     kind, refusing = kind_of("tga"), genomes()
     players, games = (
@@ -63,8 +57,8 @@ def section(runs: Outcomes, page: Page) -> str:
         [
             (
                 f"Rules `{_RULES}` and the bids of 2012. A player of `tga` whose genes are all 1"
-                f" wins {scores[0].rate:.1%} ({low:.1%} to {high:.1%}) against three of each of the"
-                " panel. So much does it change if it never buys, and in an auction never wants,"
+                f" wins {scores[0].rate:.1%} ({low:.1%} to {high:.1%}) against three of each"
+                " evaluation opponent. The change if it never buys, and in an auction never wants,"
                 f" the lots of a group in a situation; {GAMES:,} games each with the same dice, 95%"
                 " from the spread between seeds:"
             ),

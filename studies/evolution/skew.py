@@ -1,7 +1,4 @@
-"""The odd distribution of the SGA that Mukhar & Kalita could not explain.
-
-Is it the crossover of their program?
-"""
+"""The skewed fitness of the SGA that Mukhar & Kalita could not explain: is it a crossover bug?"""
 
 from __future__ import annotations
 
@@ -33,22 +30,19 @@ RUNS: Final = {
 
 
 def late_skewness(run: Outcome) -> float:
-    """Skewness of the fitness, the mean over the generations of the second half that were kept."""
-    kept = run.kept[len(run.kept) // 2 :]
-    return float(np.mean([skew(run.population(generation)["fitness"]) for generation in kept]))
+    """Skewness of the fitness, the mean over the saved generations of the second half."""
+    saved = run.saved[len(run.saved) // 2 :]
+    return float(np.mean([skew(run.population(generation)["fitness"]) for generation in saved]))
 
 
 def ones(population: NDArray[Any]) -> NDArray[np.float64]:
-    """(6,) the share of ones by the value of the bit in its gene, the largest first.
-
-    Of buy genes that are read.
-    """
+    """(6,) the share of ones by bit of the used buy genes, the most significant first."""
     genes = population.reshape(len(population), -1, BITS)
     return np.asarray(genes[:, mukhar.GENE_OF[mukhar.OCCURS]].mean(axis=(0, 1)))
 
 
 def section(runs: Outcomes, page: Page) -> str:
-    """Skewness with the right crossover and with the faulty one, compared over independent runs."""
+    """Skewness with the correct and with the faulty crossover, over independent runs."""
     by_name = {
         name: [run for label, run in runs.items() if f"/{name}/" in label] for name in CROSSOVERS
     }
@@ -61,14 +55,14 @@ def section(runs: Outcomes, page: Page) -> str:
         "skewness of the fitness, 95%",
         "p (no skew)",
         "mean gene",
-        "mean genome against the panel",
+        "mean genome against the evaluation opponents",
     )
     return "\n\n".join(
         [
             table(columns, [(name, *_row(by_name[name], found[name])) for name in CROSSOVERS]),
             (
                 f"Welch's test of legacy against one_point: t = {difference.statistic:.1f}, p ="
-                f" {difference.pvalue:.2g}. Skewness is the mean over the kept generations of the"
+                f" {difference.pvalue:.2g}. Skewness is the mean over the saved generations of the"
                 " second half of a run; the runs are independent."
             ),
             "Share of ones in the buy genes of the last generation, by the value of the bit:",
@@ -81,10 +75,7 @@ def section(runs: Outcomes, page: Page) -> str:
 
 
 def _row(runs: list[Outcome], found: NDArray[np.float64]) -> tuple[str, ...]:
-    """The row of a crossover.
-
-    Runs, skewness with its interval, whether there is any, the mean gene, and strength.
-    """
+    """The row of a crossover: runs, skewness with its interval and test, mean gene, strength."""
     skewness, half = mean_of(found)
     gene = np.mean([kind_of("sga").decode(run.population()["population"]).mean() for run in runs])
     strength = percent(*mean_of(np.array([run.strength("mean")[0] for run in runs])))

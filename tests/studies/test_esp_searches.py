@@ -32,7 +32,7 @@ def test_a_search_is_carried_out_once_and_its_runs_add_up(
     monkeypatch.setattr(esp_searches, "PRESET", TINY)
     kept, page = tmp_path / "kept.jsonl", tmp_path / "page.md"
     words = (
-        f"--out {tmp_path / 'runs'} --kept-file {kept} --page {page} --threads 1 --generations 1"
+        f"--out {tmp_path / 'runs'} --finished {kept} --page {page} --threads 1 --generations 1"
     ).split()
     assert main([*words, "--only", "random", "--runs", "1"]) == 0
     (row,) = read(kept).values()

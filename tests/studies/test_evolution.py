@@ -49,7 +49,7 @@ def test_budgets_of_games_are_those_of_the_questions() -> None:
 
 
 def test_luck_alone_has_the_spread_of_equal_players() -> None:
-    deviation, least, most = populations.by_luck_alone(Generational())
+    deviation, least, most = populations.by_chance(Generational())
     # seats of a game, by lot
     points = np.random.default_rng(0).permuted(np.tile(np.arange(4), (100 * 25_000, 1)), axis=1)
     sums = points.reshape(100, -1).sum(axis=0)

@@ -16,7 +16,7 @@ from studies import learned
 
 
 def test_every_shipped_agent_is_measured_against_all_that_it_may_meet(tmp_path: Path) -> None:
-    assert set(learned.FIELDS) == set(shipped.POLICIES)
+    assert set(learned.OPPONENTS) == set(shipped.POLICIES)
     line = ["--only", "ppo/best/two", "--games", "2", "--out", str(tmp_path / "page.md")]
     assert learned.main(line) == 0
     rows = [
@@ -24,7 +24,7 @@ def test_every_shipped_agent_is_measured_against_all_that_it_may_meet(tmp_path: 
         for row in (tmp_path / "page.md").read_text().splitlines()
         if row.startswith("| `")
     ]
-    field = learned.FIELDS["ppo/best/two"]
+    field = learned.OPPONENTS["ppo/best/two"]
     assert [row[0].strip(" `") for row in rows] == [*field.trained, *field.unseen]
     assert [row[1].strip() for row in rows] == ["yes"] * len(field.trained) + ["no"] * len(
         field.unseen
@@ -41,7 +41,9 @@ def test_every_shipped_agent_is_measured_against_all_that_it_may_meet(tmp_path: 
 def test_an_agent_is_measured_at_a_smaller_table_in_a_section_of_its_own(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(learned.FIELDS, "ppo/best/four", learned.Field("expert", ("random",), ()))
+    monkeypatch.setitem(
+        learned.OPPONENTS, "ppo/best/four", learned.Opponents("expert", ("random",), ())
+    )
     line = ["--only", "ppo/best/four", "--games", "3", "--out", str(tmp_path / "page.md")]
     assert learned.main([*line, "--num-players", "3"]) == 0
     page = (tmp_path / "page.md").read_text()
@@ -58,7 +60,7 @@ def test_a_run_that_is_stopped_leaves_the_rows_that_are_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(
-        learned.FIELDS, "ppo/best/two", learned.Field("random", ("random", "strategic"), ())
+        learned.OPPONENTS, "ppo/best/two", learned.Opponents("random", ("random", "strategic"), ())
     )
     compared = learned.compared
 

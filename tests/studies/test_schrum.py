@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from studies.pente_esp import NETWORKS
-from studies.schrum import CELLS, SHORT, Finished, Kept, Options, main, meant, settings_of
+from studies.schrum import CELLS, SHORT, Finished, Options, SavedRuns, main, meant, settings_of
 
 from studies import schrum
 
@@ -23,10 +23,10 @@ def test_the_command_runs_a_cell_and_writes_its_section(
 ) -> None:
     page, kept, cell = tmp_path / "page.md", tmp_path / "kept.jsonl", "better/fixed/feed_forward"
     words = (
-        f"--out {tmp_path / 'runs'} --page {page} --kept-file {kept} --threads 1 --only {cell}"
+        f"--out {tmp_path / 'runs'} --page {page} --finished {kept} --threads 1 --only {cell}"
     ).split()
     assert main([*words, "--runs", "1", "--generations", "2"]) == 0
-    (run,) = Kept(kept).finished(cell)
+    (run,) = SavedRuns(kept).finished(cell)
     assert run.generations == len(run.champions) == 2
     assert run.middles.tolist() == [1, 2]
     text = page.read_text()
@@ -40,11 +40,11 @@ def test_the_command_runs_a_cell_and_writes_its_section(
     assert not (tmp_path / "runs").exists()
     assert "My words." in page.read_text()
     assert main([*words, "--runs", "1", "--generations", "3"]) == 0
-    assert [run.generations for run in Kept(kept).finished(cell)] == [3]
+    assert [run.generations for run in SavedRuns(kept).finished(cell)] == [3]
     assert main([*words, "--runs", "2", "--generations", "2"]) == 0
-    assert [run.generations for run in Kept(kept).finished(cell)] == [3, 2]  # runs add up
+    assert [run.generations for run in SavedRuns(kept).finished(cell)] == [3, 2]  # runs add up
     kept.write_text(kept.read_text().replace(run.settings, "of other settings"))
-    assert [run.generations for run in Kept(kept).finished(cell)] == [2]
+    assert [run.generations for run in SavedRuns(kept).finished(cell)] == [2]
     kept.write_text("{")
     assert main([*words, "--runs", "0"]) == 2
     assert "kept.jsonl" in capsys.readouterr().err

@@ -81,7 +81,7 @@ class PuzzleSearch:
     players: tuple[str, ...] = PLAYERS
     """The players of the games: policies, two to four in each game."""
     policy: str = "expert"
-    """The policy of all seats in playouts: the best answer is the best for such a player."""
+    """The policy of playouts, in all seats: the best answer is the best for such a player."""
     also: str | None = None
     """Another policy by whose playouts the same answer must be clearly the best, too.
 

@@ -56,7 +56,7 @@ class AnalysisOptions:
     file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
     """A saved game (`monopoly_env.save`), or recorded games (.replay)."""
     policies: tuple[str, ...] = ("expert",)
-    """Who plays on: one policy for every seat, or one for each seat."""
+    """The policy of playouts: one for every seat, or one for each seat."""
     playouts: int | None = None
     """Playouts of a position, or of an action that is among the best; by default 1,000 for a saved
     game, 100 for a recorded one."""
@@ -71,7 +71,7 @@ class AnalysisOptions:
     """Stop comparing actions when the lead of the best over the second is known to this precision,
     from 0 to 1, such as 0.02."""
     seconds: float | None = None
-    """Stop comparing the actions of a decision after so long. The result then depends on the
+    """Time limit of the comparison of a decision's actions. The result then depends on the
     clock."""
     turns: int | None = None
     """Stop a playout after so many rounds and take the value of the state. By default games are
