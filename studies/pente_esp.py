@@ -396,13 +396,13 @@ class PenteSearch(ComparedSearch):
             "size": options.size,
             "window": options.window or 0,
         }
-        saved = form | {
+        described = form | {
             "captures": options.captures,
             "recurrent": options.network != "feed_forward",
             "watches": self.like.watches,
         }
         saved = {"weights": neurons.pack(best)[0]} | {
-            name: np.array(value) for name, value in saved.items()
+            name: np.array(value) for name, value in described.items()
         }
         write_arrays(run.folder / NETWORK, saved)
         experiment = options.games_of(options.final_matches)

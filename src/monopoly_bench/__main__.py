@@ -137,8 +137,10 @@ def bench(options: BenchOptions, console: Console) -> dict[str, Any]:
             results.append(TASKS[name].measure(player, setting))
         spent = {} if watch is None else {"budget": watch.about(player)}
         measurements.append({**described(agent), **spent, "tasks": results})
-    limit = "free" if options.budget_ms is None else f"{options.budget_ms:g} ms a decision"
-    return document(setting.suite, measurements, quick=options.quick, budget=limit, absent=ABSENT)
+    per_decision = "free" if options.budget_ms is None else f"{options.budget_ms:g} ms a decision"
+    return document(
+        setting.suite, measurements, quick=options.quick, budget=per_decision, absent=ABSENT
+    )
 
 
 def _make(options: MakeOptions, _: Console) -> int:
