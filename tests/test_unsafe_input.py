@@ -79,7 +79,7 @@ CALLS: list[tuple[str, Callable[[], object]]] = [
         "slice of 2 outputs",
         lambda: forward.evaluate(ROW, np.zeros((1, 4), np.float32), slice(0, 10**8)),
     ),
-    ("not what its header says", lambda: forward.evaluate(ROW[:16], np.zeros((1, 4), np.float32))),
+    ("do not match its header", lambda: forward.evaluate(ROW[:16], np.zeros((1, 4), np.float32))),
     (
         "States must be float32",
         lambda: forward.evaluate(ROW, np.zeros((1, 4), np.float32), None, np.zeros((1, 0))),
