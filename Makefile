@@ -12,7 +12,7 @@ PIP   := $(BIN)/python -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test bounds test-clients bench lint format docs site check-page check-wheel release clean
+.PHONY: help setup train test compile bounds test-clients bench lint format docs site check-page check-wheel release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ train: $(READY)  ## train an agent for some minutes, with a table of its win rat
 
 test: $(READY)  ## run all tests
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+compile: $(READY)  ## compile the library ahead of time: two minutes, then nothing compiles at a first game
+	$(BIN)/python -m monopoly_env.compiled $(ARGS)
 
 bounds: $(READY)  ## play with checks of every index
 	$(BIN)/python -m pytest tests/bounds $(ARGS)

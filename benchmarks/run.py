@@ -381,7 +381,7 @@ def record(size: float) -> Samples:
     return {"record": Sample(float(me.GAME.itemsize))}
 
 
-@entry()
+@entry
 def _choose(games: Games, actions: NDArray[np.int64]) -> None:
     """A random legal action for each game."""
     for i in range(len(games)):

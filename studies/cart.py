@@ -72,7 +72,7 @@ def fitness(
     return lasted / steps
 
 
-@entry()
+@entry
 def _balance(rows: Any, units: int, steps: int, lasted: Any) -> None:
     rows, lasted = borrowed(rows), borrowed(lasted)
     seen, memory, out = (

@@ -509,7 +509,7 @@ def _sum_up(found: Any, count: int, out: Any) -> None:
     out[0], out[1], out[2], out[3] = least, fear if least else _FAR, best, second
 
 
-@entry()
+@entry
 def _search(
     root: Any, attacks: bool, side: int, takes: bool, limit: int, keys: Any, numbers: Any, out: Any
 ) -> None:

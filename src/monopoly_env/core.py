@@ -35,6 +35,7 @@ from monopoly_env.game import (
 from monopoly_env.kernels import entry
 from monopoly_env.kernels.philox import count_seeds, split_seeds
 from monopoly_env.kernels.records import as_batch, check_games
+from monopoly_env.kernels.signatures import Array1, Array2
 from monopoly_env.rules import RULES, Rules
 
 _ILLEGAL: Final = -1  # instead of a violation
@@ -42,14 +43,14 @@ _RULES_AT: Final[int] = GAME.fields["rules"][1]  # type: ignore[index]  # the by
 _MOST_HEADER: Final = 1 << 16  # bytes of the JSON of a saved game
 
 
-@entry()
-def _start_games(games: Any, num_players: int, seeds: Any) -> None:
+@entry
+def _start_games(games: Games, num_players: int, seeds: Array2[np.int64]) -> None:
     for i in range(len(games)):
         setup.start(games[i], num_players, seeds[i, 0], seeds[i, 1])
 
 
-@entry()
-def _apply(games: Any, action: int) -> int:
+@entry
+def _apply(games: Games, action: int) -> int:
     """Carry out an action on the first game; else return the violation, or _ILLEGAL."""
     broken = invariants.step_violation(games[0])
     if broken != invariants.NONE:
@@ -60,20 +61,20 @@ def _apply(games: Any, action: int) -> int:
     return invariants.NONE
 
 
-@entry()
-def _write_worths(games: Any, worths: Any) -> None:
+@entry
+def _write_worths(games: Games, worths: Array1[np.int64]) -> None:
     for seat in range(len(worths)):
         worths[seat] = players.total_worth(games[0], seat)
 
 
-@entry()
-def first_violation(games: Any) -> int:
+@entry
+def first_violation(games: Games) -> int:
     """The first broken invariant of the first game, as an index into `VIOLATIONS`; 0: none."""
     return invariants.violation(games[0])
 
 
-@entry()
-def _first_broken(games: Any, ranges_alone: bool) -> int:
+@entry
+def _first_broken(games: Games, ranges_alone: bool) -> int:
     """The first broken invariant of all games; or, of those, the first number out of range."""
     for i in range(len(games)):
         if ranges_alone:
@@ -85,21 +86,21 @@ def _first_broken(games: Any, ranges_alone: bool) -> int:
     return invariants.NONE
 
 
-@entry()
-def _step_violation(games: Any) -> int:
+@entry
+def _step_violation(games: Games) -> int:
     return invariants.step_violation(games[0])
 
 
-@entry()
-def _settle(games: Any) -> int:
+@entry
+def _settle(games: Games) -> int:
     broken = invariants.unsettled_violation(games[0])
     if broken == invariants.NONE:
         engine_step.settle(games[0])
     return broken
 
 
-@entry()
-def _write_mask(games: Any, mask: Any) -> None:
+@entry
+def _write_mask(games: Games, mask: Array1[np.bool_]) -> None:
     legal.write_mask(games[0], mask)
 
 
@@ -393,8 +394,8 @@ def clone(game: Game) -> Game:
     return batch_of(game, write=False).copy()[0]
 
 
-@entry()
-def _shuffle_unseen(games: Any) -> None:
+@entry
+def _shuffle_unseen(games: Games) -> None:
     for deck in range(2):
         decks.shuffle_unseen(games[0], deck)
 

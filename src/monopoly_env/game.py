@@ -8,11 +8,12 @@ an unsigned integer into a float as soon as it meets a signed one.
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import numpy as np
 
 from monopoly_env.kernels.records import pickle_writable
+from monopoly_env.kernels.signatures import Records
 from monopoly_env.rules import RULES
 
 MAX_PLAYERS: Final = 8
@@ -134,8 +135,8 @@ MEANING: Final = {name: meaning for name, *_, meaning in _FIELDS}  # of each fie
 GAME: Final = np.dtype((np.record, [(name, kind, shape) for name, kind, shape, _ in _FIELDS]))
 
 # A game is one record of the dtype GAME; NumPy's scalar type for it is np.record.
-Game: TypeAlias = Any
-Games: TypeAlias = np.ndarray[Any, np.dtype[np.void]]
+Game: TypeAlias = Annotated[Any, Records(GAME, 0)]
+Games: TypeAlias = Annotated[np.ndarray[Any, np.dtype[np.void]], Records(GAME)]
 
 
 def _check_layout() -> None:

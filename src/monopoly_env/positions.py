@@ -12,7 +12,7 @@ from monopoly_env.core import batch_of, check_players, first_violation, in_range
 from monopoly_env.engine import agenda, building, decks, invariants, setup
 from monopoly_env.errors import PositionError, nearest, shortened, whole_number
 from monopoly_env.facts import board, cards
-from monopoly_env.game import MAX_FORCED, Game, empty_games
+from monopoly_env.game import MAX_FORCED, Game, Games, empty_games
 from monopoly_env.kernels import entry
 from monopoly_env.kernels.philox import split_seeds
 from monopoly_env.rules import Rules
@@ -22,8 +22,8 @@ _LAST_LEVEL: Final = board.HOTEL
 _MOST_DOLLARS: Final = 10**9
 
 
-@entry()
-def _prepare(games: Any, num_players: int, seed_low: int, seed_high: int) -> None:
+@entry
+def _prepare(games: Games, num_players: int, seed_low: int, seed_high: int) -> None:
     setup.prepare(games[0], num_players, seed_low, seed_high)
 
 

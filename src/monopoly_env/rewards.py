@@ -42,7 +42,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,9 +50,10 @@ from monopoly_env.engine import agenda
 from monopoly_env.engine.players import solvent_seats, total_worth
 from monopoly_env.engine.sets import has
 from monopoly_env.errors import ConfigurationError, check_array, nearest
-from monopoly_env.game import GAME, Game, Games
+from monopoly_env.game import Game, Games
 from monopoly_env.kernels import entry, kernel
-from monopoly_env.kernels.callbacks import Callback, caller
+from monopoly_env.kernels.callbacks import Callback, Caller
+from monopoly_env.kernels.signatures import Array1
 
 KINDS: Final = {
     "win": (
@@ -67,21 +67,26 @@ SHAPED: Final = "_shaped"
 
 Kernel: TypeAlias = Callable[[Any, int, float, Any, Any], None]
 # a reward as kernels take it: handle, discount, each_step
-Terms: TypeAlias = tuple[Any, float, bool]
+Terms: TypeAlias = tuple[int, float, bool]
 
 
 class RewardKernel(Callback):
     """A function `reward(game, left, discount, memory, out)`: what each seat earned in a step."""
 
     WHAT = "kernel of a reward"
-    ARGUMENTS = ("game", "left", "discount", "memory", "out")
-    SIGNATURE = numba.void(
-        numba.from_dtype(GAME), numba.int64, numba.float64, numba.float64[::1], numba.float32[::1]
-    )
+
+    @staticmethod
+    def _prototype(
+        game: Game,
+        left: int,
+        discount: float,
+        memory: Array1[np.float64],
+        out: Array1[np.float32],
+    ) -> None: ...
 
 
 # pay(handle, game, left, discount, memory, out), in compiled code
-pay: Final = caller(RewardKernel.SIGNATURE)
+pay: Final = Caller(RewardKernel)
 
 
 @dataclass(frozen=True)
@@ -344,6 +349,13 @@ _REWARDS: Final[dict[str, _Kind]] = {
 BUILT_IN: Final = tuple(_REWARDS)
 
 
-@entry()
-def _write_one(terms: Terms, games: Games, before: int, now: int, memory: Any, out: Any) -> None:
+@entry
+def _write_one(
+    terms: Terms,
+    games: Games,
+    before: int,
+    now: int,
+    memory: Array1[np.float64],
+    out: Array1[np.float32],
+) -> None:
     write_reward(terms, games[0], before, now, memory, out)

@@ -2,3 +2,7 @@
 
 docs/protocol.md describes the protocol of server and page.
 """
+
+from monopoly_env.kernels import register_package
+
+register_package(__name__)  # before its kernels are imported

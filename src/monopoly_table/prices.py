@@ -15,12 +15,13 @@ from monopoly_env.engine.step import answer, is_legal
 from monopoly_env.facts.board import GROUP_OF, MORTGAGE, NUM_LOTS, NUM_STREETS, PRICE, UTILITIES
 from monopoly_env.game import Game, Games
 from monopoly_env.kernels import entry
+from monopoly_env.kernels.signatures import Array1
 
 USUAL_THROW = 7  # the most frequent sum of two dice
 
 
-@entry()
-def _write_rents(games: Games, rents: NDArray[np.int64]) -> None:
+@entry
+def _write_rents(games: Games, rents: Array1[np.int64]) -> None:
     game = games[0]
     for lot in range(NUM_LOTS):
         rents[lot] = -1
@@ -29,8 +30,8 @@ def _write_rents(games: Games, rents: NDArray[np.int64]) -> None:
                 rents[lot] = rent.ordinary_rent(game, seat, lot, 1)
 
 
-@entry()
-def _write_costs(games: Games, costs: NDArray[np.int64]) -> None:
+@entry
+def _write_costs(games: Games, costs: Array1[np.int64]) -> None:
     game = games[0]
     for lot in range(NUM_LOTS):
         costs[A_MORTGAGE + lot] = MORTGAGE[game.rules.board, lot]
@@ -40,18 +41,18 @@ def _write_costs(games: Games, costs: NDArray[np.int64]) -> None:
     costs[A_JAIL] = game.rules.jail_fine
 
 
-@entry()
+@entry
 def _answered(games: Games, action: int) -> None:
     if is_legal(games[0], action):
         answer(games[0], action)
 
 
-@entry()
+@entry
 def _bid_limit(games: Games, seat: int) -> int:
     return auction.limit(games[0], seat)
 
 
-@entry()
+@entry
 def _bid_base(games: Games, seat: int) -> int:
     return auction.raise_base(games[0], seat)
 

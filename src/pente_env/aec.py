@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from monopoly_env.envs.turns import TurnEnv
 from monopoly_env.errors import check_illegal
 from monopoly_env.kernels import entry
+from monopoly_env.kernels.signatures import Array1
 from monopoly_env.render.drawing import check_render_mode
 from pente_env import core
 from pente_env.game import NOBODY, Games
@@ -21,8 +22,8 @@ from pente_env.render import render
 from pente_env.rules import Rules
 
 
-@entry()
-def _write_mask(games: Games, mask: Any) -> None:
+@entry
+def _write_mask(games: Games, mask: Array1[np.int8]) -> None:
     write_points(games[0], games[0].player, LEGAL, mask)
 
 

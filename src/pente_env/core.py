@@ -23,6 +23,7 @@ from monopoly_env.errors import (
 from monopoly_env.kernels import entry
 from monopoly_env.kernels.philox import count_seeds, split_seeds
 from monopoly_env.kernels.records import as_batch, check_games
+from monopoly_env.kernels.signatures import Array1, Array2
 from pente_env import lines, moves
 from pente_env.game import (
     ENDINGS,
@@ -45,14 +46,14 @@ _WORD: Final = (1 << 63) - 1
 _DONE, _ILLEGAL, _UNSOUND = range(3)
 
 
-@entry()
-def _start_games(games: Any, num_players: int, seeds: Any) -> None:
+@entry
+def _start_games(games: Games, num_players: int, seeds: Array2[np.int64]) -> None:
     for i in range(len(games)):
         moves.start(games[i], num_players, seeds[i, 0], seeds[i, 1])
 
 
-@entry()
-def _put(games: Any, point: int) -> int:
+@entry
+def _put(games: Games, point: int) -> int:
     """Put a stone in the first of these games; _ILLEGAL or _UNSOUND: nothing has changed."""
     if not moves.is_sound(games[0]):
         return _UNSOUND
@@ -62,31 +63,31 @@ def _put(games: Any, point: int) -> int:
     return _DONE
 
 
-@entry()
-def _all_sound(games: Any) -> bool:
+@entry
+def _all_sound(games: Games) -> bool:
     sound = True
     for i in range(len(games)):
         sound = sound and moves.is_sound(games[i])
     return sound
 
 
-@entry()
-def _set_stone(games: Any, seat: int, r: int, c: int) -> None:
+@entry
+def _set_stone(games: Games, seat: int, r: int, c: int) -> None:
     moves.turn_over(games[0], seat, r, c)
 
 
-@entry()
-def _write_points(games: Any, seat: int, what: int, out: Any) -> None:
+@entry
+def _write_points(games: Games, seat: int, what: int, out: Array1[np.bool_]) -> None:
     lines.write_points(games[0], seat, what, out)
 
 
-@entry()
-def _takes(games: Any, seat: int, point: int) -> int:
+@entry
+def _takes(games: Games, seat: int, point: int) -> int:
     return int(moves.takes(games[0], seat, point))
 
 
-@entry()
-def _line_of_five(games: Any) -> bool:
+@entry
+def _line_of_five(games: Games) -> bool:
     """Whether a stone of the first game stands in a five."""
     return bool(moves.has_five(games[0]))
 

@@ -20,11 +20,12 @@ about all points are then answered for the whole board at once (`pente_env.lines
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import numpy as np
 
 from monopoly_env.kernels.records import pickle_writable
+from monopoly_env.kernels.signatures import Records
 from pente_env.rules import MAX_SIZE, RULES
 
 MIN_PLAYERS: Final = 2
@@ -67,8 +68,8 @@ assert GAME.itemsize % 8 == 0
 pickle_writable(GAME)
 
 # A game is one record of the dtype GAME; NumPy's scalar type for it is np.record.
-Game: TypeAlias = Any
-Games: TypeAlias = np.ndarray[Any, np.dtype[np.void]]
+Game: TypeAlias = Annotated[Any, Records(GAME, 0)]
+Games: TypeAlias = Annotated[np.ndarray[Any, np.dtype[np.void]], Records(GAME)]
 
 
 def empty_games(count: int) -> Games:

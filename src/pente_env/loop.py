@@ -16,15 +16,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from monopoly_env.errors import ConfigurationError, IllegalActionError, whole_number
-from monopoly_env.kernels import borrowed, entry, inlined, kernel
+from monopoly_env.kernels import PLAIN, borrowed, entry, inlined, kernel
 from monopoly_env.kernels.philox import split_seeds
+from monopoly_env.kernels.signatures import Array1, Array2, Records
 from pente_env import core
 from pente_env.core import check_players, name_of
 from pente_env.game import MAX_PLAYERS, RUNNING, Game, Games, empty_games
@@ -62,10 +62,10 @@ class Table(NamedTuple):
         watches: (K,) bool, whether the kernels are called before every stone.
     """
 
-    kernels: Any
-    params: NDArray[np.float64]
-    lengths: NDArray[np.int64]
-    watches: NDArray[np.bool_]
+    kernels: Array1[np.int64]
+    params: Array2[np.float64]
+    lengths: Array1[np.int64]
+    watches: Array1[np.bool_]
 
     @classmethod
     def of(cls, players: Sequence[Player]) -> Table:
@@ -93,7 +93,7 @@ class Table(NamedTuple):
             row[: len(player.params)] = player.params
         all_players = [like] * count + list(others)
         handles: Any = [player.kernel.handle for player in all_players if player]
-        if not numba.config.DISABLE_JIT:
+        if not PLAIN:
             handles = np.array(handles, np.int64)
         watches = np.array([player.watches for player in all_players if player], np.bool_)
         return cls(handles, params, lengths, watches)
@@ -123,9 +123,15 @@ def ask(game: Game, table: Table, seats: Any, memory: Any) -> int:
     return point
 
 
-@entry()
+@entry
 def _play(
-    template: Any, seeds: Any, seats: Any, table: Table, memory: Any, games: Any, out: Any
+    template: Games,
+    seeds: Array2[np.int64],
+    seats: Array2[np.int64],
+    table: Table,
+    memory: Array2[np.float64],
+    games: Games,
+    out: Annotated[NDArray[Any], Records(RESULT)],
 ) -> None:
     """Play games one after another; `memory` and `games` are scratch."""
     template, seeds, seats = borrowed(template), borrowed(seeds), borrowed(seats)
@@ -155,8 +161,8 @@ def _play(
             result.draws += game.draws[seat]
 
 
-@entry()
-def replace_illegal(games: Games, points: NDArray[np.int64], at_random: bool) -> None:
+@entry
+def replace_illegal(games: Games, points: Array1[np.int64], at_random: bool) -> None:
     """Replace each illegal point by a legal one, or by FORFEIT.
 
     The legal one is drawn from the stream of the seat to move.

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from monopoly_env.errors import ConfigurationError, check_seats, nearest, shortened
 from monopoly_env.kernels import entry, kernel
+from monopoly_env.kernels.signatures import Array1, Array2
 from pente_env.core import check_sound
 from pente_env.game import MAX_PLAYERS, Game, Games
 from pente_env.lines import blocks, point_of, stones_of
@@ -93,8 +94,10 @@ def write_observation(game: Game, seat: int, encoding: int, out: Any) -> None:
             out[3 * side * side + k] = min(1.0, captured / most)
 
 
-@entry()
-def write_observations(games: Any, seats: Any, encoding: int, out: Any) -> None:
+@entry
+def write_observations(
+    games: Games, seats: Array1[np.int64], encoding: int, out: Array2[np.float32]
+) -> None:
     """Write the observation of one seat of each game: (B, D)."""
     for i in range(len(games)):
         write_observation(games[i], seats[i], encoding, out[i])

@@ -13,25 +13,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-import numba
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from monopoly_env.errors import ConfigurationError, check_array, shortened, whole_number
 from monopoly_env.kernels import entry
-from monopoly_env.kernels.callbacks import Callback, caller
+from monopoly_env.kernels.callbacks import Callback, Caller
+from monopoly_env.kernels.signatures import Array1
 from pente_env.core import check_sound
-from pente_env.game import GAME, Games
+from pente_env.game import Game, Games
 
 # float64 numbers of a player's memory per game and seat, zeros at the start of a game
 MEMORY: Final = 64
 
-# The arguments and the result of a player's kernel.
-SIGNATURE: Final = numba.int64(
-    numba.from_dtype(GAME), numba.int64, numba.float64[::1], numba.float64[::1]
-)
-
-Row: TypeAlias = NDArray[np.float64]
+Row: TypeAlias = Array1[np.float64]
 Kernel: TypeAlias = Callable[[Any, int, Row, Row], int]
 
 
@@ -39,12 +34,13 @@ class PlayerKernel(Callback):
     """The function of a player; `player_kernel` makes it."""
 
     WHAT = "player kernel"
-    ARGUMENTS = ("game", "seat", "params", "memory")
-    SIGNATURE = SIGNATURE
+
+    @staticmethod
+    def _prototype(game: Game, seat: int, params: Row, memory: Row) -> int: ...  # type: ignore[empty-body]
 
 
 # call(handle, game, seat, params, memory) -> point, in compiled code
-call: Final = caller(SIGNATURE)
+call: Final = Caller(PlayerKernel)
 
 
 def player_kernel(function: Kernel) -> PlayerKernel:
@@ -139,6 +135,6 @@ class Player:
         return f"Player({self.name!r})"
 
 
-@entry()
-def _act(games: Games, seat: int, kernel: Any, params: Row, memory: Row) -> int:
+@entry
+def _act(games: Games, seat: int, kernel: int, params: Row, memory: Row) -> int:
     return int(call(kernel, games[0], seat, params, memory))

@@ -38,6 +38,7 @@ from monopoly_env.errors import (
 )
 from monopoly_env.kernels import borrowed, entry, inlined
 from monopoly_env.kernels.philox import philox, split_seeds
+from monopoly_env.kernels.signatures import Array1, Array2, Array3
 from monopoly_env.kernels.threads import Threads
 from pente_env.core import check_players, illegal, name_of
 from pente_env.game import NOBODY, RUNNING, Game, Games, empty_games
@@ -100,14 +101,14 @@ class _Arrays(NamedTuple):
     games: Games
     ended: Games
     template: Games
-    generation: NDArray[np.int64]
-    seats: NDArray[np.int64]
-    memory: NDArray[np.float64]
-    observation: NDArray[np.float32]
-    action_mask: NDArray[np.bool_]
-    player: NDArray[np.int16]
-    reward: NDArray[np.float32]
-    terminated: NDArray[np.bool_]
+    generation: Array1[np.int64]
+    seats: Array2[np.int64]
+    memory: Array3[np.float64]
+    observation: Array2[np.float32]
+    action_mask: Array2[np.bool_]
+    player: Array1[np.int16]
+    reward: Array2[np.float32]
+    terminated: Array1[np.bool_]
 
 
 class _Settings(NamedTuple):
@@ -387,8 +388,15 @@ def _play_on(game: Game, table: Any, seats: Any, memory: Any) -> int:
     return -1
 
 
-@entry()
-def _advance(arrays: Any, settings: Any, table: Any, actions: Any, first: int, last: int) -> int:
+@entry
+def _advance(
+    arrays: _Arrays,
+    settings: _Settings,
+    table: Table,
+    actions: Array1[np.int64],
+    first: int,
+    last: int,
+) -> int:
     """Carry out the actions of some games; the first one in which an opponent failed, or -1."""
     arrays, table, actions = borrowed(arrays), borrowed(table), borrowed(actions)
     for row in range(first, last):

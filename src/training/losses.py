@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env.kernels import entry
+from monopoly_env.kernels.signatures import Array1
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -113,11 +114,11 @@ def lambda_returns(
     return returns
 
 
-@entry()
+@entry
 def _lambda_returns(
-    values: NDArray[np.float32], outcome: NDArray[np.float32], game: NDArray[np.int32],
-    player: NDArray[np.int8], lambda_: float,
-    returns: NDArray[np.float32],
+    values: Array1[np.float32], outcome: Array1[np.float32], game: Array1[np.int32],
+    player: Array1[np.int8], lambda_: float,
+    returns: Array1[np.float32],
 ) -> None:  # fmt: skip
     later, value = np.full(8, np.nan, np.float64), np.zeros(8, np.float64)
     for row in range(len(values) - 1, -1, -1):

@@ -290,7 +290,7 @@ def doubling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], tu
 
     def load() -> tuple[int, bool]:
         monkeypatch.setattr(CodeCache, "warned", False)
-        double = kernels.entry()(runpy.run_path(str(source))["double"])
+        double = kernels.entry(runpy.run_path(str(source))["double"])
         return double(21), bool(double.stats.cache_hits)
 
     return load
@@ -393,7 +393,7 @@ def test_an_own_folder_is_never_dropped(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_kernel_typed_at_a_prompt_compiles_too() -> None:
     names: dict[str, Any] = {"entry": kernels.entry, "__name__": "__console__"}
-    exec("@entry()\ndef double(x):\n    return 2 * x\n", names)  # what a prompt does
+    exec("@entry\ndef double(x):\n    return 2 * x\n", names)  # what a prompt does
     assert names["double"](21) == 42
 
 
@@ -471,7 +471,7 @@ def test_a_kernel_is_compiled_once_for_all_integers() -> None:
     def one_more(x: int) -> int:
         return x + 1
 
-    @kernels.entry()
+    @kernels.entry
     def sums(a: Any, b: Any) -> int:
         return one_more(a[0]) + one_more(b[0]) + one_more(3)  # type: ignore[no-any-return]
 
@@ -496,11 +496,11 @@ def tell(x):
         raise ValueError("too much", x)
     return x + 1
 
-@entry()
+@entry
 def ask(x):
     return tell(x)
 
-@entry()
+@entry
 def ask_again(x):
     return tell(x)
 
@@ -542,7 +542,7 @@ def test_a_kernel_may_call_itself() -> None:
     def factorial(n: int) -> int:
         return 1 if n <= 1 else n * factorial(n - 1)
 
-    @kernels.entry()
+    @kernels.entry
     def of_five() -> int:
         return factorial(5)
 
@@ -556,7 +556,7 @@ def test_linked_functions_are_internal_to_the_function_that_python_calls() -> No
     def halves(n: int) -> int:
         return 0 if n == 0 else 1 + halves(n // 2)  # calls itself, so it stays a function
 
-    @kernels.entry()
+    @kernels.entry
     def of_nine() -> int:
         return halves(9)
 
@@ -574,7 +574,7 @@ def test_linked_functions_are_internal_to_the_function_that_python_calls() -> No
 def test_a_borrowed_array_is_the_same_numbers_without_an_owner_to_count() -> None:
     import numpy as np
 
-    @kernels.entry()
+    @kernels.entry
     def row(array: Any, number: int) -> Any:
         return kernels.borrowed(array)[number]  # type: ignore[no-any-return]
 
@@ -586,7 +586,7 @@ def test_a_borrowed_array_is_the_same_numbers_without_an_owner_to_count() -> Non
     assert not view.flags.owndata
     view[0] = 7.0
 
-    @kernels.entry()
+    @kernels.entry
     def named(pair: Any) -> Any:
         return kernels.borrowed(pair).array[0]  # type: ignore[no-any-return]
 
@@ -624,7 +624,7 @@ def test_only_a_kernel_that_makes_arrays_or_returns_them_counts_references() -> 
     def second(array: Any) -> float:
         return rest(copy(array))[0]  # type: ignore[no-any-return]
 
-    @kernels.entry()
+    @kernels.entry
     def ask(array: Any, times: int) -> float:
         total = 0.0
         for _ in range(times):
@@ -665,7 +665,7 @@ def test_an_array_on_the_stack_belongs_to_one_call_and_is_given_back() -> None:
             mine[i] = number
         return mine[0] + mine[-1]
 
-    @kernels.entry()
+    @kernels.entry
     def often(times: int) -> Any:
         mine, total = kernels.on_stack(2, np.float64), 0.0
         mine[0], mine[1] = -1.0, -1.0
@@ -688,7 +688,7 @@ def test_an_array_on_the_stack_has_a_constant_length() -> None:
     import numba
     import numpy as np
 
-    @kernels.entry()
+    @kernels.entry
     def grown(count: int) -> Any:
         return kernels.on_stack(count, np.float64)[0]
 

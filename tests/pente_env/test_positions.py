@@ -145,7 +145,7 @@ def test_games_without_chance(case: dict[str, Any]) -> None:
     assert lists(pe.stones(game)) == case["board"]
 
 
-@entry()
+@entry
 def count_sequences(games: Any, first: int, depth: int, totals: Any) -> None:
     """Count the continuations of `games[first]` up to a depth.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.arena.counting import (
+    COUNTS,
     begin_counting,
     settle_counting,
     step_counting,
@@ -18,6 +19,7 @@ from agents.arena.luck import Luck, throw_measured
 from monopoly_env.engine.agenda import OVER
 from monopoly_env.engine.step import settle_one
 from monopoly_env.kernels import borrowed, entry
+from monopoly_env.kernels.signatures import Array1, Array2, Records
 from monopoly_env.policy.loop import Running, next_of
 
 NOT_RECORDED: Final = -1
@@ -32,13 +34,18 @@ class Recording(NamedTuple):
         actions: (R, L) uint8.
     """
 
-    row: NDArray[np.int64]
-    length: NDArray[np.int64]
-    actions: NDArray[np.uint8]
+    row: Array1[np.int64]
+    length: Array1[np.int64]
+    actions: Array2[np.uint8]
 
 
-@entry()
-def play_games(running: Running, counts: NDArray[Any], recording: Recording, luck: Luck) -> None:
+@entry
+def play_games(
+    running: Running,
+    counts: Annotated[NDArray[Any], Records(COUNTS)],
+    recording: Recording,
+    luck: Luck,
+) -> None:
     """Play each game until it ends, a batched policy is to move, or its recording is full.
 
     Args:

@@ -40,6 +40,7 @@ from monopoly_env.engine.legal import ask
 from monopoly_env.engine.step import settle_one
 from monopoly_env.game import Game, Games, empty_games
 from monopoly_env.kernels import kernel
+from monopoly_env.kernels.signatures import Array1, Array2
 
 BEST: Final = "value"  # instead of a name: the best value function of the library
 _BEST: Final = "best"
@@ -60,12 +61,12 @@ class Luck(NamedTuple):
     """
 
     measured: bool
-    value: Any
-    params: NDArray[np.float32]
-    sums: NDArray[np.float64]
+    value: int
+    params: Array1[np.float32]
+    sums: Array2[np.float64]
     copies: Games
-    after: NDArray[np.float64]
-    asking: NDArray[np.bool_]
+    after: Array2[np.float64]
+    asking: Array1[np.bool_]
 
     @classmethod
     def of(cls, value: Value | None, sums: NDArray[np.float64]) -> Luck:

@@ -42,6 +42,7 @@ from monopoly_env.engine.randomness import policy_draw
 from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.game import MIN_PLAYERS, Game, Games
 from monopoly_env.kernels import borrowed, entry, kernel
+from monopoly_env.kernels.signatures import Array2
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
 HIDDEN: Final = (128, 64)
@@ -311,9 +312,9 @@ class LearnedAgent(NetworkPolicy):
         return chances[:, :NUM_ACTIONS]
 
 
-@entry()
+@entry
 def _write_probabilities(
-    games: Games, params: Row, chances: NDArray[np.float64], features: int
+    games: Games, params: Row, chances: Array2[np.float64], features: int
 ) -> None:
     params, chances, menus = borrowed(params), borrowed(chances), new_menus()
     open_ = np.empty(NUM_CHOICES, np.bool_)

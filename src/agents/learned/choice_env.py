@@ -28,6 +28,7 @@ from monopoly_env.envs.gym import MonopolyEnv
 from monopoly_env.errors import GameOverError, IllegalActionError
 from monopoly_env.game import Games
 from monopoly_env.kernels import entry
+from monopoly_env.kernels.signatures import Array1
 from monopoly_env.policy.protocol import MEMORY
 
 _ASKED: Final = -1  # the learner has a choice
@@ -120,14 +121,14 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
         return info | {"action_mask": self._open.astype(np.int8)}
 
 
-@entry()
-def _write_memory(games: Games, memory: NDArray[np.float64], seen: NDArray[np.float32]) -> None:
+@entry
+def _write_memory(games: Games, memory: Array1[np.float64], seen: Array1[np.float32]) -> None:
     write_memory(games[0], int(games[0].player), memory, seen)
 
 
-@entry()
+@entry
 def _next_action(
-    games: Games, choice: int, open_: NDArray[np.bool_], memory: NDArray[np.float64]
+    games: Games, choice: int, open_: Array1[np.bool_], memory: Array1[np.float64]
 ) -> int:
     """The action of a choice, or the forced one; _ASKED and the open choices if none is forced."""
     game, menus = games[0], new_menus()

@@ -36,6 +36,7 @@ from agents.networks.layout import (
 )
 from monopoly_env.errors import ConfigurationError, check_array
 from monopoly_env.kernels import borrowed, entry, inlined, kernel, on_stack
+from monopoly_env.kernels.signatures import Array1, Array2
 
 # Networks with layers of at most this size need no memory from the heap
 _FEW: Final = 1024
@@ -299,17 +300,23 @@ def evaluate(
     ):
         raise ConfigurationError(f"The head must be a slice of {outputs} outputs, not {wanted}.")
     out = np.empty((len(observations), wanted.stop - wanted.start), np.float32)
-    _evaluate(row, np.ascontiguousarray(observations), states, wanted.start, out)
+    _evaluate(row, np.ascontiguousarray(observations, np.float32), states, wanted.start, out)
     return out
 
 
-@entry()
-def _is_whole(row: Any) -> bool:
+@entry
+def _is_whole(row: Array1[np.float32]) -> bool:
     return bool(is_whole(row))
 
 
-@entry()
-def _evaluate(row: Any, observations: Any, states: Any, first: int, out: Any) -> None:
+@entry
+def _evaluate(
+    row: Array1[np.float32],
+    observations: Array2[np.float32],
+    states: Array2[np.float32],
+    first: int,
+    out: Array2[np.float32],
+) -> None:
     row = borrowed(row)
     observations = borrowed(observations)
     states = borrowed(states)

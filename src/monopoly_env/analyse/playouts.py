@@ -27,6 +27,7 @@ from monopoly_env.game import Game, Games
 from monopoly_env.intervals import CONFIDENCE, wilson
 from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.kernels.philox import philox, split_seeds
+from monopoly_env.kernels.signatures import Array1, Array2, Array3
 from monopoly_env.kernels.threads import in_order, number_of, parts_of
 from monopoly_env.policy.loop import ILLEGAL, NO_LIMIT, Players, Running, begin, next_action
 from monopoly_env.policy.names import PolicyLike, compiled, resolve_all
@@ -50,8 +51,8 @@ class _Setting(NamedTuple):
 
     rounds: int  # after so many a playout is cut off; NO_LIMIT: never
     shuffles: bool  # whether the order of unseen cards is drawn anew
-    value: Any  # `ValueKernel.handle`
-    params: NDArray[np.float32]  # of the value
+    value: int  # `ValueKernel.handle`
+    params: Array1[np.float32]  # of the value
     key_low: int
     key_high: int
     first: int  # the number of the first playout
@@ -61,18 +62,18 @@ class _Positions(NamedTuple):
     """The positions that are played on."""
 
     games: Games  # (B,)
-    actions: NDArray[np.int64]  # (B,) the first actions, or NO_ACTION
-    seats: NDArray[np.int16]  # (N, P) the number of the policy in each seat of each playout
+    actions: Array1[np.int64]  # (B,) the first actions, or NO_ACTION
+    seats: Array2[np.int16]  # (N, P) the number of the policy in each seat of each playout
 
 
 class _Results(NamedTuple):
     """What happened, by position and playout."""
 
-    shares: NDArray[np.float32]  # (B, N, P)
+    shares: Array3[np.float32]  # (B, N, P)
     # (B, N, P), twice each place, since those who tie share the mean of theirs
-    doubled: NDArray[np.uint8]
-    turns: NDArray[np.int32]  # (B, N)
-    cut: NDArray[np.bool_]  # (B, N)
+    doubled: Array3[np.uint8]
+    turns: Array2[np.int32]  # (B, N)
+    cut: Array2[np.bool_]  # (B, N)
 
     @classmethod
     def empty(cls, positions: int, count: int, players: int) -> _Results:
@@ -298,15 +299,15 @@ def _weights(mixture: Any) -> tuple[list[Any], NDArray[np.float64]]:
     return choice, weights / weights.sum()
 
 
-@entry()
+@entry
 def _draw_policies(  # noqa: PLR0917 - compiled
-    options: NDArray[np.int64],
-    bounds: NDArray[np.float64],
+    options: Array1[np.int64],
+    bounds: Array1[np.float64],
     seat: int,
     first: int,
     key_low: int,
     key_high: int,
-    seats: NDArray[np.int16],
+    seats: Array2[np.int16],
 ) -> None:
     """Draw a policy for a seat in each playout; `bounds` are cumulated weights but the last."""
     for k in range(len(seats)):
@@ -317,7 +318,7 @@ def _draw_policies(  # noqa: PLR0917 - compiled
         seats[k, seat] = options[choice]
 
 
-@entry()
+@entry
 def _play_out(
     running: Running, positions: _Positions, start: int, stop: int, setting: _Setting,
     results: _Results,

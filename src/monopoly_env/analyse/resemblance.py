@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from monopoly_env.engine.step import apply, is_legal
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Game, Games
 from monopoly_env.kernels import borrowed, entry
+from monopoly_env.kernels.signatures import Array1, Array2, Array3
 from monopoly_env.policy.loop import Players, ask
 from monopoly_env.policy.names import PolicyLike, compiled, resolve_all
 from monopoly_env.policy.protocol import MEMORY
@@ -126,11 +127,11 @@ class Follower:
         return Resemblance(self._names, self._asked.copy(), self._agreed.copy())
 
 
-@entry()
+@entry
 def _compare(  # noqa: PLR0917 - compiled
-    games: Games, actions: NDArray[np.int64], players: Players, memory: NDArray[np.float64],
-    mask: NDArray[np.bool_],
-    asked: NDArray[np.int64], agreed: NDArray[Any],
+    games: Games, actions: Array1[np.int64], players: Players, memory: Array3[np.float64],
+    mask: Array1[np.bool_],
+    asked: Array1[np.int64], agreed: Array2[np.int64],
 ) -> int:  # fmt: skip
     """Play a game on and count; returns how many actions were legal."""
     players, memory, mask = borrowed(players), borrowed(memory), borrowed(mask)

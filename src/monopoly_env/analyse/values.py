@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env.core import batch_of, check_ranges
 from monopoly_env.engine.agenda import OVER
 from monopoly_env.errors import ConfigurationError, nearest
-from monopoly_env.game import GAME, MAX_PLAYERS, Game, Games
+from monopoly_env.game import MAX_PLAYERS, Game, Games
 from monopoly_env.kernels import borrowed, entry, kernel
-from monopoly_env.kernels.callbacks import Callback, caller
+from monopoly_env.kernels.callbacks import Callback, Caller
+from monopoly_env.kernels.signatures import Array1, Array2
 from monopoly_env.policy.names import load_packages
 from monopoly_env.rewards import worth_lead, worth_of_all
 
@@ -25,12 +25,13 @@ class ValueKernel(Callback):
     """A function `value(game, params, shares)` that writes each seat's share of the win; sum 1."""
 
     WHAT = "kernel of a value"
-    ARGUMENTS = ("game", "params", "shares")
-    SIGNATURE = numba.void(numba.from_dtype(GAME), numba.float32[::1], numba.float64[::1])
+
+    @staticmethod
+    def _prototype(game: Game, params: Array1[np.float32], shares: Array1[np.float64]) -> None: ...
 
 
 # evaluate(handle, game, params, shares), in compiled code
-evaluate: Final = caller(ValueKernel.SIGNATURE)
+evaluate: Final = Caller(ValueKernel)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +87,9 @@ class Value:
             raise ConfigurationError(f"The value {self.name!r} is for tables of {sizes}.")
 
 
-@entry()
+@entry
 def _evaluate_all(
-    value: Any, games: Games, params: NDArray[np.float32], out: NDArray[np.float64]
+    value: int, games: Games, params: Array1[np.float32], out: Array2[np.float64]
 ) -> None:
     params, out = borrowed(params), borrowed(out)
     for i in range(len(games)):

@@ -33,16 +33,16 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from monopoly_env import core
 from monopoly_env.encoding import ocnaru, standard
 from monopoly_env.errors import ConfigurationError, check_array, check_seats, nearest, whole_number
-from monopoly_env.game import GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games
+from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS, Game, Games
 from monopoly_env.kernels import borrowed, entry
-from monopoly_env.kernels.callbacks import Callback, caller
+from monopoly_env.kernels.callbacks import Callback, Caller
+from monopoly_env.kernels.signatures import Array1, Array2
 
 NAMES: Final = ("standard", "ocnaru100", "ocnaru100+")  # the built-in ones
 
@@ -57,11 +57,12 @@ class EncodingKernel(Callback):
     """A function `write(game, seat, row)` that fills a row with what a seat sees of a game."""
 
     WHAT = "kernel of an encoding"
-    ARGUMENTS = ("game", "seat", "row")
-    SIGNATURE = numba.void(numba.from_dtype(GAME), numba.int64, numba.float32[::1])
+
+    @staticmethod
+    def _prototype(game: Game, seat: int, row: Array1[np.float32]) -> None: ...
 
 
-write: Final = caller(EncodingKernel.SIGNATURE)  # write(handle, game, seat, row), in compiled code
+write: Final = Caller(EncodingKernel)  # write(handle, game, seat, row), in compiled code
 
 
 @EncodingKernel
@@ -279,8 +280,8 @@ def size(name: str = "standard", num_players: int = 4, pad_to: int | None = None
     return make(name, num_players, pad_to).size
 
 
-@entry()
-def _write_all(handle: Any, games: Games, seats: Any, out: Any) -> None:
+@entry
+def _write_all(handle: int, games: Games, seats: Array1[np.int64], out: Array2[np.float32]) -> None:
     out = borrowed(out)
     for i in range(len(games)):
         write(handle, games[i], seats[i], out[i])

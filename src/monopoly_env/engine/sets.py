@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
-from numba.extending import overload
-
-from monopoly_env.kernels import kernel
+from monopoly_env.kernels import generator, kernel
 
 
 @kernel
@@ -36,16 +33,10 @@ def has(bits: int, member: int) -> bool:
     return (int(bits) >> member) & 1 == 1
 
 
+@generator
 def each(bits: int) -> Iterator[int]:
     """Go through the members of a set in rising order."""
     rest = int(bits)
     while rest:
         yield lowest(rest)
         rest &= rest - 1
-
-
-@overload(each, strict=False)  # type: ignore[untyped-decorator]  # Numba's
-def _each(bits: Any) -> Callable[[Any], Iterator[int]]:
-    """Compiled into each kernel with such a loop: Numba keeps no generators on disk."""
-    del bits
-    return each

@@ -21,14 +21,21 @@ from monopoly_env.errors import EngineError, whole_number
 from monopoly_env.game import MAX_PLAYERS, Games
 from monopoly_env.kernels import entry
 from monopoly_env.kernels.philox import MAX_SEED
+from monopoly_env.kernels.signatures import Array1
 from monopoly_env.render.drawing import check_render_mode
 from monopoly_env.rewards import Reward, Terms, staying, write_reward
 from monopoly_env.rules import Rules
 
 
-@entry()
+@entry
 def _look(  # noqa: PLR0917 - compiled
-    games: Games, terms: Terms, memory: Any, reward: Any, mask: Any, heads: Any, facts: Any
+    games: Games,
+    terms: Terms,
+    memory: Array1[np.float64],
+    reward: Array1[np.float32],
+    mask: Array1[np.int8],
+    heads: Array1[np.int8],
+    facts: Array1[np.int64],
 ) -> None:
     """Write rewards, mask, heads and facts (player, decision, turns, seats in the game, fault)."""
     game = games[0]

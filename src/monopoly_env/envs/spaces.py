@@ -13,6 +13,7 @@ from monopoly_env.actions import HEAD_OF, HEADS, NUM_ACTIONS
 from monopoly_env.errors import ConfigurationError, nearest, shortened
 from monopoly_env.game import Game
 from monopoly_env.kernels import entry, kernel
+from monopoly_env.kernels.signatures import Array2
 from monopoly_env.render.drawing import rendered
 
 NUM_HEADS: Final = len(HEADS)
@@ -101,8 +102,8 @@ def write_heads(mask: NDArray[Any], heads: NDArray[np.int8]) -> None:
             heads[HEAD_OF[action]] = 1
 
 
-@entry()
-def _write_all_heads(masks: NDArray[np.bool_], heads: NDArray[np.int8]) -> None:
+@entry
+def _write_all_heads(masks: Array2[np.bool_], heads: Array2[np.int8]) -> None:
     for i in range(len(masks)):
         write_heads(masks[i], heads[i])
 

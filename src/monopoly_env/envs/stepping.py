@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from monopoly_env.engine.step import apply, count_legal, is_legal, nth_legal, wr
 from monopoly_env.game import MAX_PLAYERS, NOBODY, Game, Games
 from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.kernels.philox import philox
+from monopoly_env.kernels.signatures import Array1, Array2, Array3, Records
 from monopoly_env.policy.loop import (
     BROKEN,
     ILLEGAL,
@@ -51,7 +52,7 @@ class Settings(NamedTuple):
     turn_limit: int  # turns of all players together
     autoreset: bool
     seat: int  # the learner's seat; LEARNER: a random one in every game
-    encoding: Any  # `Encoding.handle`
+    encoding: int  # `Encoding.handle`
     terms: Terms  # `Reward.terms`
     key_low: int
     key_high: int
@@ -90,27 +91,27 @@ class Tables(NamedTuple):
     games: Games
     ended: Games  # (B,) the last game that ended
     template: Games  # (1,) an empty game with its rules
-    states: NDArray[Any]  # (B,) of STATE
+    states: Annotated[NDArray[Any], Records(STATE)]  # (B,) of STATE
     # (P - 1,) the numbers of the opponents, clockwise from the learner; empty in self-play
-    order: NDArray[np.int16]
-    memory: NDArray[np.float64]  # (B, P, 64) of compiled opponents; (0, P, 64) in self-play
+    order: Array1[np.int16]
+    memory: Array3[np.float64]  # (B, P, 64) of compiled opponents; (0, P, 64) in self-play
 
 
 class Views(NamedTuple):
     """The arrays of a batch that the kernels write."""
 
-    observation: NDArray[np.float32]
-    action_mask: NDArray[np.bool_]
-    player: NDArray[np.int16]
-    decision: NDArray[np.int16]
-    reward: NDArray[np.float32]
-    terminated: NDArray[np.bool_]
-    truncated: NDArray[np.bool_]
-    out: NDArray[np.bool_]
+    observation: Array2[np.float32]
+    action_mask: Array2[np.bool_]
+    player: Array1[np.int16]
+    decision: Array1[np.int16]
+    reward: Array2[np.float32]
+    terminated: Array1[np.bool_]
+    truncated: Array1[np.bool_]
+    out: Array2[np.bool_]
 
 
-@entry()
-def first_illegal(games: Games, actions: NDArray[np.int64], ended: NDArray[np.bool_]) -> int:
+@entry
+def first_illegal(games: Games, actions: Array1[np.int64], ended: Array1[np.bool_]) -> int:
     """The first game whose action is not legal, or -1. Games that have ended need none."""
     for i in range(len(games)):
         if not ended[i] and (
@@ -120,9 +121,9 @@ def first_illegal(games: Games, actions: NDArray[np.int64], ended: NDArray[np.bo
     return -1
 
 
-@entry()
+@entry
 def replace_illegal(
-    games: Games, actions: NDArray[np.int64], ended: NDArray[np.bool_], at_random: bool
+    games: Games, actions: Array1[np.int64], ended: Array1[np.bool_], at_random: bool
 ) -> None:
     """Replace illegal actions below NUM_ACTIONS by FORFEIT, or by random legal ones."""
     for i in range(len(games)):
@@ -135,11 +136,11 @@ def replace_illegal(
             )
 
 
-@entry()
+@entry
 def advance(  # noqa: PLR0917 - compiled
-    tables: Tables, views: Views, settings: Settings, players: Players, mask: NDArray[np.bool_],
-    todo: NDArray[np.int64],
-    actions: NDArray[np.int64],
+    tables: Tables, views: Views, settings: Settings, players: Players, mask: Array1[np.bool_],
+    todo: Array1[np.int64],
+    actions: Array1[np.int64],
 ) -> int:  # fmt: skip
     """Carry out actions and advance each game until the learner or a batched opponent is to move.
 
@@ -301,9 +302,9 @@ def _pay(game: Game, state: Any, settings: Settings, forfeit: bool, reward: Any,
     state.unpaid = now
 
 
-@entry()
+@entry
 def write_observations(
-    encoding: Any, games: Games, seats: NDArray[np.int64], out: NDArray[np.float32]
+    encoding: int, games: Games, seats: Array2[np.int64], out: Array3[np.float32]
 ) -> None:
     """Write the observations of several seats of each game: `seats` is (B, S), `out` (B, S, D)."""
     out = borrowed(out)

@@ -12,16 +12,20 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
+from weakref import WeakValueDictionary
 
-import numba
-from numba import types
-from numba.core.cgutils import if_unlikely, unpack_tuple
-from numba.extending import intrinsic
+import numpy as np
 
 from monopoly_env.errors import ConfigurationError, nearest
-from monopoly_env.kernels import entry
+from monopoly_env.kernels import PLAIN, library, name_of
+from monopoly_env.kernels.signatures import Signature, signature
 from monopoly_env.kernels.sources import is_registered
+
+# what `export` compiles ahead of time beside the entries, by name
+CALLBACKS: Final[dict[str, Callback]] = {}
+# by handle, for kernels that run in Python
+_AT: Final[WeakValueDictionary[int, Callback]] = WeakValueDictionary()
 
 
 class Callback:
@@ -32,8 +36,12 @@ class Callback:
     """
 
     WHAT: ClassVar[str] = "callback"
-    ARGUMENTS: ClassVar[tuple[str, ...]]
-    SIGNATURE: ClassVar[Any]
+    _prototype: ClassVar[Callable[..., Any]]  # its parameters are named and typed as the function's
+    SIGNATURE: ClassVar[Signature]
+
+    def __init_subclass__(cls) -> None:
+        """Read the types from the prototype."""
+        cls.SIGNATURE = signature(cls._prototype)
 
     def __init__(self, function: Callable[..., Any]) -> None:
         """Store the function without compiling it.
@@ -44,16 +52,18 @@ class Callback:
         plain = getattr(function, "py_func", function)  # Numba's own decorators were already there
         if not inspect.isfunction(plain):
             raise ConfigurationError(f"A {self.WHAT} must be a function, not {function!r:.80}.")
-        given = list(inspect.signature(plain).parameters)
-        if len(given) != len(self.ARGUMENTS):
+        given, names = (list(inspect.signature(one).parameters) for one in (plain, self._prototype))
+        if len(given) != len(names):
             raise ConfigurationError(
-                f"A {self.WHAT} must take ({', '.join(self.ARGUMENTS)}); {plain.__name__} takes"
+                f"A {self.WHAT} must take ({', '.join(names)}); {plain.__name__} takes"
                 f" ({', '.join(given)})."
             )
         self.function: Callable[..., Any] = plain
         self.__name__: str = str(plain.__name__)
         self.__module__ = plain.__module__
         self.__doc__ = plain.__doc__
+        if is_registered(self.__module__):
+            CALLBACKS[name_of(plain)] = self
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Pickle by module and name, like any function: no code is sent to another process."""
@@ -65,17 +75,16 @@ class Callback:
         return self  # a function, which has no state
 
     @cached_property
-    def compiled(self) -> Callable[..., Any]:
-        """The compiled function. It is cached on disk if the function is defined in a file.
+    def compiled(self) -> Any:
+        """Numba's dispatcher. Its code is kept on disk if the function is defined in a file.
 
         Raises:
             ConfigurationError: The function does not compile. The message says why.
         """
-        if numba.config.DISABLE_JIT:
-            return self.function
-        checks = {} if is_registered(self.__module__) else {"boundscheck": True}
+        from monopoly_env.kernels import jit
+
         try:
-            return entry(self.SIGNATURE, **checks)(self.function)
+            return jit.callback(self.function, self.SIGNATURE, not is_registered(self.__module__))
         # Numba lets errors of any kind through, KeyError for an unknown field of the record
         except Exception as error:
             reason = _unknown_field(error, self.SIGNATURE) or error
@@ -86,62 +95,53 @@ class Callback:
     @cached_property
     def handle(self) -> Any:
         """The address of the machine code while this object lives; in Python, the function."""
-        if numba.config.DISABLE_JIT:
-            return self.compiled
-        result = self.compiled.get_compile_result(self.SIGNATURE)  # type: ignore[attr-defined]  # a dispatcher of Numba
-        return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+        if PLAIN:
+            return self.function
+        address = self._address()
+        _AT[address] = self
+        return address
+
+    def _address(self) -> int:
+        found = library.number(name_of(self.function))
+        if found is not None:
+            return library.address(found)
+        from monopoly_env.kernels import jit
+
+        return jit.address(self.compiled, self.SIGNATURE)
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the compiled function."""
-        return self.compiled(*arguments)
+        """Call the function: compiled by Numba, or in Python if it is in the library."""
+        return (self.function if PLAIN or library.loaded() else self.compiled)(*arguments)
 
 
 def _unknown_field(error: Exception, signature: Any) -> str:
     """A sentence about a field that the records of a signature lack, if that is the error."""
     found = re.search(r"Field '(.*?)' was not found in record", str(error))  # game["csh"]
     name = found[1] if found else error.args[0] if isinstance(error, KeyError) else ""  # game.csh
-    fields = [field for kind in signature.args for field in _fields(kind)]
+    fields = [field for kind in signature.arguments if kind.dtype for field in _fields(kind.dtype)]
     return f"A record has no field {name!r}. {nearest(name, fields)}" if name and fields else ""
 
 
-def _fields(kind: Any) -> Iterator[str]:
-    """The names of the fields of a type of Numba, and of the records in it."""
-    if isinstance(kind, types.Array):
-        kind = kind.dtype
-    if isinstance(kind, types.Record):
-        for name in kind.fields:
-            yield name
-            yield from _fields(kind.typeof(name))
+def _fields(dtype: np.dtype[Any]) -> Iterator[str]:
+    """The names of the fields of a record, and of the records in it."""
+    for name in dtype.names or ():
+        yield name
+        yield from _fields(dtype[name].base)
 
 
-def caller(signature: Any) -> Callable[..., Any]:
-    """Make the function that kernels call a callback with: `call(handle, ...)`.
+class Caller:
+    """The function that kernels call a callback with: `call(handle, ...)`."""
 
-    Numba's typed lists of functions would do the same, but each lookup counts references to the
-    list, and threads that share it then wait for each other.
+    def __init__(self, kind: type[Callback]) -> None:
+        self._signature = kind.SIGNATURE
 
-    Args:
-        signature: The signature of the callbacks.
-    """
-    if numba.config.DISABLE_JIT:
-        return lambda handle, *arguments: handle(*arguments)
+    def __call__(self, handle: Any, *arguments: Any) -> Any:
+        """Call a callback in Python."""
+        return (handle if PLAIN else _AT[handle])(*arguments)
 
-    @intrinsic  # type: ignore[untyped-decorator]  # Numba's
-    def call(_: Any, address: Any, *arguments: Any) -> tuple[Any, Any]:
-        def generate(context: Any, builder: Any, _: Any, values: Any) -> Any:
-            convention, kinds = context.call_conv, signature.args
-            function = convention.get_function_type(signature.return_type, kinds).as_pointer()
-            pointer = builder.inttoptr(values[0], function)
-            status, result = convention.call_function(
-                builder, pointer, signature.return_type, kinds, unpack_tuple(builder, values[1])
-            )
-            with if_unlikely(builder, status.is_error):
-                convention.return_status_propagate(builder, status)
-            return result
+    @cached_property
+    def _numba_type_(self) -> Any:
+        from monopoly_env.kernels import jit
 
-        return (
-            signature.return_type(numba.int64, types.StarArgTuple.from_types(signature.args)),
-            generate,
-        )
-
-    return call  # type: ignore[no-any-return]
+        self._compiled = jit.caller(self._signature)  # its type does not keep it
+        return jit.type_of(self._compiled)

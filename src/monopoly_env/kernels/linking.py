@@ -30,7 +30,6 @@ from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder, com
 from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NopythonTypeInference
-from numba.core.typeinfer import register_dispatcher
 
 from monopoly_env.kernels.code_cache import CodeCache
 from monopoly_env.kernels.sources import cache_folder, is_registered
@@ -39,20 +38,10 @@ from monopoly_env.kernels.sources import cache_folder, is_registered
 _BORROWING: Final = ("getitem", "static_getitem", "getattr", "build_tuple", "cast", "phi")
 
 
-def entry(function: Callable[..., Any], signature: tuple[Any, ...], **options: Any) -> Any:
-    """A dispatcher of Numba for a function that Python calls.
-
-    Args:
-        function: Compiled for each combination of argument types that it is called with.
-        signature: The only argument types, compiled at once; none: any, compiled on first use.
-        **options: Options of `numba.njit`.
-    """
+def entry(function: Callable[..., Any], **options: Any) -> Any:
+    """A dispatcher of Numba for a function that Python calls."""
     dispatcher: Any = numba.njit(pipeline_class=_WholeCompiler, **options)(function)
-    dispatcher._cache = _cache_of(function, CodeCache)
-    for arguments in signature:
-        with register_dispatcher(dispatcher):  # it may call itself
-            dispatcher.compile(arguments)
-        dispatcher.disable_compile()
+    dispatcher._cache = cache_of(function, CodeCache)
     return dispatcher
 
 
@@ -62,14 +51,11 @@ def kernel(function: Callable[..., Any], **options: Any) -> Any:
     Its attribute `linked` makes the dispatcher for compiled callers, when the first of them is
     compiled; most programs load those from disk instead.
     """
-    dispatcher = entry(function, (), **options)
+    dispatcher = entry(function, **options)
 
     @cache
     def inner() -> Any:
-        code = _LinkedDispatcher(
-            function, targetoptions={"nopython": True, **options}, pipeline_class=_CodeCompiler
-        )
-        code._cache = _cache_of(function, LinkedCache)
+        code = linked(function, **options)
         # so that Numba notices a kernel that calls itself
         code._compiling_counter = dispatcher._compiling_counter
         return code
@@ -87,12 +73,21 @@ def kernel(function: Callable[..., Any], **options: Any) -> Any:
     return dispatcher
 
 
+def linked(function: Callable[..., Any], **options: Any) -> Any:
+    """A dispatcher of Numba for a function that only compiled code calls."""
+    code = _LinkedDispatcher(
+        function, targetoptions={"nopython": True, **options}, pipeline_class=_CodeCompiler
+    )
+    code._cache = cache_of(function, LinkedCache)
+    return code
+
+
 def _widened(kind: Any) -> Any:
     kind = types.unliteral(kind)
     return types.int64 if isinstance(kind, types.Integer) else kind
 
 
-def _cache_of(function: Callable[..., Any], kind: type[CodeCache]) -> NullCache:
+def cache_of(function: Callable[..., Any], kind: type[CodeCache]) -> NullCache:
     """The cache of a function's code; none for a function typed at a prompt."""
     file, module = Path(function.__code__.co_filename).absolute(), function.__module__
     if not file.is_file():
@@ -121,7 +116,7 @@ class _WholeCompiler(Compiler):  # type: ignore[misc]  # Numba's, untyped
         return super().compile_extra(func)
 
 
-class _Code(JITCodeLibrary):  # type: ignore[misc]  # Numba's, untyped
+class KernelCode(JITCodeLibrary):  # type: ignore[misc]  # Numba's, untyped
     """The code of a kernel. It is never made machine code, so it has no address."""
 
     def _optimize_final_module(self) -> None:
@@ -132,10 +127,12 @@ class _Code(JITCodeLibrary):  # type: ignore[misc]  # Numba's, untyped
         self._finalized = True
 
     def serialize_using_object_code(self) -> tuple[str, str, bytes]:
+        """What is kept on disk: bitcode, as there is no object code."""
         return self.serialize_using_bitcode()  # type: ignore[no-any-return]
 
     @classmethod
-    def loaded(cls, codegen: Any, name: str, bitcode: bytes) -> _Code:
+    def loaded(cls, codegen: Any, name: str, bitcode: bytes) -> KernelCode:
+        """The code that was kept on disk."""
         code = cls(codegen, name)
         code._final_module = llvm.parse_bitcode(bitcode)
         code._finalize_final_module()
@@ -200,7 +197,7 @@ class _CodeCompiler(Compiler):  # type: ignore[misc]  # Numba's, untyped
         return [stages]
 
     def compile_extra(self, func: Callable[..., Any]) -> CompileResult:
-        self.state.library = _Code(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.library = KernelCode(self.state.targetctx.codegen(), func.__qualname__)
         self.state.flags.no_compile = self.state.flags.no_cpython_wrapper = (
             self.state.flags.no_cfunc_wrapper
         ) = True
@@ -226,7 +223,7 @@ class LinkedCache(CodeCache):
     def rebuild(self, target_context: Any, reduced: tuple[Any, ...]) -> CompileResult:
         """Make what a file holds ready for its callers."""
         (name, _, bitcode), description, environment, signature, *_ = reduced
-        code = _Code.loaded(target_context.codegen(), name, bitcode)
+        code = KernelCode.loaded(target_context.codegen(), name, bitcode)
         return compile_result(
             target_context=target_context,
             typing_context=target_context.typing_context,

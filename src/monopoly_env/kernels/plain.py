@@ -14,18 +14,18 @@ import numba
 from monopoly_env.kernels.sources import cache_folder
 
 
-def entry(function: Callable[..., Any], signature: tuple[Any, ...], **options: Any) -> Any:
-    """A dispatcher of Numba, compiled for this signature, if there is one."""
+def entry(function: Callable[..., Any], **options: Any) -> Any:
+    """A dispatcher of Numba, compiled on first use for whatever it is called with."""
     in_a_file = Path(function.__code__.co_filename).is_file()
     outer = numba.config.CACHE_DIR
     try:
         if in_a_file:
             numba.config.CACHE_DIR = str(cache_folder(function.__module__))
-        return numba.njit(list(signature) or None, cache=in_a_file, **options)(function)
+        return numba.njit(cache=in_a_file, **options)(function)
     finally:
         numba.config.CACHE_DIR = outer
 
 
 def kernel(function: Callable[..., Any], **options: Any) -> Any:
     """A dispatcher of Numba for a function that only compiled code calls."""
-    return entry(function, (), **options)
+    return entry(function, **options)

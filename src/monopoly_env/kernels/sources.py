@@ -15,10 +15,10 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-import numba
 import platformdirs
 
 _STALE_AFTER_DAYS: Final = 30
@@ -69,7 +69,8 @@ def source_hash(module: str) -> str:
     files lie beside a module, or it lists them as `DATA_FILES`: their numbers are constants of
     the compiled code. Code that checks its indices (`NUMBA_BOUNDSCHECK=1`) has another hash.
     """
-    digest = hashlib.sha256(f"{numba.__version__} {bool(numba.config.BOUNDSCHECK)}".encode())
+    checks = os.environ.get("NUMBA_BOUNDSCHECK", "0")
+    digest = hashlib.sha256(f"{version('numba')} {checks}".encode())
     modules = _closure(module)
     for name in sorted(modules):
         path = _path(name)
@@ -77,6 +78,13 @@ def source_hash(module: str) -> str:
     for path in sorted({file for name in modules for file in _data_files(name)}):
         digest.update(_file_hash(path))
     return digest.hexdigest()[:16]
+
+
+def sources_of(name: str) -> set[Path]:
+    """The files that the compiled code of a function, `module.function`, depends on."""
+    modules = _closure(name.rpartition(".")[0])
+    files = {path for module in modules if (path := _path(module))}
+    return files | {file for module in modules for file in _data_files(module)}
 
 
 def _closure(module: str) -> set[str]:

@@ -19,9 +19,8 @@ In Python, `Running.begin` begins the games, and `Running.check` raises what wen
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,7 +38,8 @@ from monopoly_env.errors import (
     array_of,
 )
 from monopoly_env.game import BY_CAP, GAME, MAX_PLAYERS, Game, Games, empty_games
-from monopoly_env.kernels import entry, inlined, kernel
+from monopoly_env.kernels import PLAIN, entry, inlined, kernel
+from monopoly_env.kernels.signatures import Array1, Array2, Array3, Records
 from monopoly_env.policy.protocol import (
     MEMORY,
     CompiledPolicy,
@@ -81,6 +81,8 @@ PROGRESS: Final = np.dtype(
     )
 )
 
+Progresses: TypeAlias = Annotated[NDArray[Any], Records(PROGRESS)]
+
 
 class Players(NamedTuple):
     """Compiled policies as the loop reads them.
@@ -97,10 +99,10 @@ class Players(NamedTuple):
         any_observes: Whether a policy observes.
     """
 
-    kernels: Any
-    params: NDArray[np.float64]
-    lengths: NDArray[np.int64]
-    reads_mask: NDArray[np.bool_]
+    kernels: Array1[np.int64]
+    params: Array2[np.float64]
+    lengths: Array1[np.int64]
+    reads_mask: Array1[np.bool_]
     any_observes: bool
 
     @classmethod
@@ -136,7 +138,7 @@ class Players(NamedTuple):
 
 
 def _handles(policies: Sequence[CompiledPolicy]) -> Any:
-    if numba.config.DISABLE_JIT:
+    if PLAIN:
         return [policy.kernel.handle for policy in policies] + [
             policy.observer and policy.observer.handle for policy in policies
         ]
@@ -158,11 +160,11 @@ class Running(NamedTuple):
     """
 
     games: Games
-    memory: NDArray[np.float64]
-    seats: NDArray[np.int64]
-    progress: NDArray[Any]
+    memory: Array3[np.float64]
+    seats: Array2[np.int64]
+    progress: Progresses
     players: Players
-    mask: NDArray[np.bool_]
+    mask: Array1[np.bool_]
     turn_limit: int
 
     @classmethod
@@ -343,7 +345,7 @@ def cap(game: Game, turn_limit: int) -> bool:
     return True
 
 
-@entry()
+@entry
 def _cap(games: Games, turn_limit: int) -> bool:
     return cap(games[0], turn_limit)
 

@@ -20,7 +20,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -36,26 +35,19 @@ from monopoly_env.errors import (
     nearest,
     shortened,
 )
-from monopoly_env.game import GAME, Games
+from monopoly_env.game import GAME, Game, Games
 from monopoly_env.kernels import entry
-from monopoly_env.kernels.callbacks import Callback, caller
+from monopoly_env.kernels.callbacks import Callback, Caller
 from monopoly_env.kernels.records import check_games
+from monopoly_env.kernels.signatures import Array1, Array2
 from monopoly_env.policy import files
 
 # float64 numbers of a compiled policy's memory per game and seat, zeros at the start of a game
 MEMORY: Final = 64
 _SHOWN: Final = 3  # differences between arrays that an error names
 
-# The arguments and the result of a compiled policy.
-SIGNATURE: Final = numba.int64(
-    numba.from_dtype(GAME), numba.boolean[::1], numba.float64[::1], numba.float64[::1]
-)
-OBSERVE_SIGNATURE: Final = numba.void(
-    numba.from_dtype(GAME), numba.int64, numba.float64[::1], numba.float64[::1]
-)
-
-Mask: TypeAlias = NDArray[np.bool_]  # (NUM_ACTIONS,)
-Row: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = Array1[np.bool_]  # (NUM_ACTIONS,)
+Row: TypeAlias = Array1[np.float64]
 Kernel: TypeAlias = Callable[[Any, Mask, Row, Row], int]
 Observe: TypeAlias = Callable[[Any, int, Row, Row], None]
 Factory: TypeAlias = Callable[..., "Policy"]
@@ -158,14 +150,14 @@ class Decisions:
         )
 
 
-@entry()
-def _write_masks(games: Games, masks: NDArray[np.bool_]) -> None:
+@entry
+def _write_masks(games: Games, masks: Array2[np.bool_]) -> None:
     for i in range(len(games)):
         write_mask(games[i], masks[i])
 
 
-@entry()
-def _draw_keys(games: Games, keys: NDArray[np.uint64]) -> None:
+@entry
+def _draw_keys(games: Games, keys: Array1[np.uint64]) -> None:
     for i in range(len(games)):
         game = games[i]
         seat = int(game.player)
@@ -312,24 +304,26 @@ class PolicyKernel(Callback):
     """The function of a compiled policy; `policy_kernel` makes it."""
 
     WHAT = "policy kernel"
-    ARGUMENTS = ("game", "mask", "params", "memory")
-    SIGNATURE = SIGNATURE
+
+    @staticmethod
+    def _prototype(game: Game, mask: Mask, params: Row, memory: Row) -> int: ...  # type: ignore[empty-body]
 
 
 # call(handle, game, mask, params, memory) -> action, in compiled code
-call: Final = caller(SIGNATURE)
+call: Final = Caller(PolicyKernel)
 
 
 class ObserveKernel(Callback):
     """The second function of a compiled policy; `observe_kernel` makes it."""
 
     WHAT = "observe kernel"
-    ARGUMENTS = ("game", "seat", "params", "memory")
-    SIGNATURE = OBSERVE_SIGNATURE
+
+    @staticmethod
+    def _prototype(game: Game, seat: int, params: Row, memory: Row) -> None: ...
 
 
 # call_observe(handle, game, seat, params, memory), in compiled code
-call_observe: Final = caller(OBSERVE_SIGNATURE)
+call_observe: Final = Caller(ObserveKernel)
 
 
 def policy_kernel(function: Kernel) -> PolicyKernel:
@@ -473,26 +467,26 @@ class CompiledPolicy(Policy):
         return ""
 
 
-@entry()
+@entry
 def _act_all(
     games: Games,
-    masks: NDArray[np.bool_],
-    kernel: Any,
-    params: NDArray[np.float64],
-    memory: NDArray[np.float64],
-    actions: NDArray[np.int64],
+    masks: Array2[np.bool_],
+    kernel: int,
+    params: Array1[np.float64],
+    memory: Array2[np.float64],
+    actions: Array1[np.int64],
 ) -> None:
     for i in range(len(games)):
         actions[i] = call(kernel, games[i], masks[i], params, memory[i])
 
 
-@entry()
+@entry
 def _observe_all(
     games: Games,
-    seats: NDArray[np.int64],
-    observe: Any,
-    params: NDArray[np.float64],
-    memory: NDArray[np.float64],
+    seats: Array1[np.int64],
+    observe: int,
+    params: Array1[np.float64],
+    memory: Array2[np.float64],
 ) -> None:
     for i in range(len(games)):
         call_observe(observe, games[i], seats[i], params, memory[i])

@@ -32,12 +32,12 @@ _LEVELS: Final = ("no house", "1 house", "2 houses", "3 houses", "4 houses", "a 
 _TOLD: Final = ("decline", "fold", "done", "reject", "accept", "counter", "use a jail card")
 
 
-@entry()
+@entry
 def _answer(games: Games, action: int) -> None:
     answer(games[0], action)
 
 
-@entry()
+@entry
 def _settle_one(games: Games) -> bool:
     return settle_one(games[0])
 

@@ -29,6 +29,7 @@ from monopoly_env.errors import (
 from monopoly_env.game import Game, Games
 from monopoly_env.kernels import entry
 from monopoly_env.kernels.philox import MAX_SEED
+from monopoly_env.kernels.signatures import Array1
 from monopoly_env.policy.loop import NO_LIMIT, cap, cap_game
 from monopoly_env.replays.messages import MOST_MESSAGES, Message
 from monopoly_env.rules import Rules
@@ -188,7 +189,7 @@ def final(replay: Replay) -> Game:
     game, played = start(replay), 0
     limit = _turn_limit(replay)
     for stop in sorted({at for at, _ in replay.reseeds} - {0} | {len(replay.actions)}):
-        played += _play(core.batch_of(game), replay.actions[played:stop], limit)
+        played += _play(core.batch_of(game), np.array(replay.actions[played:stop]), limit)
         if played < stop:
             step(replay, game, played)  # raises
         if played:
@@ -261,8 +262,8 @@ def which(replay: Replay, number: int) -> str:
     )
 
 
-@entry()
-def _play(games: Games, actions: NDArray[np.uint8], limit: int) -> int:
+@entry
+def _play(games: Games, actions: Array1[np.uint8], limit: int) -> int:
     """Play actions in the first game until one fails; returns the number played."""
     game = games[0]
     for number in range(len(actions)):

@@ -16,6 +16,7 @@ from monopoly_env.engine.step import apply
 from monopoly_env.errors import EngineError, MonopolyError
 from monopoly_env.game import GAME, Games
 from monopoly_env.kernels import borrowed, entry, kernel
+from monopoly_env.kernels.signatures import Array1, Array2
 from monopoly_env.policy.loop import (
     BROKEN,
     ILLEGAL,
@@ -103,13 +104,13 @@ class _Checked(NamedTuple):
     """Running games, and the same records as numbers."""
 
     running: Running
-    words: NDArray[np.int32]  # (B, W), the records as numbers
-    before: NDArray[np.int32]  # (B, W), before the last decision
-    actions: NDArray[np.uint8]  # (B, L)
-    lengths: NDArray[np.int64]  # (B,), of the rows of actions
+    words: Array2[np.int32]  # (B, W), the records as numbers
+    before: Array2[np.int32]  # (B, W), before the last decision
+    actions: Array2[np.uint8]  # (B, L)
+    lengths: Array1[np.int64]  # (B,), of the rows of actions
 
 
-@entry()
+@entry
 def _advance(state: _Checked) -> int:
     """Play games until each has stopped or filled its row of actions.
 

@@ -24,6 +24,7 @@ from monopoly_env.errors import MonopolyError, PositionError, RulesError
 from monopoly_env.facts import board, cards
 from monopoly_env.game import GAME, Game, Games, empty_games
 from monopoly_env.kernels import entry
+from monopoly_env.kernels.signatures import Array1
 from monopoly_env.positions import position
 from monopoly_env.rules import Rules
 from monopoly_env.validate.ledger import answer_flow_is_sound, task_flow_is_sound
@@ -34,8 +35,10 @@ FAILURES: Final = (*invariants.VIOLATIONS, "money appeared or vanished")
 _HEAD_START: Final = np.array([head.start for head in HEADS.values()])
 
 
-@entry()
-def _play_checked(games: Any, scratch: Any, most: int, decisions: Any, failures: Any) -> None:
+@entry
+def _play_checked(
+    games: Games, scratch: Games, most: int, decisions: Array1[np.int64], failures: Array1[np.int64]
+) -> None:
     """Play games at random with every check, until they end or reach `most` decisions."""
     for i in range(len(games)):
         game = games[i]

@@ -17,7 +17,8 @@ from monopoly_env.errors import whole_number
 from monopoly_env.facts.board import NUM_SQUARES
 from monopoly_env.facts.editions import read_table
 from monopoly_env.game import Games
-from monopoly_env.kernels import entry
+from monopoly_env.kernels import entry, kernel
+from monopoly_env.kernels.signatures import Array2
 from monopoly_env.kernels.threads import Threads
 from monopoly_env.rules import Rules
 
@@ -39,8 +40,8 @@ TOLERANCE: Final = 0.03
 _TOLERANCE_THROWS: Final = 20_000_000
 
 
-@entry()
-def _count_rests(games: Any, throws: int, leave: bool, counts: Any) -> None:
+@entry
+def _count_rests(games: Games, throws: int, leave: bool, counts: Array2[np.int64]) -> None:
     """Play until each game has had its throws, and count where tokens rest."""
     for i in range(len(games)):
         game, seen = games[i], -WARM_UP
@@ -57,7 +58,7 @@ def _count_rests(games: Any, throws: int, leave: bool, counts: Any) -> None:
                 answer(game, _passive_action(game, leave))
 
 
-@entry()
+@kernel
 def _passive_action(game: Any, leave: bool) -> int:
     """Leave jail at once or as late as possible; else go on or decline."""
     if leave and is_legal(game, A_JAIL):

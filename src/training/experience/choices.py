@@ -25,6 +25,7 @@ from monopoly_env.engine import agenda, trade
 from monopoly_env.engine.step import apply
 from monopoly_env.game import Game
 from monopoly_env.kernels import borrowed, entry, kernel
+from monopoly_env.kernels.signatures import Array1, Array3
 from monopoly_env.kernels.threads import in_order
 from monopoly_env.policy.loop import OUTSIDE, Players, Running, next_of
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
@@ -161,16 +162,16 @@ class Recorder(NamedTuple):
         outputs: (NUM_CHOICES,) float32, a buffer.
     """
 
-    wanted: NDArray[np.bool_]
-    acts_here: NDArray[np.bool_]
-    answers: NDArray[np.float64]
-    pending: NDArray[np.int64]
-    open: NDArray[np.bool_]
-    seen: NDArray[np.float32]
-    outputs: NDArray[np.float32]
+    wanted: Array1[np.bool_]
+    acts_here: Array1[np.bool_]
+    answers: Array3[np.float64]
+    pending: Array3[np.int64]
+    open: Array1[np.bool_]
+    seen: Array1[np.float32]
+    outputs: Array1[np.float32]
 
 
-@entry()
+@entry
 def _record(running: Running, recorder: Recorder, rows: Choices) -> int:
     """Play games until all have ended or the rows are full; returns the number of rows written."""
     running, recorder, rows = borrowed(running), borrowed(recorder), borrowed(rows)

@@ -16,6 +16,7 @@ from monopoly_env.engine.sets import size
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.game import MAX_PLAYERS, Game, Games
 from monopoly_env.kernels import borrowed, entry, kernel
+from monopoly_env.kernels.signatures import Array1, Array2
 from monopoly_env.policy.loop import Running, next_of
 from monopoly_env.rewards import Terms, write_reward
 from training.experience.masks import PACKED
@@ -79,14 +80,14 @@ class Wanted(NamedTuple):
         seen: (D,) float32, a buffer for an observation.
     """
 
-    actions: NDArray[np.int64]
-    encoding: Any
-    seen: NDArray[np.float32]
+    actions: Array1[np.int64]
+    encoding: int
+    seen: Array1[np.float32]
 
 
-@entry()
+@entry
 def record_games(
-    running: Running, shortfall: NDArray[np.int64], wanted: Wanted, rows: Experiences
+    running: Running, shortfall: Array2[np.int64], wanted: Wanted, rows: Experiences
 ) -> int:
     """Play games, one after the other, until all have ended or the rows are full.
 
@@ -202,13 +203,13 @@ def _settle_debt(game: Game, top: int, shortfall: Any) -> bool:
     return goes_on
 
 
-@entry()
+@entry
 def write_ends(
     terms: Terms,
     games: Games,
-    shortfall: NDArray[np.int64],
-    outcomes: NDArray[np.float32],
-    worths: NDArray[np.float32],
+    shortfall: Array2[np.int64],
+    outcomes: Array2[np.float32],
+    worths: Array2[np.float32],
 ) -> None:
     """Write the rewards of games that have ended, and the final worth of each seat in dollars.
 

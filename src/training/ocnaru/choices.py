@@ -25,6 +25,7 @@ from monopoly_env.encoding import ocnaru
 from monopoly_env.engine.step import apply
 from monopoly_env.facts.board import GROUP_OF, LOT_SQUARE, NUM_LOTS, NUM_STREETS
 from monopoly_env.kernels import borrowed, entry
+from monopoly_env.kernels.signatures import Array1
 from monopoly_env.policy.loop import Running, next_of
 from monopoly_env.policy.protocol import CompiledPolicy
 from monopoly_env.rules import Rules
@@ -116,8 +117,8 @@ def play_games(
     )  # fmt: skip
 
 
-@entry()
-def _record(running: Running, seen: NDArray[np.float32], rows: Choices) -> int:
+@entry
+def _record(running: Running, seen: Array1[np.float32], rows: Choices) -> int:
     """Play games until all have ended or the rows are full; returns the number of rows written."""
     running, seen, rows = borrowed(running), borrowed(seen), borrowed(rows)
     starts, count = STARTS, 0

@@ -45,6 +45,7 @@ from monopoly_env.facts.board import (
 from monopoly_env.facts.board import GROUPS as GROUP_NAMES
 from monopoly_env.game import Game, Games
 from monopoly_env.kernels import entry, kernel
+from monopoly_env.kernels.signatures import Array1, Array2
 
 Variant: TypeAlias = Literal["thesis", "program"]
 Moment: TypeAlias = Literal["round", "asked"]
@@ -294,8 +295,8 @@ def read(games: Games, seats: NDArray[np.int64]) -> Quantities:
     return Quantities.of_rows(rows)
 
 
-@entry()
-def _write_all(games: Games, seats: NDArray[np.int64], rows: Values) -> None:
+@entry
+def _write_all(games: Games, seats: Array1[np.int64], rows: Array2[np.float64]) -> None:
     for i in range(len(games)):
         write_quantities(games[i], seats[i], rows[i])
 

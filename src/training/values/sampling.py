@@ -31,6 +31,7 @@ from monopoly_env.engine.trade import COUNTER
 from monopoly_env.game import GAME, Game, Games, empty_games
 from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.kernels.philox import philox
+from monopoly_env.kernels.signatures import Array1
 from monopoly_env.kernels.threads import in_order
 from monopoly_env.policy.loop import Players, Running, next_of
 from training.experience.recording import write_halves
@@ -149,8 +150,8 @@ def play(
     return in_order(play_batch, batches, threads, "values")
 
 
-@entry()
-def _begin(games: Games, empty: Games, kinds: NDArray[np.int64]) -> None:
+@entry
+def _begin(games: Games, empty: Games, kinds: Array1[np.int64]) -> None:
     """Draw the kinds of games that are -1, and begin those anew that begin in the middle."""
     for i in range(len(games)):
         game = games[i]
@@ -166,9 +167,9 @@ def _begin(games: Games, empty: Games, kinds: NDArray[np.int64]) -> None:
             begin_in_the_middle(games[i], players, low, high)
 
 
-@entry()
+@entry
 def _play(
-    running: Running, kinds: NDArray[np.int64], seen: NDArray[np.float32], states: States
+    running: Running, kinds: Array1[np.int64], seen: Array1[np.float32], states: States
 ) -> None:
     """Play games of the (B,) `kinds` to their end; keep states, features as bits of float16."""
     running, seen, states = borrowed(running), borrowed(seen), borrowed(states)

@@ -90,7 +90,7 @@ def test_a_network_that_always_says_no_buys_nothing() -> None:
     assert base.results[0].seat_counts["purchases"][base.results[0].seats == 0].sum() > 0
 
 
-@entry()
+@entry
 def write_all(game: Any, seat: int, table: Any, lots: Any, streets: Any, deeds: Any) -> None:
     write_table(game, seat, table)
     for lot in range(NUM_LOTS):

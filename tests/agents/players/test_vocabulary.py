@@ -8,7 +8,6 @@ from dataclasses import fields
 from functools import partial
 from typing import Any
 
-import numba
 import pytest
 
 from agents.players import algorithmic, fp, friedman, gcp, landlord, ocnaru, yasumura
@@ -19,6 +18,7 @@ from agents.players.strategic import values
 from agents.players.vocabulary.memory import COMPOSING, memory_slots
 from agents.registry import BUILT_IN
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.kernels import PLAIN
 from monopoly_env.policy.protocol import MEMORY
 
 KINDS = {factory.args[2] for factory in BUILT_IN.values() if isinstance(factory, partial)}
@@ -46,7 +46,7 @@ def test_every_parameter_has_a_meaning_and_a_column(kind: Any) -> None:
 
 
 def test_a_kernel_that_reads_a_row_by_name_is_compiled_once_and_kept() -> None:
-    if numba.config.DISABLE_JIT:
+    if PLAIN:
         pytest.skip("nothing is compiled")
     program = (
         "from agents.players import friedman;"

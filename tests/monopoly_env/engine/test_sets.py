@@ -22,7 +22,7 @@ def test_size_and_lowest_member_are_those_of_integers(compiled: bool) -> None:
     assert [lowest(bits) for bits in some] == [(bits & -bits).bit_length() - 1 for bits in some]
 
 
-@entry()
+@entry
 def polynomial(bits: int) -> int:
     """Depends on the members of a set and on their order."""
     total = 0

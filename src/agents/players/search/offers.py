@@ -25,6 +25,7 @@ from monopoly_env.engine.step import apply
 from monopoly_env.facts.board import GROUP_LOTS, NUM_GROUPS
 from monopoly_env.game import Game, Games, empty_games
 from monopoly_env.kernels import borrowed, entry, kernel
+from monopoly_env.kernels.signatures import Array1, Array2
 from monopoly_env.policy.loop import Players
 from monopoly_env.policy.loop import ask as ask_policy
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
@@ -54,10 +55,10 @@ class _Replies(NamedTuple):
     """The policies that answer offers, as the kernels read it."""
 
     players: Players
-    numbers: NDArray[np.int64]  # (P,) the policy of each seat, or _NOBODY
+    numbers: Array1[np.int64]  # (P,) the policy of each seat, or _NOBODY
     laid: Games  # (1,) a buffer
-    memory: NDArray[np.float64]  # (64,) a buffer
-    mask: NDArray[np.bool_]  # (NUM_ACTIONS,) a buffer
+    memory: Array1[np.float64]  # (64,) a buffer
+    mask: Array1[np.bool_]  # (NUM_ACTIONS,) a buffer
 
 
 class _Judge(NamedTuple):
@@ -120,10 +121,11 @@ def lay(game: Games, offer: Offer) -> Games | None:
     return laid if _lay(laid, *offer, np.zeros(MEMORY)) else None
 
 
-@entry()
+@entry
 def _propose(
-    games: Games, value: Any, params: NDArray[np.float32], scratch: Games,
-    shares: NDArray[np.float64], table: NDArray[np.float64], replies: _Replies,
+    games: Games, value: int, params: Array1[np.float32], scratch: Games,
+    shares: Array2[np.float64], table: Array2[np.float64],
+    replies: _Replies,
 ) -> int:  # fmt: skip
     table, replies = borrowed(table), borrowed(replies)
     judge = _Judge(value, borrowed(params), games, scratch, borrowed(shares))
@@ -245,21 +247,21 @@ def _accepted(games: Games, deal: _Deal, dollars: int, replies: _Replies) -> int
     return best
 
 
-@entry()
+@entry
 def _begin(
-    games: Games, partner: int, ask: int, give: int, dollars: int, memory: NDArray[np.float64]
+    games: Games, partner: int, ask: int, give: int, dollars: int, memory: Array1[np.float64]
 ) -> int:
     return offers.begin(games[0], partner, ask, give, dollars, borrowed(memory))
 
 
-@entry()
-def _compose(games: Games, memory: NDArray[np.float64]) -> int:
+@entry
+def _compose(games: Games, memory: Array1[np.float64]) -> int:
     return offers.compose(games[0], borrowed(memory))
 
 
-@entry()
+@entry
 def _lay(
-    games: Games, partner: int, ask: int, give: int, dollars: int, memory: NDArray[np.float64]
+    games: Games, partner: int, ask: int, give: int, dollars: int, memory: Array1[np.float64]
 ) -> bool:
     return _laid(games[0], partner, ask, give, dollars, borrowed(memory))
 

@@ -19,6 +19,7 @@ from monopoly_env.errors import whole_number
 from monopoly_env.game import Games, empty_games
 from monopoly_env.kernels import borrowed, entry
 from monopoly_env.kernels.philox import philox
+from monopoly_env.kernels.signatures import Array1
 from monopoly_env.policy.names import compiled, resolve
 from monopoly_env.policy.protocol import BatchedPolicy, Decisions
 
@@ -87,10 +88,11 @@ class OnePlyPolicy(BatchedPolicy):
         return actions
 
 
-@entry()
+@entry
 def _best(
-    games: Games, mask: NDArray[np.bool_], value: Any, params: NDArray[np.float32], draws: int,
-    key_low: int, key_high: int, scratch: Games, shares: NDArray[np.float64],
+    games: Games, mask: Array1[np.bool_], value: int, params: Array1[np.float32], draws: int,
+    key_low: int, key_high: int, scratch: Games,
+    shares: Array1[np.float64],
 ) -> int:  # fmt: skip
     """The open action with the highest mean value; all actions meet the same luck."""
     mask, params, shares = borrowed(mask), borrowed(params), borrowed(shares)

@@ -1,0 +1,139 @@
+"""The library compiled ahead of time: its exports, its calls, and libraries that do not fit."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+from importlib.machinery import ExtensionFileLoader
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from monopoly_env.kernels import library
+from monopoly_env.kernels.signatures import Signature, signature
+from tests.data.exports import FUNCTIONS, Scaled, Square
+from tests.programs import python
+
+ROOT = Path(__file__).parents[2]
+COLLECT = """
+from monopoly_env import compiled
+print(*[export.name for export in compiled.collect()])
+"""
+BUILD = """
+import sys
+from pathlib import Path
+from monopoly_env import compiled
+from monopoly_env.kernels import export, library
+from monopoly_env.kernels.signatures import signature
+from tests.data.exports import FUNCTIONS
+exports = [export.Export(f.__name__, f, signature(f)) for f in FUNCTIONS]
+code = export.compile_all(exports, lambda name: None)
+target = library.system()
+Path(sys.argv[1]).write_bytes(compiled.link(export.optimized(code, export.TARGETS[target]), target))
+"""
+
+
+def test_every_function_that_python_calls_states_its_types() -> None:
+    names = python("-c", COLLECT, NUMBA_DISABLE_JIT="1").stdout.split()
+    assert len(names) > 100
+    assert {"monopoly_env.core._apply", "agents.players.expert.play._play"} <= set(names)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The functions of tests/data/exports.py, compiled ahead of time."""
+    if not shutil.which("cc") and not importlib.util.find_spec("ziglang"):
+        pytest.skip("needs a compiler of C")
+    file = tmp_path_factory.mktemp("library") / library.FILE.name
+    python("-c", BUILD, file, folder=ROOT, MONOPOLY_ENV_COMPILED="0")
+    loader = ExtensionFileLoader("exports", str(file))
+    spec = importlib.util.spec_from_loader("exports", loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+
+    def function(number: int, types: Signature) -> Any:
+        layouts = tuple(map(library.layout, types.arguments))
+        return module.function(number, library.letter(types.result), layouts)
+
+    return {f.__name__: function(n, signature(f)) for n, f in enumerate(FUNCTIONS)}
+
+
+def test_arguments_and_results_of_all_kinds(made: dict[str, Any]) -> None:
+    values, squares = np.arange(4.0), np.zeros((3, 2), np.int64)
+    assert made["total"](Scaled(values, 0.5, True), 7) == 10.0
+    assert made["total"](Scaled(values, 0.5, False), 7) == -4.0
+    assert made["fill"](squares, Square(2, 1)) is None
+    assert squares.tolist() == [[0, 1], [0, 1], [4, 5]]
+    assert made["is_odd"](3) is True
+    assert made["is_odd"](np.int16(4)) is False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((np.zeros(4), 1), "argument 1 must be a tuple"),
+        ((Scaled(np.zeros(4, np.float32), 1.0, True), 1), "array of dtype"),
+        ((Scaled(np.zeros((2, 2)), 1.0, True), 1), "must have 1 dimensions, not 2"),
+        ((Scaled(np.zeros(8)[::2], 1.0, True), 1), "contiguous"),
+        ((Scaled(np.frombuffer(bytes(32)), 1.0, True), 1), "writable"),
+        ((Scaled([1.0], 1.0, True), 1), "must be an array"),
+        ((Scaled(np.zeros(4), "1", True), 1), "real number"),
+        ((Scaled(np.zeros(4), 1.0, True), 1.5), "integer"),
+        ((Scaled(np.zeros(4), 1.0, True),), "expected 2 arguments, not 1"),
+    ],
+)
+def test_wrong_arguments_are_refused(
+    made: dict[str, Any], arguments: tuple[Any, ...], message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        made["total"](*arguments)
+
+
+def test_errors_of_compiled_code_reach_python(made: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="no negative numbers"):
+        made["is_odd"](-1)
+
+
+@pytest.mark.parametrize("damage", ["manifest", "system", "digest", "cut"])
+def test_a_library_that_does_not_fit_is_told_and_left_aside(
+    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, about = tmp_path / "exports.abi3.so", tmp_path / "exports.manifest"
+    file.write_bytes(b"no library")
+    manifest = {"format": library.FORMAT, "system": library.system(), "digest": "", "exports": []}
+    match damage:
+        case "manifest":
+            about.write_text("{")
+        case "system":
+            about.write_text(json.dumps(manifest | {"system": "amiga-m68k"}))
+        case "digest":
+            about.write_text(json.dumps(manifest))
+        case "cut":
+            digest = library.digest_of(file)
+            about.write_text(json.dumps(manifest | {"digest": digest, "sources": []}))
+    monkeypatch.setattr(library, "FILE", file)
+    monkeypatch.setattr(library, "ABOUT", about)
+    monkeypatch.delenv("MONOPOLY_ENV_COMPILED", raising=False)
+    with pytest.warns(UserWarning, match="is not used"):
+        assert library.loaded.__wrapped__() is None
+
+
+def test_an_export_is_used_until_one_of_its_sources_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("rent.py", "jail.py"):
+        (tmp_path / name).write_text(name)
+    sources = [(name, library.source_digest(tmp_path / name)) for name in ("rent.py", "jail.py")]
+    both = library.Library(None, {"pay": 0, "leave": 1}, [[0], [0, 1]], sources)
+    monkeypatch.setattr(library, "ROOT", tmp_path)
+    monkeypatch.setattr(library, "loaded", lambda: both)
+    library.is_unchanged.cache_clear()
+    assert (library.number("pay"), library.number("leave"), library.number("bid")) == (0, 1, None)
+    (tmp_path / "jail.py").write_text("edited")
+    library.is_unchanged.cache_clear()
+    assert (library.number("pay"), library.number("leave")) == (0, None)
+    library.is_unchanged.cache_clear()
