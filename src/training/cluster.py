@@ -129,12 +129,13 @@ class ClusterRunner(Runner):
             super().play(batch, done)
             return
         with _explained():
-            parts, pieces = parts_of(len(batch.seats), _LONGEST), []
+            description, pieces = self.description(), []
+            parts = parts_of(len(batch.seats), _LONGEST)
             for part in parts:
                 here = range(part.start, part.stop)
                 kept = frozenset(number - part.start for number in batch.recorded if number in here)
                 pieces.append((batch.seeds[part], batch.seats[part], kept))
-            for number, (values, actions) in spread(play_piece, self.description(), pieces):
+            for number, (values, actions) in spread(play_piece, description, pieces):
                 part = parts[number]
                 for name, value in zip(RESULTS, values, strict=True):
                     getattr(batch, name)[part] = value
