@@ -141,6 +141,8 @@ def test_the_script_lists_all_commands_and_runs_them(
     assert max(map(len, shown.splitlines())) <= 120
     assert script.main(["plya"]) == 2
     assert "Unknown command 'plya'. Did you mean 'play'?" in capsys.readouterr().err
+    # a process of the script has not imported the command's module
+    monkeypatch.delitem(sys.modules, "pente_env.play", raising=False)
     with pytest.raises(SystemExit) as ended:
         script.main(["pente", "--help"])
     assert ended.value.code == 0
