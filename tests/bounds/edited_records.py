@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from studies.pente_solver import solve
 
 import agents
 import monopoly_bench
@@ -32,6 +31,7 @@ from monopoly_env.analyse.halving import halve
 from monopoly_env.analyse.history import History, blocks, final_shares
 from monopoly_env.analyse.resemblance import Follower, resemblance
 from monopoly_env.envs import spaces
+from monopoly_env.policy.match import Match
 from monopoly_env.render import narrate, svg, text
 from monopoly_env.replays import replay
 from monopoly_env.replays.messages import Message
@@ -48,7 +48,7 @@ TRUSTED = (
     "monopoly_env.analyse.actions.candidate",
     "monopoly_env.analyse.offers.offers_of", "monopoly_env.core.illegal", "monopoly_bench.mcp.",
     "monopoly_bench.tasks.", "monopoly_bench.textarena", "monopoly_bench.make",
-    "monopoly_bench.suite.", "monopoly_bench.task.",
+    "monopoly_bench.suite.", "monopoly_bench.task.", "monopoly_bench.budget.",
     "monopoly_env.encoding.observe_known", "monopoly_env.play.", "monopoly_env.policy.loop.",
     "monopoly_env.policy.protocol.draw_keys",
     "monopoly_bench.puzzles.", "monopoly_env.render.", "monopoly_table.", "monopoly_env.validate.",
@@ -56,7 +56,9 @@ TRUSTED = (
     "pente_env.core.illegal", "pente_env.loop.", "pente_env.play.", "pente_env.render.caption",
     "pente_env.vector.PenteBatch",
 )  # fmt: skip
-CALLED_ANYWAY = ("narrate.step", "svg.draw", "svg.element", "text.board")  # of `render`
+CALLED_ANYWAY = (
+    "narrate.step", "svg.draw", "svg.element", "text.board", "description.to_text",
+)  # fmt: skip  # of `render`
 
 RANDOM = agents.make("random")
 OBSERVES = agents.make("genetic/esp/attentive")
@@ -109,6 +111,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "monopoly_env.core.batch_of": core.batch_of,
     "monopoly_env.core.check": core.check,
     "monopoly_env.core.check_ranges": lambda game: core.check_ranges(many(game)),
+    "monopoly_env.core.check_steppable": lambda game: core.check_steppable(many(game)),
     "monopoly_env.core.check_sound": lambda game: core.check_sound(many(game)),
     "monopoly_env.core.check_step": lambda game: core.check_step(game, 0),
     "monopoly_env.core.clone": core.clone,
@@ -140,11 +143,13 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "monopoly_env.policy.protocol.Policy.observe": lambda game: agents.Policy.observe(
         RANDOM, many(game), np.zeros(1), np.zeros((1, 64))
     ),
+    "monopoly_env.policy.match.Match.__init__": lambda game: Match(game, [None, None]).step(0),
     "monopoly_env.positions.force": lambda game: me.force(
         game, throws=[(1, 2)], chance=["advance_go"]
     ),
     "monopoly_bench.prompts.changes": lambda game: prompts.changes(game, game),
     "monopoly_bench.prompts.chosen": lambda game: prompts.chosen("buy", game),
+    "monopoly_bench.prompts.menu_of": prompts.menu_of,
     "monopoly_bench.prompts.prompt": lambda game: prompts.prompt(game, menu=False),
     "monopoly_bench.prompts.read": lambda game: prompts.read("ACTION: buy", game),
     "monopoly_bench.prompts.situation": prompts.situation,
@@ -198,7 +203,6 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "pente_env.render.draw": pente_render.draw,
     "pente_env.render.render": lambda game: pente_render.render(game, "svg"),
     "pente_env.render.to_text": pente_render.to_text,
-    "studies.pente_solver.solve": lambda game: solve(game, positions=10, table_bits=4),
 }
 
 
