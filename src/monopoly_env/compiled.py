@@ -28,7 +28,7 @@ from monopoly_env.files import write_atomically
 from monopoly_env.kernels import ENTRIES, library
 from monopoly_env.kernels.callbacks import CALLBACKS
 from monopoly_env.kernels.signatures import signature
-from monopoly_env.kernels.sources import sources_of
+from monopoly_env.kernels.sources import file_hash, sources_of
 
 _C_FILES: Final = ("caller.c", "runtime.c")
 
@@ -149,8 +149,7 @@ def describe(data: bytes, target: str, names: Sequence[str]) -> dict[str, Any]:
         "system": target,
         "digest": hashlib.sha256(data).hexdigest(),
         "sources": [
-            (path.relative_to(library.ROOT).as_posix(), library.source_digest(path))
-            for path in paths
+            (path.relative_to(library.ROOT).as_posix(), file_hash(path).hex()) for path in paths
         ],
         "exports": [(name, sorted(map(paths.index, used[name]))) for name in names],
     }

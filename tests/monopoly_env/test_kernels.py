@@ -146,7 +146,7 @@ import agents, pente_env
 from monopoly_env.kernels import sources
 
 def hashes(names):
-    sources._file_hash.cache_clear()
+    sources.file_hash.cache_clear()
     return {name: sources.source_hash(name) for name in names}
 
 root = Path(sources.__file__).parents[2]

@@ -14,6 +14,7 @@ import pytest
 
 from monopoly_env.kernels import library
 from monopoly_env.kernels.signatures import Signature, signature
+from monopoly_env.kernels.sources import file_hash
 from tests.data.exports import FUNCTIONS, Scaled, Square
 from tests.programs import python
 
@@ -113,7 +114,7 @@ def test_a_library_that_does_not_fit_is_told_and_left_aside(
         case "digest":
             about.write_text(json.dumps(manifest))
         case "cut":
-            digest = library.digest_of(file)
+            digest = file_hash(file).hex()
             about.write_text(json.dumps(manifest | {"digest": digest, "sources": []}))
     monkeypatch.setattr(library, "FILE", file)
     monkeypatch.setattr(library, "ABOUT", about)
@@ -127,13 +128,11 @@ def test_an_export_is_used_until_one_of_its_sources_changes(
 ) -> None:
     for name in ("rent.py", "jail.py"):
         (tmp_path / name).write_text(name)
-    sources = [(name, library.source_digest(tmp_path / name)) for name in ("rent.py", "jail.py")]
+    sources = [(name, file_hash(tmp_path / name).hex()) for name in ("rent.py", "jail.py")]
     both = library.Library(None, {"pay": 0, "leave": 1}, [[0], [0, 1]], sources)
     monkeypatch.setattr(library, "ROOT", tmp_path)
     monkeypatch.setattr(library, "loaded", lambda: both)
-    library.is_unchanged.cache_clear()
     assert (library.number("pay"), library.number("leave"), library.number("bid")) == (0, 1, None)
     (tmp_path / "jail.py").write_text("edited")
-    library.is_unchanged.cache_clear()
+    file_hash.cache_clear()
     assert (library.number("pay"), library.number("leave")) == (0, None)
-    library.is_unchanged.cache_clear()

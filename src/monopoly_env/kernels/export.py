@@ -62,26 +62,22 @@ class Machine(NamedTuple):
     Attributes:
         triple: LLVM's.
         processor: The oldest that will do, by LLVM's name.
-        features: Of the processor, beyond its name.
         linker: The target by zig's name.
     """
 
     triple: str
     processor: str
-    features: str
     linker: str
 
 
-_WASM: Final = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
 TARGETS: Final = {
     name: Machine(*about)
     for name, *about in (
-        ("linux-x86_64", "x86_64-unknown-linux-gnu", "x86-64-v3", "", "x86_64-linux-gnu.2.17"),
-        ("linux-aarch64", "aarch64-unknown-linux-gnu", "", "", "aarch64-linux-gnu.2.17"),
-        ("darwin-aarch64", "arm64-apple-macosx11.0.0", "apple-m1", "", "aarch64-macos"),
-        ("darwin-x86_64", "x86_64-apple-macosx11.0.0", "x86-64-v2", "", "x86_64-macos"),
-        ("win32-x86_64", "x86_64-pc-windows-gnu", "x86-64-v2", "", "x86_64-windows-gnu"),
-        ("wasm32", "wasm32-unknown-unknown", "", _WASM, "wasm32-freestanding"),
+        ("linux-x86_64", "x86_64-unknown-linux-gnu", "x86-64-v3", "x86_64-linux-gnu.2.17"),
+        ("linux-aarch64", "aarch64-unknown-linux-gnu", "", "aarch64-linux-gnu.2.17"),
+        ("darwin-aarch64", "arm64-apple-macosx11.0.0", "apple-m1", "aarch64-macos"),
+        ("darwin-x86_64", "x86_64-apple-macosx11.0.0", "x86-64-v2", "x86_64-macos"),
+        ("win32-x86_64", "x86_64-pc-windows-gnu", "x86-64-v2", "x86_64-windows-gnu"),
     )
 }
 
@@ -174,9 +170,8 @@ def optimized(code: Code, target: Machine) -> bytes:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.processor, features=target.features, opt=3,
-        reloc="static" if "wasm" in target.triple else "pic", codemodel="default",
-    )  # fmt: skip
+        cpu=target.processor, opt=3, reloc="pic", codemodel="default"
+    )
     module = llvm.parse_bitcode(code.bitcode)
     wrappers = llvm.parse_assembly("\n".join([*map(_wrapper, code.types.items()), *_tables(code)]))
     for part in (module, wrappers):

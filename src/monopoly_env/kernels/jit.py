@@ -58,10 +58,7 @@ def seconds() -> float:
 
 
 def entry(function: Callable[..., Any]) -> Any:
-    """The dispatcher of a function that Python calls, compiled on first use.
-
-    It is compiled for each combination of types that it is called with.
-    """
+    """The dispatcher of a function that Python calls, compiled on first use for its types."""
     return _COMPILER.entry(function, **OPTIONS)
 
 

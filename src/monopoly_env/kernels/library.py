@@ -7,7 +7,6 @@ Numba, and the rest stays.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from monopoly_env.kernels.signatures import ArgumentType, Signature
+from monopoly_env.kernels.sources import checks_indices, file_hash
 
 FORMAT: Final = 1
 ROOT: Final = Path(__file__).parents[2]  # the folder of all packages
@@ -57,15 +57,14 @@ def loaded() -> Library | None:
 
     `MONOPOLY_ENV_COMPILED=0` leaves it aside; so does `NUMBA_BOUNDSCHECK=1`, for it has no checks.
     """
-    unwanted = os.environ.get("MONOPOLY_ENV_COMPILED") == "0"
-    checked = os.environ.get("NUMBA_BOUNDSCHECK", "0") != "0"
-    if unwanted or checked or not FILE.is_file():
+    unwanted = os.environ.get("MONOPOLY_ENV_COMPILED") == "0" or checks_indices()
+    if unwanted or not FILE.is_file():
         return None
     try:
         about = json.loads(ABOUT.read_bytes())
         if about["format"] != FORMAT or about["system"] != system():
             raise ValueError(f"it is made for {about['system']!r}, this is {system()!r}")
-        if digest_of(FILE) != about["digest"]:
+        if file_hash(FILE).hex() != about["digest"]:
             raise ValueError("it is damaged, or of another version than its manifest")
         loader = ExtensionFileLoader("exports", str(FILE))
         module = module_from_spec(spec_from_loader("exports", loader))  # type: ignore[arg-type]
@@ -90,26 +89,15 @@ def number(name: str) -> int | None:
     return found if all(map(is_unchanged, library.files[found])) else None
 
 
-@cache
 def is_unchanged(file: int) -> bool:
     """Whether a source file is the one that the library was made of."""
     library = loaded()
     assert library is not None
     path, digest = library.sources[file]
     try:
-        return source_digest(ROOT / path) == digest
+        return file_hash(ROOT / path).hex() == digest
     except OSError:
         return False
-
-
-def source_digest(path: Path) -> str:
-    """The hash of a source file."""
-    return digest_of(path)[:16]
-
-
-def digest_of(path: Path) -> str:
-    """The hash of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def function(number: int, signature: Signature) -> Callable[..., Any]:

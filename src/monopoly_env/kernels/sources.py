@@ -69,15 +69,19 @@ def source_hash(module: str) -> str:
     files lie beside a module, or it lists them as `DATA_FILES`: their numbers are constants of
     the compiled code. Code that checks its indices (`NUMBA_BOUNDSCHECK=1`) has another hash.
     """
-    checks = os.environ.get("NUMBA_BOUNDSCHECK", "0")
-    digest = hashlib.sha256(f"{version('numba')} {checks}".encode())
+    digest = hashlib.sha256(f"{version('numba')} {checks_indices()}".encode())
     modules = _closure(module)
     for name in sorted(modules):
         path = _path(name)
-        digest.update(name.encode() + (_file_hash(path) if path else b""))
+        digest.update(name.encode() + (file_hash(path) if path else b""))
     for path in sorted({file for name in modules for file in _data_files(name)}):
-        digest.update(_file_hash(path))
+        digest.update(file_hash(path))
     return digest.hexdigest()[:16]
+
+
+def checks_indices() -> bool:
+    """Whether compiled code shall check its indices (`NUMBA_BOUNDSCHECK=1`)."""
+    return os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0")
 
 
 def sources_of(name: str) -> set[Path]:
@@ -159,7 +163,8 @@ def _data_files(module: str) -> tuple[Path, ...]:
 
 
 @cache
-def _file_hash(path: Path) -> bytes:
+def file_hash(path: Path) -> bytes:
+    """The hash of a source file, read once per process."""
     return hashlib.sha256(path.read_bytes()).digest()
 
 
