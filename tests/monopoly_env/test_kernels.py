@@ -1,4 +1,4 @@
-"""How rules are compiled.
+"""How Numba compiles rules, where the library is left aside.
 
 Edits are seen, machine code is kept, importing compiles nothing, plain Python works.
 
@@ -25,11 +25,12 @@ from numba.core import event
 
 import monopoly_env as me
 from monopoly_env import kernels
-from monopoly_env.kernels import linking, sources
+from monopoly_env.kernels import jit, linking, sources
 from monopoly_env.kernels.code_cache import CodeCache
 from tests.programs import python
 
 SOURCES = Path(me.__file__).parents[1]
+NUMBA: dict[str, object] = {"MONOPOLY_ENV_COMPILED": 0}
 
 # Prints the result of a small kernel, and how many compilations were fetched from disk and how many
 # were made.
@@ -54,14 +55,14 @@ print(*due, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 def copy(tmp_path: Path) -> Path:
     """A copy of the sources that a test may edit."""
     target = tmp_path / "src"
-    shutil.copytree(SOURCES, target, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(SOURCES, target, ignore=shutil.ignore_patterns("__pycache__", "exports.*"))
     return target
 
 
 def run(program: str, sources: Path, cache: Path, **environment: str) -> list[str]:
     """The words that a program prints on these sources, with this folder for machine code."""
-    variables = {"PYTHONPATH": sources, "MONOPOLY_ENV_CACHE": cache, **environment}
-    return python("-c", program, folder=cache.parent, **variables).stdout.split()
+    variables = NUMBA | {"PYTHONPATH": sources, "MONOPOLY_ENV_CACHE": cache}
+    return python("-c", program, folder=cache.parent, **variables, **environment).stdout.split()
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -290,7 +291,7 @@ def doubling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], tu
 
     def load() -> tuple[int, bool]:
         monkeypatch.setattr(CodeCache, "warned", False)
-        double = kernels.entry(runpy.run_path(str(source))["double"])
+        double = jit.entry(runpy.run_path(str(source))["double"])
         return double(21), bool(double.stats.cache_hits)
 
     return load
@@ -392,7 +393,7 @@ def test_an_own_folder_is_never_dropped(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_kernel_typed_at_a_prompt_compiles_too() -> None:
-    names: dict[str, Any] = {"entry": kernels.entry, "__name__": "__console__"}
+    names: dict[str, Any] = {"entry": jit.entry, "__name__": "__console__"}
     exec("@entry\ndef double(x):\n    return 2 * x\n", names)  # what a prompt does
     assert names["double"](21) == 42
 
@@ -467,19 +468,19 @@ def test_without_compilation_kernels_are_plain_functions(tmp_path: Path) -> None
 
 
 def test_a_kernel_is_compiled_once_for_all_integers() -> None:
-    @kernels.kernel
+    @jit.kernel
     def one_more(x: int) -> int:
         return x + 1
 
-    @kernels.entry
+    @jit.entry
     def sums(a: Any, b: Any) -> int:
         return one_more(a[0]) + one_more(b[0]) + one_more(3)  # type: ignore[no-any-return]
 
     import numpy as np
 
     assert sums(np.array([1], np.int16), np.array([2], np.int32)) == 2 + 3 + 4
-    assert len(one_more.linked().overloads) == 1  # type: ignore[attr-defined]
-    assert not one_more.overloads, "machine code that nobody calls"  # type: ignore[attr-defined]
+    assert len(one_more.linked().overloads) == 1
+    assert not one_more.overloads, "machine code that nobody calls"
 
 
 # --- linking
@@ -519,7 +520,7 @@ print(sum(tell.linked().stats.cache_misses.values()))
 def test_a_linked_kernel_may_print_and_raise_compiled_and_from_disk(tmp_path: Path) -> None:
     """Compiling is told, in one line; loading is not."""
     (tmp_path / "talkative.py").write_text(TALKATIVE)
-    variables = {"PYTHONPATH": SOURCES, "MONOPOLY_ENV_CACHE": tmp_path / "cache"}
+    variables = NUMBA | {"PYTHONPATH": SOURCES, "MONOPOLY_ENV_CACHE": tmp_path / "cache"}
 
     def told(name: str, x: int) -> tuple[str, str]:
         program = (
@@ -538,11 +539,11 @@ def test_a_linked_kernel_may_print_and_raise_compiled_and_from_disk(tmp_path: Pa
 
 
 def test_a_kernel_may_call_itself() -> None:
-    @kernels.kernel
+    @jit.kernel
     def factorial(n: int) -> int:
         return 1 if n <= 1 else n * factorial(n - 1)
 
-    @kernels.entry
+    @jit.entry
     def of_five() -> int:
         return factorial(5)
 
@@ -552,16 +553,16 @@ def test_a_kernel_may_call_itself() -> None:
 def test_linked_functions_are_internal_to_the_function_that_python_calls() -> None:
     """So they are inlined and dropped: games run a fifth faster."""
 
-    @kernels.kernel
+    @jit.kernel
     def halves(n: int) -> int:
         return 0 if n == 0 else 1 + halves(n // 2)  # calls itself, so it stays a function
 
-    @kernels.entry
+    @jit.entry
     def of_nine() -> int:
         return halves(9)
 
     assert of_nine() == 4
-    (code,) = of_nine.inspect_llvm().values()  # type: ignore[attr-defined]
+    (code,) = of_nine.inspect_llvm().values()
     (own,) = (
         function for function in llvm.parse_assembly(code).functions if "halves" in function.name
     )
@@ -574,7 +575,7 @@ def test_linked_functions_are_internal_to_the_function_that_python_calls() -> No
 def test_a_borrowed_array_is_the_same_numbers_without_an_owner_to_count() -> None:
     import numpy as np
 
-    @kernels.entry
+    @jit.entry
     def row(array: Any, number: int) -> Any:
         return kernels.borrowed(array)[number]  # type: ignore[no-any-return]
 
@@ -586,7 +587,7 @@ def test_a_borrowed_array_is_the_same_numbers_without_an_owner_to_count() -> Non
     assert not view.flags.owndata
     view[0] = 7.0
 
-    @kernels.entry
+    @jit.entry
     def named(pair: Any) -> Any:
         return kernels.borrowed(pair).array[0]  # type: ignore[no-any-return]
 
@@ -605,26 +606,26 @@ def test_only_a_kernel_that_makes_arrays_or_returns_them_counts_references() -> 
     import numpy as np
     from numba.core.runtime import _nrt_python, rtsys
 
-    @kernels.kernel
+    @jit.kernel
     def last(array: Any) -> float:
         rest = array[1:]
         return rest[-1]  # type: ignore[no-any-return]
 
-    @kernels.kernel
+    @jit.kernel
     def rest(array: Any) -> Any:
         return array[1:]
 
-    @kernels.kernel
+    @jit.kernel
     def copy(array: Any) -> Any:
         copied = np.empty(len(array))
         copied[:] = array
         return copied
 
-    @kernels.kernel
+    @jit.kernel
     def second(array: Any) -> float:
         return rest(copy(array))[0]  # type: ignore[no-any-return]
 
-    @kernels.entry
+    @jit.entry
     def ask(array: Any, times: int) -> float:
         total = 0.0
         for _ in range(times):
@@ -658,14 +659,14 @@ def _counts(function: Any) -> bool:
 def test_an_array_on_the_stack_belongs_to_one_call_and_is_given_back() -> None:
     import numpy as np
 
-    @kernels.kernel
+    @jit.kernel
     def filled(number: int) -> Any:
         mine = kernels.on_stack(4096, np.float64)  # 32 KiB: a thousand of them would not fit
         for i in range(len(mine)):
             mine[i] = number
         return mine[0] + mine[-1]
 
-    @kernels.entry
+    @jit.entry
     def often(times: int) -> Any:
         mine, total = kernels.on_stack(2, np.float64), 0.0
         mine[0], mine[1] = -1.0, -1.0
@@ -674,7 +675,7 @@ def test_an_array_on_the_stack_belongs_to_one_call_and_is_given_back() -> None:
         return total + mine[0] * mine[1]  # nobody else has written there
 
     assert often(10_000) == 9_999 * 10_000 + 1
-    (code,) = filled.linked().inspect_llvm().values()  # type: ignore[attr-defined]
+    (code,) = filled.linked().inspect_llvm().values()
     (own,) = (
         function for function in llvm.parse_assembly(code).functions if "filled" in function.name
     )
@@ -688,7 +689,7 @@ def test_an_array_on_the_stack_has_a_constant_length() -> None:
     import numba
     import numpy as np
 
-    @kernels.entry
+    @jit.entry
     def grown(count: int) -> Any:
         return kernels.on_stack(count, np.float64)[0]
 
