@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.progress import track
 
 from agents import arena
-from agents.arena.batch import orders_of
+from agents.arena.games import orders_of
 from agents.arena.results import Results
 from agents.arena.statistics import clustered_error, coefficients
 from monopoly_env.cli import command

@@ -29,7 +29,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.arena.batch import GameBatch
+from agents.arena.games import GameBatch
 from agents.arena.runner import Runner
 from monopoly_env.cli.extras import extra
 from monopoly_env.errors import ConfigurationError, MonopolyError

@@ -32,10 +32,9 @@ from rich.console import Console
 from agents import arena
 from agents.arena.matches import unique_names
 from agents.arena.pictures import speed
-from agents.arena.progress import games_bar
 from agents.arena.ratings import CrossTable, Ladder, Ratings
 from agents.arena.results import Results, merge
-from agents.arena.runner import Runner
+from agents.arena.runner import Runner, reported
 from monopoly_env import replays
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command
@@ -280,8 +279,7 @@ class Tournament:
         options = self.options
         parts = [saved.load(number, self) if saved else None for number in range(len(self.tables))]
         finished = sum(part.games for part in parts if part)
-        bar = games_bar(options.games * len(parts), finished) if options.progress else None
-        with bar or contextlib.nullcontext(lambda count: None) as done:
+        with reported(options.progress, options.games * len(parts), finished) as done:
             for number, part in enumerate(parts):
                 if part is None:
                     parts[number] = played = self._play_table(number, done, runner_type)

@@ -23,7 +23,7 @@ from rich.console import Console
 from studies.pente_esp import SCHRUM
 
 import agents
-from agents.arena.batch import GameBatch
+from agents.arena.games import GameBatch
 from agents.arena.runner import Runner
 from agents.players import genetic
 from monopoly_env.errors import ConfigurationError

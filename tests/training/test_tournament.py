@@ -13,7 +13,7 @@ import pytest
 import agents
 import monopoly_env as me
 from agents import arena
-from agents.arena.played import ARRAYS
+from agents.arena.games import ARRAYS
 from agents.arena.ratings import Ratings, strengths
 from agents.arena.results import Results, merge
 from agents.registry import BUILT_IN

@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.arena.batch import GameBatch, arrangements, orders_of
+from agents.arena.games import ARRAYS, GameBatch, arrangements, orders_of
 from agents.arena.matches import check_numbers, title_of, unique_names
-from agents.arena.played import ARRAYS
-from agents.arena.progress import Progress, reported
 from agents.arena.results import Results
-from agents.arena.runner import Runner
+from agents.arena.runner import Progress, Runner, reported
 from agents.arena.statistics import Difference, paired_difference
 from monopoly_env.errors import whole_number
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS

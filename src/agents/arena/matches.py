@@ -19,11 +19,9 @@ from numpy.typing import NDArray
 
 import monopoly_env
 from agents.arena import luck
-from agents.arena.batch import GameBatch, arrangements, orders_of
-from agents.arena.played import ARRAYS
-from agents.arena.progress import Progress, reported
+from agents.arena.games import ARRAYS, GameBatch, arrangements, orders_of
 from agents.arena.results import Results
-from agents.arena.runner import Runner
+from agents.arena.runner import Progress, Runner, reported
 from agents.arena.statistics import Difference
 from monopoly_env.analyse.values import Value
 from monopoly_env.core import enough_memory

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from agents.arena.games import PlayedGames
 from agents.arena.pictures import heat_map, main_table, new_axes
-from agents.arena.played import PlayedGames
 from monopoly_env.cli.extras import extra
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
 from monopoly_env.files import read_file, read_json, write_atomically

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.arena.counting import GAME_COUNTS, GAME_STATISTICS, SEAT_COUNTS, STATISTICS
+from agents.arena.counting import GAME_STATISTICS, STATISTICS
+from agents.arena.games import ARRAYS, GameBatch
 from monopoly_env.cli.extras import extra
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
 from monopoly_env.files import read_file, read_json, write_atomically
@@ -32,7 +33,7 @@ _GAMES: Final = ".parquet"
 _ABOUT: Final = ".json"
 _ROW_GROUP: Final = 1 << 14  # games written at a time
 
-# The arrays of `agents.arena.played.PlayedGames`, by the name of their field
+# The arrays of `agents.arena.games.PlayedGames`, by the name of their field
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 # Columns besides the statistics, by field: per seat, and per game (repeated for its seats). Luck is
@@ -243,14 +244,8 @@ def _read_games(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
 
 def _empty(games: int, players: int, *, luck: bool) -> dict[str, NDArray[Any]]:
     """Empty arrays for so many games."""
-    arrays: dict[str, NDArray[Any]] = {
-        "seeds": np.zeros(games, np.uint64), "seats": np.zeros((games, players), np.int16),
-        "first": np.zeros(games, np.int16), "place": np.zeros((games, players), np.int16),
-        "capped": np.zeros(games, np.bool_),
-        "seat_counts": np.zeros((games, players), SEAT_COUNTS),
-        "game_counts": np.zeros(games, GAME_COUNTS),
-    }  # fmt: skip
-    return arrays | ({"luck": np.zeros((games, players))} if luck else {})
+    batch = GameBatch(np.zeros(games, np.uint64), np.zeros((games, players), np.int16))
+    return {name: getattr(batch, name) for name in (*ARRAYS, *(["luck"] if luck else []))}
 
 
 def _check_numbers(arrays: Arrays) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agents.arena import pictures, result_files, statistics
-from agents.arena.played import ARRAYS, PlayedGames
+from agents.arena.games import ARRAYS, PlayedGames
 from agents.arena.statistics import Difference
 from monopoly_env.cli.extras import extra
 from monopoly_env.files import write_atomically

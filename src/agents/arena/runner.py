@@ -6,25 +6,30 @@ games among them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.arena.batch import GameBatch
 from agents.arena.counting import COUNTS, SEAT_COUNTS
+from agents.arena.games import GameBatch
 from agents.arena.loop import NOT_RECORDED, Recording, play_games
 from agents.arena.luck import Luck
 from monopoly_env.analyse.values import Value
 from monopoly_env.core import new_games
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import BY_CAP, GAME
+from monopoly_env.kernels import clock
 from monopoly_env.kernels.threads import in_order, number_of, parts_of
 from monopoly_env.policy.loop import OUTSIDE, WAITING, Players, Running, answers, check, failure
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy, draw_keys
 from monopoly_env.rules import Rules
+
+# Whether a bar is shown on stderr; or a function to call with the number of games that have ended
+Progress: TypeAlias = bool | Callable[[int], None]
 
 MAX_POLICIES: Final = np.iinfo(np.int16).max + 1  # as many as `GameBatch.seats` can number
 
@@ -372,3 +377,34 @@ class _Stream:
 def _bytes(records: NDArray[Any]) -> NDArray[np.uint8]:
     """Records as rows of bytes: NumPy copies structured records slowly, field by field."""
     return records.view(np.uint8).reshape(len(records), -1)
+
+
+@contextlib.contextmanager
+def reported(progress: Progress, games: int, finished: int = 0) -> Iterator[Callable[[int], None]]:
+    """A function for the games that have just ended: none, a bar on stderr, or the caller's.
+
+    Args:
+        progress: Which of them.
+        games: The number of games in all.
+        finished: Games of an earlier run.
+    """
+    if callable(progress) or not progress:
+        yield progress or (lambda count: None)
+        return
+    from rich import progress as bars
+    from rich.console import Console
+
+    columns = (
+        bars.TextColumn("games"), bars.BarColumn(), bars.MofNCompleteColumn(),
+        bars.TextColumn("{task.fields[speed]}"), bars.TimeRemainingColumn(),
+    )  # fmt: skip
+    with bars.Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("games", total=games, completed=finished, speed="")
+        began, played = clock(), 0
+
+        def done(count: int) -> None:
+            nonlocal played
+            played += count
+            bar.update(task, advance=count, speed=f"{played / max(clock() - began, 1e-9):,.0f}/s")
+
+        yield done

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import special  # its statistics take half a second to import
 
 from agents.arena.counting import STATISTICS
-from agents.arena.played import PlayedGames
+from agents.arena.games import PlayedGames
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.intervals import (
     CONFIDENCE,

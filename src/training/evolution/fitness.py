@@ -16,10 +16,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.arena.batch import GameBatch
 from agents.arena.evaluation import Seating, Wins, against
-from agents.arena.progress import Progress
-from agents.arena.runner import Runner
+from agents.arena.games import GameBatch
+from agents.arena.runner import Progress, Runner
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.facts.board import GROUP_LOTS, NUM_GROUPS, NUM_LOTS
 from monopoly_env.policy.protocol import Policy

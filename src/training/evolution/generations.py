@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.arena.batch import GameBatch
+from agents.arena.games import GameBatch
 from agents.arena.runner import Runner
 from agents.players.genetic import GenomeKind
 from monopoly_env.errors import ConfigurationError

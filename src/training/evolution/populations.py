@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from agents.arena.batch import GameBatch
 from agents.arena.evaluation import Seating
 from agents.arena.evaluation import against as play_against
+from agents.arena.games import GameBatch
 from agents.arena.runner import MAX_POLICIES, Runner
 from agents.players.genetic import GenomeKind, kind_of
 from agents.players.genetic.kinds import PREFIX

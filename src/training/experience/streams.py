@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.arena.batch import arrangements
+from agents.arena.games import arrangements
 from monopoly_env import encoding as encodings
 from monopoly_env import rewards
 from monopoly_env.actions import HEAD_NAMES, HEADS, NUM_ACTIONS

@@ -17,8 +17,8 @@ import monopoly_env as me
 from agents import arena
 from agents.arena import result_files
 from agents.arena.counting import throws_next
+from agents.arena.games import ARRAYS
 from agents.arena.luck import Luck, throw_measured
-from agents.arena.played import ARRAYS
 from agents.arena.results import Results, merge
 from agents.arena.statistics import adjusted_wins, coefficients, control_coefficient
 from monopoly_env.actions import parse

@@ -21,8 +21,7 @@ import agents
 import monopoly_env as me
 from agents import arena
 from agents.arena import result_files, runner
-from agents.arena.batch import GameBatch, arrangements
-from agents.arena.played import ARRAYS
+from agents.arena.games import ARRAYS, GameBatch, arrangements
 from agents.arena.results import Results, merge
 from agents.arena.statistics import seat_effect
 from monopoly_env import actions, replays

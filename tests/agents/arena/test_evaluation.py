@@ -8,7 +8,7 @@ import agents
 import monopoly_env as me
 from agents import arena
 from agents.arena.evaluation import Seating
-from agents.arena.played import ARRAYS
+from agents.arena.games import ARRAYS
 from tests.policies import Acting
 
 ALONE = Seating(("random",), "ocnaru")

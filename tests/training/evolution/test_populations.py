@@ -17,7 +17,7 @@ import pytest
 from rich.console import Console
 
 import agents
-from agents.arena.batch import GameBatch
+from agents.arena.games import GameBatch
 from agents.arena.runner import Runner
 from agents.players import genetic
 from agents.players.genetic import mukhar
