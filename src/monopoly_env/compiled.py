@@ -13,8 +13,10 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -28,7 +30,7 @@ from monopoly_env.files import write_atomically
 from monopoly_env.kernels import ENTRIES, library
 from monopoly_env.kernels.callbacks import CALLBACKS
 from monopoly_env.kernels.signatures import signature
-from monopoly_env.kernels.sources import file_hash, sources_of
+from monopoly_env.kernels.sources import cache_root, file_hash, sources_of
 
 _C_FILES: Final = ("caller.c", "runtime.c")
 
@@ -64,7 +66,7 @@ def execute(options: CompileOptions, console: Console) -> dict[str, Any]:
     began = time.perf_counter()
     exports = collect()
     with console.status("compiling ...") as status:
-        code = export.compile_all(exports, lambda name: status.update(f"compiling {name}"))
+        code = code_of(exports, lambda name: status.update(f"compiling {name}"))
         status.update("optimizing")
         data = export.optimized(code, export.TARGETS[options.target])
         status.update("linking")
@@ -95,6 +97,30 @@ def collect() -> list[Any]:
     entries = [Export(name, one, signature(one)) for name, one in ENTRIES.items()]
     callbacks = [Export(name, one.function, one.SIGNATURE) for name, one in CALLBACKS.items()]
     return sorted(entries + callbacks, key=lambda one: one.name)
+
+
+def code_of(exports: Sequence[Any], done: Callable[[str], None]) -> Any:
+    """The code of exports for no machine in particular; kept, since all targets are made of it.
+
+    Args:
+        exports: The functions.
+        done: Called with the name of each export that is compiled.
+    """
+    from monopoly_env.kernels import export, jit, linking, signatures
+
+    makers = {Path(str(module.__file__)) for module in (export, jit, linking, signatures)}
+    paths = sorted(makers.union(*(sources_of(one.name) for one in exports)))
+    words = [version("numba"), version("llvmlite"), *(one.name for one in exports)]
+    made_of = "\n".join([*words, *(file_hash(path).hex() for path in paths)])
+    folder = cache_root() / hashlib.sha256(made_of.encode()).hexdigest()[:16]
+    file, types = folder / "exports.bc", folder / "exports.json"
+    with suppress(OSError, ValueError):
+        return export.Code(file.read_bytes(), json.loads(types.read_bytes()))
+    code = export.compile_all(exports, done)
+    with suppress(ConfigurationError):  # a full disk: it is made again next time
+        write_atomically(file, code.bitcode)
+        write_atomically(types, json.dumps(code.types).encode())  # last: it is read last
+    return code
 
 
 def packages() -> list[str]:

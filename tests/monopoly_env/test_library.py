@@ -27,11 +27,15 @@ BUILD = """
 import sys
 from pathlib import Path
 from monopoly_env import compiled
-from monopoly_env.kernels import export, library
+from monopoly_env.kernels import export, library, name_of
 from monopoly_env.kernels.signatures import signature
 from tests.data.exports import FUNCTIONS
-exports = [export.Export(f.__name__, f, signature(f)) for f in FUNCTIONS]
-code = export.compile_all(exports, lambda name: None)
+exports = [export.Export(name_of(f), f, signature(f)) for f in FUNCTIONS]
+made = []
+code = compiled.code_of(exports, made.append)
+assert len(made) == len(exports)
+assert compiled.code_of(exports, made.append) == code
+assert len(made) == len(exports), "compiled again for another target"
 target = library.system()
 Path(sys.argv[1]).write_bytes(compiled.link(export.optimized(code, export.TARGETS[target]), target))
 """
@@ -49,7 +53,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     if not shutil.which("cc") and not importlib.util.find_spec("ziglang"):
         pytest.skip("needs a compiler of C")
     file = tmp_path_factory.mktemp("library") / library.FILE.name
-    python("-c", BUILD, file, folder=ROOT, MONOPOLY_ENV_COMPILED="0")
+    python(
+        "-c", BUILD, file, folder=ROOT, MONOPOLY_ENV_COMPILED="0", MONOPOLY_ENV_CACHE=file.parent
+    )
     loader = ExtensionFileLoader("exports", str(file))
     spec = importlib.util.spec_from_loader("exports", loader)
     assert spec is not None
