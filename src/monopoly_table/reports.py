@@ -35,6 +35,7 @@ _SUSPECTS: Final = 8  # decisions that are analysed closely to find the worst
 _CLOSELY: Final = 300  # playouts of the best of their actions
 _LOOK: Final = 1.5  # seconds of such an analysis
 _LOOKING: Final = 0.1  # share of these analyses in the progress
+_SCALE, _RATE = 103.1668100711649, 4.354415386753951
 FORMULA: Final = (
     "Lichess accuracy (a loss of x percent scores 103.1668 exp(-0.04354 x) - 3.1669) on shares of"
     " the win"
@@ -76,8 +77,7 @@ def report(
             )
         done = count
         judged, suspects = _judge(tally, last, names, done, policies)
-        if done < playouts:
-            yield judged | _progress((1 - _LOOKING) * done / playouts)
+        yield judged | _progress((1 - _LOOKING) * done / playouts)
     mistakes = []
     for looked, number in enumerate(suspects, 1):
         mistakes += _mistakes(games, chosen, number, policies)
@@ -140,6 +140,8 @@ class _Tally:
         self.starts, self.ends, self.contested = choices.T
         self.before, self.after = np.zeros((2, len(choices), int(games["num_players"][0])))  # sums
         self.lost = np.zeros((len(choices), playouts), np.float32)  # by the player who chose
+        # By playout: the shares before the first choice, and the changes by all choices
+        self.first, self.changed = np.zeros((2, playouts, self.before.shape[1]))
 
     def play(self, part: slice, playouts: slice, policies: Policies) -> None:
         """Add playouts of some choices: before and, for contested ones, after them."""
@@ -154,11 +156,40 @@ class _Tally:
         self.after[part] += after.sum(axis=1, dtype=np.float64)
         own = np.arange(len(starts)), slice(None), starts["player"].astype(np.int64)
         self.lost[part, playouts] = (before - after)[own]
+        self.changed[playouts] += (after - before).sum(axis=0, dtype=np.float64)
+        if part.start == 0:
+            self.first[playouts] = before[0]
 
     def history(self, final: NDArray[np.float64], count: int) -> History:
         """The course of the game after so many playouts."""
         games, chosen = self.games[self.starts], self.chosen[self.starts]
         return History(games, chosen, self.before / count, self.after / count, final)
+
+    def intervals(self, player: Message, loss: NDArray[np.float64], count: int) -> Message:
+        """A player with the bounds of the numbers, from the spread between playouts.
+
+        Args:
+            player: The numbers.
+            loss: (D,) the clear loss of each choice.
+            count: Playouts of each choice.
+        """
+        seat = player["seat"]
+        mine = self.games["player"][self.starts] == seat
+        lost, changed = self.lost[mine, :count].astype(np.float64), self.changed[:count, seat]
+        skill, first = -lost.sum(axis=0), self.first[:count, seat]
+        bounds = {"luck": player["final"] - first - changed, "skill": skill}
+        answer = {
+            name: mean_interval(values)[1:]
+            for name, values in (bounds | {"others": changed - skill}).items()
+        }
+        if player["decisions"]:  # by the slope of the formula at each loss
+            slopes = _SCALE * _RATE * np.exp(-_RATE * loss[mine])
+            scores = -(slopes @ lost) / player["decisions"]
+            low, high = (
+                player["accuracy"] + bound - scores.mean() for bound in mean_interval(scores)[1:]
+            )
+            answer["accuracy"] = max(0.0, float(low)), min(100.0, float(high))
+        return player | {"intervals": answer}
 
     def clear_loss(self, count: int) -> NDArray[np.float64]:
         """(D,), the loss of each choice; 0 unless it is significant."""
@@ -187,13 +218,14 @@ def _judge(
     points = zip(*(column.tolist() for column in columns), strict=True)
     # The picks of an offer are one choice
     decided = ~np.isin(tally.games["decision"], actions.OFFERING)
+    players = [
+        _player(course, seat, name, loss[decided & (tally.games["player"] == seat)])
+        for seat, name in enumerate(names)
+    ]
     judged = {
         "formula": FORMULA,
         "playouts": playouts,
-        "players": [
-            _player(course, seat, name, loss[decided & (tally.games["player"] == seat)])
-            for seat, name in enumerate(names)
-        ],
+        "players": [tally.intervals(player, loss[tally.starts], playouts) for player in players],
         "curve": [
             {"version": version, "turn": turn, "shares": shares} for version, turn, shares in points
         ],
@@ -206,8 +238,7 @@ def _judge(
 
 def accuracy(loss: float) -> float:
     """The accuracy of a choice that lost this share of the win: `FORMULA`."""
-    score = 103.1668100711649 * np.exp(-0.04354415386753951 * 100 * loss) - 3.166924740191411
-    return float(np.clip(score, 0, 100))
+    return float(np.clip(_SCALE * np.exp(-_RATE * loss) - 3.166924740191411, 0, 100))
 
 
 def _player(course: History, seat: int, name: str, loss: NDArray[np.float64]) -> Message:

@@ -159,6 +159,11 @@ def test_a_game_has_a_curve_and_a_report(client: TestClient) -> None:
         assert row["first"] + row["luck"] + row["skill"] + row["others"] == pytest.approx(
             row["final"]
         )
+        for name, (low, high) in row["intervals"].items():
+            assert low <= row[name] + 1e-6, name
+            assert row[name] <= high + 1e-6, name
+        assert set(row["intervals"]) == {"accuracy", "luck", "skill", "others"}
+        assert np.diff(row["intervals"]["skill"]) > 0
     assert sum(row["decisions"] for row in report["players"]) == 6 == len(report["curve"])
 
 

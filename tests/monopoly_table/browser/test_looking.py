@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,12 @@ from tests.monopoly_table.browser.driver import OVER, OWN, PageServer
 
 @pytest.fixture(scope="module")
 def finished(server: PageServer, browser: Any) -> str:
+    return played(server, browser, 4)
+
+
+def played(server: PageServer, browser: Any, turn_limit: int) -> str:
     """A short game between policies; they play as long as somebody looks."""
-    game = server.game(seats=[{"kind": "policy", "policy": "expert"}] * 2, turn_limit=4)
+    game = server.game(seats=[{"kind": "policy", "policy": "expert"}] * 2, turn_limit=turn_limit)
     page = browser.new_page()
     page.goto(server.link(game=game))
     page.wait_for_selector(OVER)
@@ -80,6 +85,18 @@ def test_a_moment_and_a_whole_game_are_analysed(
     page.get_by_role("tab", name="Whole game").click()
     page.locator("[data-curve]").click()
     page.wait_for_selector(".curve polyline")
+
+
+def test_the_report_of_a_game_is_shown_whole(server: PageServer, browser: Any, page: Any) -> None:
+    page.goto(server.link(game=played(server, browser, 1), frame=0))
+    page.get_by_role("tab", name="Whole game").click()
+    page.locator("[data-report]").click()
+    verdict = page.locator("ul.verdict")
+    verdict.wait_for()
+    assert re.search(r"accuracy [\d.]+ [\d.]+ to [\d.]+", verdict.inner_text().replace("\n", " "))
+    assert re.search(r"Skill\s+.[\d.]+\s+.[\d.]+ to .[\d.]+", verdict.inner_text())
+    side = "document.querySelector('aside.side')"
+    assert page.evaluate(f"{side}.scrollWidth <= {side}.clientWidth")
 
 
 def test_a_position_is_set_up_refused_and_analysed(server: PageServer, page: Any) -> None:

@@ -144,8 +144,7 @@ def test_bankruptcy_ends_the_game(server: PageServer, page: Any) -> None:
     page.get_by_role("link", name="Look back").click()
     page.get_by_role("tab", name="Whole game").click()
     page.locator("[data-report]").click()
-    page.wait_for_selector("table.verdict")
-    expect(page.locator("table.verdict")).to_contain_text("Ann")
+    expect(page.locator("ul.verdict[data-done=true]")).to_contain_text("Ann")
 
 
 def test_a_reload_and_a_second_tab_agree(server: PageServer, page: Any) -> None:

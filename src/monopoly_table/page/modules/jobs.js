@@ -4,7 +4,7 @@ import { AnalysisSocket } from "./server.js";
 
 /**
  * @param {any} job a message of docs/protocol.md, or null for none
- * @returns {{answer: any, error: string}} the latest answer to this job
+ * @returns {{answer: any, error: string}} the answer to this job so far
  */
 export function useAnalysis(job) {
   const socket = useRef(/** @type {AnalysisSocket|null} */ (null));
@@ -20,7 +20,7 @@ export function useAnalysis(job) {
     socket.current.heard = (answer) => {
       if (current.current !== key) return;
       if (answer.type === "refused") setLatest({ key, answer: null, error: answer.error });
-      else setLatest({ key, answer, error: "" });
+      else setLatest((was) => ({ key, answer: { ...(was.key === key ? was.answer : {}), ...answer }, error: "" })); // an answer may tell its progress alone
     };
     socket.current.start(job);
   }, [key]);

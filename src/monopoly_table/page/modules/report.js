@@ -3,19 +3,21 @@ import { html, useState } from "./ui.js";
 import { useAnalysis } from "./jobs.js";
 import { Curve } from "./curve.js";
 import { Who } from "./players.js";
-import { capital, points } from "./words.js";
+import { points, range } from "./words.js";
+
+/** The parts of a player's way from the first share to the last. @type {Record<string, string>} */
+const NUMBERS = { luck: "Luck", skill: "Skill", others: "Others" };
 
 /**
  * @param {{game: string, players: import("./protocol.js").Player[], last: number, frame: number, goTo: (frame: number) => void}} props
  */
 export function Report({ game, players, last, frame, goTo }) {
   const [asked, askFor] = useState("");
-  const [curve, keepCurve] = useState(/** @type {any} */ (null));
-  const [report, keepReport] = useState(/** @type {any} */ (null));
+  const [kept, keep] = useState(/** @type {Record<string, any>} */ ({})); // the latest answer of each job
   const jobs = /** @type {Record<string, any>} */ ({ curve: { type: "curve", game, points: 80, playouts: 200, policies: "expert" }, report: { type: "report", game, playouts: 60, policies: "expert" } });
   const { answer, error } = useAnalysis(jobs[asked] ?? null);
-  if (answer?.type === "curve" && answer !== curve) keepCurve(answer);
-  if (answer?.type === "report" && answer.progress !== report?.progress) keepReport({ ...(asked === "report" ? report : {}), ...answer });
+  if (answer && answer !== kept[answer.type]) keep({ ...kept, [answer.type]: answer });
+  const { curve, report } = kept;
   const line = report?.curve ?? curve?.points ?? [];
   const running = asked && !answer?.done && !error;
   return html`<section class="report" aria-label="The whole game">
@@ -33,18 +35,19 @@ export function Report({ game, players, last, frame, goTo }) {
 
 /** @param {any} props */
 function Verdict({ report, players, goTo }) {
+  const number = (/** @type {any} */ each, /** @type {string} */ name) => html`<div><dt>${NUMBERS[name]}</dt>
+    <dd>${points(each[name])} <small>${range(each.intervals[name])}</small></dd></div>`;
   return html`
-    <table class="verdict">
-      <caption>Players; luck and skill in points of the win</caption>
-      <thead><tr><th scope="col">Player</th><th scope="col">Accuracy</th><th scope="col">Luck</th><th scope="col">Skill</th><th scope="col">Others</th></tr></thead>
-      <tbody>${report.players.map((/** @type {any} */ each) => html`<tr><th scope="row"><${Who} player=${players[each.seat]} /></th>
-        <td>${each.accuracy === null ? "–" : each.accuracy.toFixed(1)}</td><td>${points(each.luck)}</td><td>${points(each.skill)}</td><td>${points(each.others)}</td></tr>`)}</tbody>
-    </table>
-    ${!report.done && html`<p class="fine" data-first>A first version, from ${report.playouts} playouts of each decision. It gets better as long as you look.</p>`}
-    <p class="fine">${report.formula}. Luck: what dice and cards gave. Skill: what the player's own choices gave. Others: what the choices of the others gave.</p>
+    <h3>How they played</h3>
+    <ul class="verdict" data-playouts=${report.playouts} data-done=${report.done}>${report.players.map((/** @type {any} */ each) => html`<li key=${each.seat}>
+      <p><${Who} player=${players[each.seat]} />${each.accuracy !== null && html` <span>accuracy <strong>${each.accuracy.toFixed(1)}</strong>
+        ${" "}<small>${each.intervals.accuracy.map((/** @type {number} */ bound) => bound.toFixed(1)).join(" to ")}</small></span>`}</p>
+      <dl>${Object.keys(NUMBERS).map((name) => number(each, name))}</dl></li>`)}</ul>
+    <p class="fine">In points of the win, with 95% intervals. Luck: dice and cards. Skill: the player's own choices. Others: the choices of the others.
+      ${" "}From ${report.playouts} playouts of each choice${report.done ? "" : ", a first version that gets better as long as you look"}. Accuracy: ${report.formula}.</p>
     ${report.mistakes.length > 0 && html`<h3>The most costly choices</h3>
-      <ol class="mistakes">${report.mistakes.map((/** @type {any} */ each) => html`<li>
-        <button type="button" class="link" onClick=${() => goTo(each.version)}>Turn ${each.turn}</button>: <${Who} player=${players[each.seat]} />
+      <ol class="mistakes">${report.mistakes.map((/** @type {any} */ each) => html`<li key=${each.version}>
+        <button type="button" class="link" onClick=${() => goTo(each.version)}>Turn ${each.turn}</button>${": "}<${Who} player=${players[each.seat]} />${" "}
         chose <em>${each.text}</em>${each.best && html`, better: <em>${each.best.text}</em>`}, ${" "}<strong>${points(-Math.abs(each.cost))}</strong> points</li>`)}</ol>`}
   `;
 }

@@ -9,6 +9,9 @@ export const percent = (share) => `${(100 * share).toFixed(1)}%`;
 /** A difference of shares in points, with its sign. @param {number} share */
 export const points = (share) => `${share < 0 ? "−" : "+"}${Math.abs(100 * share).toFixed(1)}`;
 
+/** An interval of differences in points. @param {number[]} bounds low and high */
+export const range = ([low, high]) => `${points(low)} to ${points(high)}`;
+
 /** @param {number} count @param {string} noun */
 export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
