@@ -18,7 +18,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 
-import numba
 import tyro
 
 from agents.arena import Seating
@@ -248,7 +247,7 @@ def main(order: Path, answer: Path) -> int:
     try:
         policy = load(Path(asked.pop("file")))
         found = asdict(share_of_wins(policy, seatings, opponents, **asked))
-    except (MonopolyError, ArithmeticError, LookupError, numba.core.errors.NumbaError) as error:
+    except (MonopolyError, ArithmeticError, LookupError) as error:
         # Also errors of the kernel during games
         found = {"error": f"{type(error).__name__}: {error}"}
     answer.write_text(json.dumps(found), encoding="utf-8")

@@ -20,12 +20,13 @@ def install(name: str) -> str:
 
 
 @contextmanager
-def extra(name: str, otherwise: str = "") -> Iterator[None]:
+def extra(name: str, otherwise: str = "", what: str = "This") -> Iterator[None]:
     """Import libraries of an extra in the body.
 
     Args:
         name: The extra.
         otherwise: What else the user may do, for the message.
+        what: The subject of the message.
 
     Raises:
         ExtraError: One of them cannot be imported. The message says how to install it.
@@ -34,7 +35,7 @@ def extra(name: str, otherwise: str = "") -> Iterator[None]:
         yield
     except ImportError as error:
         ways = f"{install(name)}, or {otherwise}" if otherwise else install(name)
-        missing = ExtraError(f"This needs the extra {name!r}: {ways} ({error}).")
+        missing = ExtraError(f"{what} needs the extra {name!r}: {ways} ({error}).")
         missing.name = error.name
         raise missing from error
 

@@ -18,6 +18,7 @@ from typing import Final, TypeAlias
 
 from monopoly_env.errors import ConfigurationError, nearest, shortened, whole_number
 from monopoly_env.files import read_file, understood
+from monopoly_env.kernels import library
 
 Row: TypeAlias = dict[str, str]
 
@@ -128,6 +129,8 @@ FOLDERS: Final = _folders()
 DATA_FILES: Final = [
     path for folder in FOLDERS for path in folder.iterdir() if path.suffix in (".csv", ".toml")
 ]
+if FOLDERS[1:]:
+    library.changed(Path(__file__))
 _OURS: Final = read_editions(DATA)
 _TAKEN: Final = tuple(edition.name for edition in _OURS)
 EDITIONS: Final = (*_OURS, *(one for own in FOLDERS[1:] for one in read_editions(own, _TAKEN)))

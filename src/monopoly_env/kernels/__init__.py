@@ -4,8 +4,8 @@ Every rule is a plain Python function on one record. Who runs it:
 
 - the library that came with the package, compiled ahead of time (`library`), where the sources are
   those that it was built from;
-- else Numba, which compiles a function when it is first called and keeps the code on disk, in a
-  folder named by a hash of its sources (`jit`);
+- else Numba, which the extra `jit` installs: it compiles a function when it is first called and
+  keeps the code on disk, in a folder named by a hash of its sources (`jit`);
 - with `NUMBA_DISABLE_JIT=1`, Python.
 
 All give the same bits. `MONOPOLY_ENV_COMPILED=0` leaves the library aside.
@@ -22,6 +22,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from monopoly_env.cli.extras import extra
 from monopoly_env.kernels import library
 from monopoly_env.kernels.signatures import signature
 from monopoly_env.kernels.sources import register_package
@@ -36,6 +37,7 @@ Arrays = TypeVar("Arrays")
 
 PLAIN: Final = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
+_MISSING: Final = "{} is not in the compiled library for these sources and boards. Compiling it"
 # what `export` compiles ahead of time: the functions that Python calls, by name
 ENTRIES: Final[dict[str, Callable[..., Any]]] = {}
 
@@ -62,8 +64,7 @@ class Kernel:
 
     @cached_property
     def _numba_type_(self) -> Any:
-        from monopoly_env.kernels import jit
-
+        jit = compiler()
         self._compiled = getattr(jit, self._form)(self.py_func)  # its type does not keep it
         return jit.type_of(self._compiled)
 
@@ -93,9 +94,7 @@ def _in_compiled_code(function: Function, form: str) -> Function:
         return function
     if library.loaded():
         return Kernel(function, form)  # type: ignore[return-value]
-    from monopoly_env.kernels import jit
-
-    return getattr(jit, form)(function)  # type: ignore[no-any-return]
+    return getattr(compiler(), form)(function)  # type: ignore[no-any-return]
 
 
 def entry(function: Function) -> Function:
@@ -106,9 +105,25 @@ def entry(function: Function) -> Function:
     found = library.number(name_of(function))
     if found is not None:
         return library.function(found, signature(function))  # type: ignore[return-value]
-    from monopoly_env.kernels import jit
+    return compiler(_MISSING.format(name_of(function))).entry(function)  # type: ignore[no-any-return]
 
-    return jit.entry(function)  # type: ignore[no-any-return]
+
+def compiler(what: str = "This") -> Any:
+    """The module `jit`, which compiles with Numba.
+
+    Args:
+        what: Needs it, for the message.
+
+    Raises:
+        ExtraError: There is no Numba.
+    """
+    otherwise = ""
+    if library.loaded() is None:
+        what = f"Without a compiled library for {library.system()}, monopoly_env"
+        otherwise = "a wheel for this system, or NUMBA_DISABLE_JIT=1 for slow games in Python"
+    with extra("jit", otherwise, what):
+        from monopoly_env.kernels import jit
+    return jit
 
 
 def borrowed(arrays: Arrays) -> Arrays:

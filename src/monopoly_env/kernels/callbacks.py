@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from monopoly_env.errors import ConfigurationError, nearest
-from monopoly_env.kernels import PLAIN, library, name_of
+from monopoly_env.kernels import PLAIN, compiler, library, name_of
 from monopoly_env.kernels.signatures import Signature, signature
 from monopoly_env.kernels.sources import is_registered
 
@@ -80,9 +80,9 @@ class Callback:
 
         Raises:
             ConfigurationError: The function does not compile. The message says why.
+            ExtraError: There is no Numba.
         """
-        from monopoly_env.kernels import jit
-
+        jit = compiler(f"The {self.WHAT} {self.__name__}")
         try:
             return jit.callback(self.function, self.SIGNATURE, not is_registered(self.__module__))
         # Numba lets errors of any kind through, KeyError for an unknown field of the record
@@ -105,9 +105,8 @@ class Callback:
         found = library.number(name_of(self.function))
         if found is not None:
             return library.address(found)
-        from monopoly_env.kernels import jit
-
-        return jit.address(self.compiled, self.SIGNATURE)
+        compiled = self.compiled
+        return int(compiler().address(compiled, self.SIGNATURE))
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the function: compiled by Numba, or in Python if it is in the library."""
@@ -141,7 +140,6 @@ class Caller:
 
     @cached_property
     def _numba_type_(self) -> Any:
-        from monopoly_env.kernels import jit
-
+        jit = compiler()
         self._compiled = jit.caller(self._signature)  # its type does not keep it
         return jit.type_of(self._compiled)

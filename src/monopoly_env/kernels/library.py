@@ -24,8 +24,23 @@ from monopoly_env.kernels.sources import checks_indices, file_hash
 
 FORMAT: Final = 1
 ROOT: Final = Path(__file__).parents[2]  # the folder of all packages
-FILE: Final = Path(__file__).with_name("exports.pyd" if os.name == "nt" else "exports.abi3.so")
+
+
+def system() -> str:
+    """The operating system and kind of processor, as in the names of `export.TARGETS`."""
+    names = {"AMD64": "x86_64", "arm64": "aarch64"}
+    machine = platform.machine()
+    return f"{sys.platform}-{names.get(machine, machine)}"
+
+
+def file_name(target: str) -> str:
+    """The name of the library of a system."""
+    return "exports.pyd" if target.startswith("win32") else "exports.abi3.so"
+
+
+FILE: Final = Path(__file__).with_name(file_name(system()))
 ABOUT: Final = FILE.with_name("exports.manifest")
+_CHANGED: Final[set[str]] = set()  # source files, by their path from ROOT
 
 
 class Library(NamedTuple):
@@ -42,13 +57,6 @@ class Library(NamedTuple):
     numbers: dict[str, int]
     files: list[list[int]]
     sources: list[tuple[str, str]]
-
-
-def system() -> str:
-    """The operating system and kind of processor, as in the names of `export.TARGETS`."""
-    names = {"AMD64": "x86_64", "arm64": "aarch64"}
-    machine = platform.machine()
-    return f"{sys.platform}-{names.get(machine, machine)}"
 
 
 @cache
@@ -94,10 +102,17 @@ def is_unchanged(file: int) -> bool:
     library = loaded()
     assert library is not None
     path, digest = library.sources[file]
+    if path in _CHANGED:
+        return False
     try:
         return file_hash(ROOT / path).hex() == digest
     except OSError:
         return False
+
+
+def changed(file: Path) -> None:
+    """Leave what depends on a source file to Numba in this process: its tables differ."""
+    _CHANGED.add(file.relative_to(ROOT).as_posix())
 
 
 def function(number: int, signature: Signature) -> Callable[..., Any]:
