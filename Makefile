@@ -12,7 +12,7 @@ PIP   := $(BIN)/python -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test compile bounds test-clients bench lint format docs site check-page check-wheel release clean
+.PHONY: help setup train test test-jit library compile bounds test-clients bench lint format docs site check-page check-wheel release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,11 +30,17 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 	@echo 'Set up.'
 
-train: $(READY)  ## train an agent for some minutes, with a table of its win rates at the end
+library: $(READY)
+	@$(BIN)/python -m monopoly_env.compiled --if-needed || echo 'There is no library of compiled code: Numba compiles while programs run.'
+
+train: library  ## train an agent for some minutes, with a table of its win rates at the end
 	$(BIN)/python -m training.dqn $(ARGS)
 
-test: $(READY)  ## run all tests
+test: library  ## run all tests
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+test-jit: $(READY)  ## run all tests without the library: Numba compiles all rules
+	MONOPOLY_ENV_COMPILED=0 $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 compile: $(READY)  ## compile the library ahead of time: two minutes, then nothing compiles at a first game
 	$(BIN)/python -m monopoly_env.compiled $(ARGS)

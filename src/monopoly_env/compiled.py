@@ -48,21 +48,27 @@ class CompileOptions:
     win32-x86_64. For another than this one, the package ziglang is needed."""
     out: Path = library.FILE.parent
     """The folder of the library and its manifest."""
+    if_needed: bool = False
+    """Do nothing if the library is here and its sources have not changed since."""
     json: bool = False
     """Print one JSON object."""
 
 
 def execute(options: CompileOptions, console: Console) -> dict[str, Any]:
     """Build a library."""
+    if options.if_needed and is_current(options.out, options.target):
+        return {}
     from monopoly_env.kernels import export
 
     if options.target not in export.TARGETS:
         raise ConfigurationError(
             f"Unknown target {options.target!r}. {nearest(options.target, export.TARGETS)}"
         )
+    compiler(options.target)  # before the work of minutes, if it lacks one
     if library.loaded() is not None:  # Numba has to know all functions: begin again without it
         os.environ["MONOPOLY_ENV_COMPILED"] = "0"
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    console.print("Compiling the library takes two minutes ...")
     began = time.perf_counter()
     exports = collect()
     with console.status("compiling ...") as status:
@@ -82,6 +88,21 @@ def execute(options: CompileOptions, console: Console) -> dict[str, Any]:
         "seconds": round(time.perf_counter() - began, 1),
         "file": str(options.out / library.FILE.name),
     }
+
+
+def is_current(folder: Path, target: str) -> bool:
+    """Whether this folder has the library, and all files that it was made of and with are the same.
+
+    A new export in a module of its own is not noticed: Numba compiles it.
+    """
+    try:
+        about = json.loads((folder / library.ABOUT.name).read_bytes())
+        files = [(folder / library.FILE.name, about["digest"])]
+        files += [(library.ROOT / path, digest) for path, digest in about["sources"]]
+        same = all(file_hash(path).hex() == digest for path, digest in files)
+        return bool(same and about["system"] == target)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def collect() -> list[Any]:
@@ -169,7 +190,9 @@ def compiler(target: str) -> list[str]:
 def describe(data: bytes, target: str, names: Sequence[str]) -> dict[str, Any]:
     """The manifest of a library."""
     used = {name: sources_of(name) for name in names}
-    paths = sorted({path for found in used.values() for path in found})
+    kernels = Path(library.__file__).parent
+    tools = {Path(__file__), *kernels.glob("*.py"), *kernels.glob("*.c")}
+    paths = sorted(tools.union(*used.values()))
     return {
         "format": library.FORMAT,
         "system": target,
@@ -183,10 +206,11 @@ def describe(data: bytes, target: str, names: Sequence[str]) -> dict[str, Any]:
 
 def show(result: dict[str, Any]) -> None:
     """Print the result for people."""
-    print(
-        f"{result['exports']} functions in {result['bytes'] / 1e6:.2f} MB,"
-        f" {result['seconds']:.0f} s: {result['file']}"
-    )
+    if result:
+        print(
+            f"{result['exports']} functions in {result['bytes'] / 1e6:.2f} MB,"
+            f" {result['seconds']:.0f} s: {result['file']}"
+        )
 
 
 COMMAND: Final = command.Command(CompileOptions, execute, show)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from monopoly_env import compiled
 from monopoly_env.kernels import library
 from monopoly_env.kernels.signatures import Signature, signature
 from monopoly_env.kernels.sources import file_hash
@@ -142,3 +143,30 @@ def test_an_export_is_used_until_one_of_its_sources_changes(
     (tmp_path / "jail.py").write_text("edited")
     file_hash.cache_clear()
     assert (library.number("pay"), library.number("leave")) == (0, None)
+
+
+def test_a_library_is_current_until_a_file_that_it_was_made_of_or_with_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library_file, caller = tmp_path / library.FILE.name, tmp_path / "caller.c"
+    for file in (library_file, caller):
+        file.write_text(file.name)
+    monkeypatch.setattr(library, "ROOT", tmp_path)
+    assert not compiled.is_current(tmp_path, "amiga-m68k")
+    manifest = {
+        "system": "amiga-m68k",
+        "digest": file_hash(library_file).hex(),
+        "sources": [("caller.c", file_hash(caller).hex())],
+    }
+    (tmp_path / library.ABOUT.name).write_text(json.dumps(manifest))
+    assert compiled.is_current(tmp_path, "amiga-m68k")
+    assert not compiled.is_current(tmp_path, "linux-x86_64")
+    for file in (caller, library_file):
+        file.write_text("edited")
+        file_hash.cache_clear()
+        assert not compiled.is_current(tmp_path, "amiga-m68k")
+        file.write_text(file.name)
+        file_hash.cache_clear()
+    caller.unlink()
+    file_hash.cache_clear()
+    assert not compiled.is_current(tmp_path, "amiga-m68k")
