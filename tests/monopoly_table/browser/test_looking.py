@@ -87,6 +87,29 @@ def test_a_moment_and_a_whole_game_are_analysed(
     page.wait_for_selector(".curve polyline")
 
 
+CANDIDATES = """async (rows) => {
+    const { html, render } = await import("/modules/ui.js");
+    const { Candidates } = await import("/modules/analysis.js");
+    const candidates = rows.map(([text, behind, low, high], action) => ({
+        action, text, playouts: 400, share: 0.5, low: 0.45, high: 0.55, shares: [0.5, 0.5],
+        difference: behind, difference_low: low, difference_high: high }));
+    const box = document.createElement("div");
+    render(html`<${Candidates} candidates=${candidates} />`, box);
+    return [...box.querySelectorAll("tbody th")].map((row) => row.textContent.trim());
+}"""
+
+
+def test_an_action_is_the_best_once_all_others_are_clearly_behind(
+    server: PageServer, page: Any
+) -> None:
+    page.goto(server.link())
+    buy, decline = ["Buy", 0, 0, 0], ["Decline", -0.1, -0.15, -0.05]
+    assert page.evaluate(CANDIDATES, [buy, decline]) == ["Buy best", "Decline"]
+    for rival in (["Wait", 0, 0, 0], ["Wait", -0.01, -0.03, 0.01], ["Wait", 0.02, -0.03, 0.07]):
+        tied = ["Buy too close to call", "Wait too close to call", "Decline"]
+        assert page.evaluate(CANDIDATES, [buy, rival, decline]) == tied
+
+
 def test_the_report_of_a_game_is_shown_whole(server: PageServer, browser: Any, page: Any) -> None:
     page.goto(server.link(game=played(server, browser, 1), frame=0))
     page.get_by_role("tab", name="Whole game").click()

@@ -44,7 +44,7 @@ def test_a_whole_game_by_clicks_against_expert(server: PageServer, page: Any) ->
     page.get_by_text("Seed, speed, length").click()
     page.get_by_label("Seed", exact=True).fill("5")
     page.locator("#speed").fill("0")
-    page.locator("#turn-limit").fill("6")
+    page.locator("#turn-limit").fill("4")
     page.locator("[data-begin]").click()
     while wait_for_own_question(page):
         click_on(page)
@@ -53,7 +53,7 @@ def test_a_whole_game_by_clicks_against_expert(server: PageServer, page: Any) ->
 
 
 def test_a_whole_game_by_keyboard_alone(server: PageServer, page: Any) -> None:
-    page.goto(server.link(game=server.game(turn_limit=5, seed=2)))
+    page.goto(server.link(game=server.game(turn_limit=3, seed=2)))
     page.wait_for_selector(f"{OWN}, {OVER}")
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()
@@ -114,6 +114,24 @@ def test_an_auction_by_buttons_and_a_typed_bid(server: PageServer, page: Any) ->
     moved(page, auction.get_by_role("button", name="Bid", exact=True).click)
     moved(page, auction.get_by_role("button", name="Leave the auction").click)
     expect(page.locator(".log")).to_contain_text("pays $40")
+
+
+def test_a_double_click_or_a_held_key_answers_once(server: PageServer, page: Any) -> None:
+    sale = position(stand(lots=[27]), stand(), throws=[[1, 2]])
+    page.goto(server.link(game=server.game(position=sale, seats=TWO_PEOPLE)))
+    page.wait_for_selector(OWN)
+    for wait in (0, 100, 250):
+        page.get_by_role("button", name="Throw the dice").dblclick(delay=wait // 2)
+        page.wait_for_selector(f"{OWN}[data-asked=buy]")
+        expect(page.locator(".answers button").first).to_contain_text("Buy")
+        assert page.locator("main.table").get_attribute("data-version") == "1"
+        page.get_by_role("button", name="Undo").click()
+        page.wait_for_selector(f"{OWN}[data-version='0']")
+    for _ in range(8):
+        page.keyboard.down("1")
+        page.wait_for_timeout(100)
+    page.keyboard.up("1")
+    assert page.locator("main.table").get_attribute("data-version") == "1"
 
 
 def test_building_on_the_board(server: PageServer, page: Any) -> None:

@@ -25,6 +25,7 @@ export function Analysis({ target, view, about, chosen = null, choose, on, setOn
     ${error && html`<p class="error" role="alert">${error}</p>`}
     ${job && !answer && !error && html`<p class="quiet">Playing it out …</p>`}
     ${answer && html`
+      <h3>Chances of winning</h3>
       <${Shares} shares=${answer.shares} players=${view.players} />
       <p class="fine">${answer.playouts.toLocaleString("en-US")} playouts in ${answer.seconds.toFixed(1)} s, ${(100 * answer.confidence).toFixed(0)}% intervals;
         ${" "}${describe(answer.policies)} on.${answer.done ? "" : " Refining …"}
@@ -35,12 +36,11 @@ export function Analysis({ target, view, about, chosen = null, choose, on, setOn
 }
 
 /**
- * Candidates with the names of the partners: `trade with Bob`.
+ * Candidates in the words of the buttons.
  * @param {import("./protocol.js").Candidate[]} candidates @param {import("./protocol.js").View} view
  */
 export function named(candidates, view) {
-  const partner = (/** @type {number} */ action) => view.players[view.actions.find((each) => each.action === action && each.kind === "trade")?.to ?? -1];
-  return candidates.map((each) => (partner(each.action) ? { ...each, text: `trade with ${partner(each.action).name}` } : each));
+  return candidates.map((each) => ({ ...each, text: view.actions.find((action) => action.action === each.action)?.text ?? each.text }));
 }
 
 /** @param {string[]} policies */
@@ -57,23 +57,24 @@ export function Shares({ shares, players }) {
 }
 
 /**
- * The best action with its share, then the others with their distance from it: over the same playouts, as an action that was
- * dropped early may have had the luckier ones.
+ * The leading action with its share, then the others with their distance from it: over the same playouts, as an action that was
+ * dropped early may have had the luckier ones. It is the best only if all others are clearly behind it.
  * @param {{candidates: import("./protocol.js").Candidate[], chosen?: number|null, choose?: (action: number) => void}} props
  */
 export function Candidates({ candidates, chosen = null, choose }) {
   const [best, ...others] = candidates;
-  const close = others.some((each) => each.difference_high >= 0);
+  const rivals = others.filter((each) => each.difference_high >= 0);
+  const verdict = (/** @type {import("./protocol.js").Candidate} */ each) => (!rivals.length ? each === best && "best" : (each === best || rivals.includes(each)) && "too close to call");
   const share = (/** @type {number} */ behind) => Math.min(1, Math.max(0, best.share + behind));
   const rows = [{ each: best, at: best.share, low: best.low, high: best.high }, ...others.map((each) => (
     { each, at: share(each.difference), low: share(each.difference_low), high: share(each.difference_high) }))];
   const top = Math.max(...rows.map((row) => row.high), 0.01);
   return html`<table class="candidates">
-    <caption>The best action's share of wins; the others behind it, in points</caption>
+    <caption>If this is done first: the share of wins, and how far the others are behind, in points</caption>
     <thead><tr><th scope="col">Action</th><th scope="col">Share</th><th scope="col">Behind</th></tr></thead>
     <tbody>${rows.map(({ each, at, low, high }) => html`<tr key=${each.action} class=${each.action === chosen ? "chosen" : ""}>
       <th scope="row">${choose ? html`<button type="button" class="link" onClick=${() => choose(each.action)}>${capital(each.text)}</button>` : capital(each.text)}
-        ${each === best && html` <span class="tag won">${close ? "too close to call" : "best"}</span>`}${each.action === chosen && html` <span class="tag">chosen</span>`}</th>
+        ${verdict(each) && html` <span class=${rivals.length ? "tag" : "tag won"}>${verdict(each)}</span>`}${each.action === chosen && html` <span class="tag">chosen</span>`}</th>
       <td><span class="bar" aria-hidden="true"><span class="fill" style=${{ width: percent(at / top) }}></span>
         <span class="range" style=${{ left: percent(low / top), width: percent((high - low) / top) }}></span></span>
         ${each === best && html`${percent(at)} <small>${percent(low)} to ${percent(high)}</small>`}</td>

@@ -36,6 +36,7 @@ function Table({ game, about, state, socket }) {
   const [tab, setTab] = useState("log");
   const [error, setError] = useState("");
   const answered = useRef(""); // the position whose answer is under way
+  const settling = useSettling(`${view.version} ${view.digest}`);
 
   const mine = view.you.includes(view.question?.seat ?? -1);
   useTitle(view, mine);
@@ -62,8 +63,9 @@ function Table({ game, about, state, socket }) {
       if (answered.current === position) answered.current = "";
     }
   };
-  const choose = (/** @type {any} */ action) => act({ type: "act", action: action.action });
-  const bid = (/** @type {number} */ dollars) => act({ type: "bid", dollars });
+  const answer = (/** @type {any} */ message) => (settling ? undefined : act(message));
+  const choose = (/** @type {any} */ action) => answer({ type: "act", action: action.action });
+  const bid = (/** @type {number} */ dollars) => answer({ type: "bid", dollars });
   const undo = () => view.undo && act({ type: "undo" });
   const send = (/** @type {any} */ message) => socket.send(message).catch((/** @type {Error} */ refused) => setError(refused.message));
   const pause = () => about.host && send({ type: "speed", paused: !view.paused });
@@ -102,7 +104,7 @@ function Table({ game, about, state, socket }) {
     else setSquare(where);
   };
   const recent = state.log.slice(-6).flatMap((/** @type {any} */ step) => step.sentences);
-  return html`<main class="table" data-version=${view.version} data-asked=${mine ? view.question?.decision : ""}>
+  return html`<main class="table" data-version=${view.version} data-asked=${mine ? view.question?.decision : ""} data-settling=${settling || undefined}>
     <h1 class="unseen">Game ${game}</h1>
     <${Players} ...${{ view, about }} show=${setSquare} />
     <${Stage} ...${{ view, about, recent, marked, square, setSquare, pick }} board=${state.board} choose=${mine ? choose : undefined}>
@@ -112,7 +114,7 @@ function Table({ game, about, state, socket }) {
       ${desk && mine
         ? html`<${Desk} key=${view.version} ...${{ view, about }} send=${(/** @type {any} */ message) => socket.send(message)}
             offer=${(/** @type {number} */ to, /** @type {any} */ give, /** @type {any} */ wanted) => socket.act({ type: "offer", to, give, ask: wanted })} close=${() => setDesk(false)} />`
-        : html`<${Question} ...${{ view, verb, setVerb, choose, bid }} trade=${openDesk} />`}
+        : html`<${Question} key=${view.version} ...${{ view, verb, setVerb, choose, bid }} trade=${openDesk} />`}
       ${view.you.length === 0 && !view.over && html`<${FreeSeats} ...${{ view, game }} />`}
       <p class="buttons tools">
         ${about.host && html`<button type="button" disabled=${!view.undo} title=${view.undo ? "" : "There is no decision to take back"} onClick=${undo}><kbd>u</kbd> Undo</button>`}
@@ -131,6 +133,18 @@ function Table({ game, about, state, socket }) {
     </aside>
     ${help && html`<${Help} close=${() => setHelp(false)} />`}
   </main>`;
+}
+
+const SETTLE = 400; // milliseconds
+
+/** Whether a question has just appeared: the second half of a double click was not meant for it. @param {string} question */
+function useSettling(question) {
+  const [settled, settle] = useState(question);
+  useEffect(() => {
+    const timer = setTimeout(() => settle(question), SETTLE);
+    return () => clearTimeout(timer);
+  }, [question]);
+  return settled !== question;
 }
 
 /** The effect of a click on each square while a verb is chosen, or the reason why it has none. @param {import("./protocol.js").View} view @param {string} verb */

@@ -12,6 +12,9 @@ const wanted = () => {
   }
 };
 
+/** Whether a key that stays down would press a button or answer again. @param {string} key @param {HTMLElement} into */
+const held = (key, into) => (key === "Enter" || key === " " ? into.closest?.("button, a, summary, [role=button]") : key.length === 1 && !into.closest?.("input, select, textarea"));
+
 /**
  * Call the function of a key, unless something is being typed.
  * @param {Record<string, (() => void)|undefined>} keys by `event.key`
@@ -22,6 +25,7 @@ export function useKeys(keys) {
   useLayoutEffect(() => { // with the first paint: no key pressed after it is lost
     const pressed = (/** @type {KeyboardEvent} */ event) => {
       const into = /** @type {HTMLElement} */ (event.target);
+      if (event.repeat && held(event.key, into)) return event.preventDefault();
       if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
       const typing = into.closest?.("input:not([type=checkbox]):not([type=range]), select, textarea");
       if (typing && event.key !== "Escape") return;

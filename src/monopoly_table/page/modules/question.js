@@ -12,13 +12,14 @@ export const VERBS = /** @type {Record<string, {label: string, key: string}>} */
   unmortgage: { label: "Lift mortgages", key: "l" },
 });
 const ELSEWHERE = ["bid", "trade", "trade_ask", "trade_give", "trade_cash", ...Object.keys(VERBS)];
-/** Answers that end or give up something stand back. */
-const QUIET = ["decline", "reject"];
+/** Answers that end or give up something stand back, behind the others. */
+const QUIET = ["decline", "reject", "give up"];
+const isQuiet = (/** @type {import("./protocol.js").Action} */ action) => Number(QUIET.includes(action.text));
 
 /** The answers that get a large button and a digit. @param {import("./protocol.js").View} view */
 export const answers = (view) =>
   view.you.includes(view.question?.seat ?? -1)
-    ? view.actions.filter((action) => !ELSEWHERE.includes(action.kind) && !(action.text === "counter" && view.may_offer.length))
+    ? view.actions.filter((action) => !ELSEWHERE.includes(action.kind) && !(action.text === "counter" && view.may_offer.length)).sort((a, b) => isQuiet(a) - isQuiet(b))
     : [];
 
 /** Whether the button of an action shows its dollars: those that its text does not tell. @param {import("./protocol.js").Action} action */
@@ -41,7 +42,7 @@ export function Question({ view, verb, setVerb, trade, choose, bid }) {
     ${mine && html`
       ${view.auction && html`<${Auction} ...${{ view, choose, bid }} />`}
       <p class="buttons answers">${answers(view).map((action, number) => html`
-        <button type="button" class=${QUIET.includes(action.text) ? "quiet" : "main"} data-action=${action.action} onClick=${() => choose(action)}>
+        <button type="button" class=${isQuiet(action) ? "quiet" : "main"} data-action=${action.action} onClick=${() => choose(action)}>
           ${number < 9 && html`<kbd>${number + 1}</kbd>`} ${capital(action.text)}${priced(action) ? html` <small>${money(action.dollars ?? 0)}</small>` : ""}
         </button>`)}
         ${view.may_offer.length > 0 && html`<button type="button" data-trade onClick=${trade}><kbd>t</kbd> ${question.decision === "reply" ? "Counter-offer …" : "Trade …"}</button>`}
