@@ -460,7 +460,8 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
     "mukhar": _MUKHAR,
     "pring": _UK
     | {
-        "rent_in_jail": False, "trade": "one_for_one", "trade_limit": 1,
+        "auction": "none", "rent_in_jail": False, "jail_pay_after_throw": True,
+        "trade": "one_for_one", "trade_limit": 1,
         "liquidation": "houses_then_mortgages", "win_cash": 20_000,
     },
     "frayn": {},

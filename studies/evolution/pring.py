@@ -57,6 +57,7 @@ VARIATIONS: Final = {
     "mutation rate 0.03": _varied(mutation_rate=0.03),
     "mutation rate 0.1": _varied(mutation_rate=0.1),
     "offset by up to 0.1": _varied(mutation="offset"),
+    "genes by use": _varied(genome="pring_by_use"),
     "4 levels": _varied(levels=3),
     "11 levels": _varied(levels=10),
     "mean of the winners": _varied(union="mean"),

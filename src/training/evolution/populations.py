@@ -22,7 +22,7 @@ from agents.arena.evaluation import Seating
 from agents.arena.evaluation import against as play_against
 from agents.arena.games import GameBatch
 from agents.arena.runner import MAX_POLICIES, Runner
-from agents.players.genetic import GenomeKind, kind_of
+from agents.players.genetic import GeneticPolicy, GenomeKind, kind_of
 from agents.players.genetic.kinds import PREFIX
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.files.arrays import read_arrays, write_arrays
@@ -78,8 +78,8 @@ class PopulationOptions(GameOptions, EvolutionOptions):
     )  # fmt: skip
 
     genome: str = "rga"
-    """Kind of the genomes: rga, tga, sga, pring (agents.genetic), strategic or expert (all numbers
-    of these families)."""
+    """Kind of the genomes: rga, tga, sga, pring, pring_by_use (agents.genetic), strategic or expert
+    (all numbers of these families)."""
     population: int = 1000
     """Players."""
     scripted: tuple[str, ...] = ()
@@ -235,12 +235,12 @@ class Evaluated(NamedTuple):
 
 def runner_of(
     kind: GenomeKind, population: NDArray[Any], games: GameOptions,
-    runner_type: type[Runner] = Runner,
+    runner_type: type[Runner] = Runner, by_table: bool = False,
 ) -> Runner:  # fmt: skip
-    """A runner whose player n has row n of the population."""
-    player, rows, rules = kind.policy(population[0]), kind.rows(population), games.rules
-    limit, threads = games.turn_limit, games.threads
-    return runner_type.of_population(player, rows, Rules.preset(rules), limit, threads)
+    """A runner whose player n has row n of the population; `by_table`: it meets its neighbours."""
+    rows = kind.at_tables(population, games.num_players) if by_table else kind.rows(population)
+    player, rules = GeneticPolicy(kind, rows[0]), Rules.preset(games.rules)
+    return runner_type.of_population(player, rows, rules, games.turn_limit, games.threads)
 
 
 def play_seats(

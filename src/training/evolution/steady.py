@@ -146,7 +146,7 @@ def mate(
     offspring = options.winners * options.num_players  # of a mating
     taken = generator.permutation(len(population))[: options.taken]
     seats = np.arange(len(taken), dtype=np.int16).reshape(-1, options.num_players)
-    runner = runner_of(kind, population[taken], options, runner_type)
+    runner = runner_of(kind, population[taken], options, runner_type, by_table=True)
     batch = play_seats(runner, seats, seed, done=done)
     # Of several who win together the first: seats were drawn, so it is any of them.
     winners = taken[seats[np.arange(len(seats)), batch.place.argmin(axis=1)]]

@@ -247,7 +247,8 @@ def after_moving(lots: dict[int, list[str]]) -> Any:
     return landed(20, lots, {}, rules="pring")
 
 
-def test_he_offers_what_is_worth_less_to_him_for_what_is_worth_more() -> None:
+def test_he_offers_a_stranger_what_is_worth_less_to_him_for_what_is_worth_more() -> None:
+    """A stranger is supposed to prefer every lot by a half: Mayfair is 200 to it."""
     game = after_moving({0: ["Mayfair"], 1: ["Old Kent Road"]})
     assert asked(game) == ("turn", 0)
     likes_brown = KINDS["pring"].policy(genome("pring", g0=1.0, g21=0.1))  # 60 against 40
@@ -259,6 +260,68 @@ def test_he_offers_what_is_worth_less_to_him_for_what_is_worth_more() -> None:
     assert asked_of(KINDS["pring"].policy(genome("pring", g0=1.0, g21=0.15)), game) == "reject"
     again = after_moving({0: ["Mayfair"], 1: ["Old Kent Road"]})
     assert asked_of(KINDS["pring"].policy(genome("pring", g0=1.0, g21=0.15)), again) == "go on"
+
+
+def members(*genomes: np.ndarray[Any, Any]) -> list[agents.CompiledPolicy]:
+    """Members of a population at one table, in the order of seats."""
+    kind = KINDS["pring"]
+    rows = kind.at_tables(np.array(genomes), len(genomes))
+    return [agents.CompiledPolicy("member", kind.kernel, row, reads_mask=False) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("own", "partner", "answer"),
+    [
+        ((0.05, 0.9), (0.9, 0.5), "trade with player +1"),  # 3 for 360; 54 and 200 to it
+        ((0.05, 0.9), (0.04, 0.5), "go on"),  # the junk is worth less to the partner
+        ((0.05, 0.9), (0.9, 0.95), "go on"),  # the treasure is worth more to the partner
+        ((0.9, 0.1), (0.95, 0.05), "go on"),  # 54 for 40: the proposer does not gain
+    ],
+)
+def test_members_exchange_by_both_genes_and_only_the_proposer_must_gain(
+    own: tuple[float, float], partner: tuple[float, float], answer: str
+) -> None:
+    """Preferences of Old Kent Road, which seat 0 owns, and of Mayfair, which seat 1 owns."""
+    game = after_moving({0: ["Old Kent Road"], 1: ["Mayfair"]})
+    players = members(*(genome("pring", g0=brown, g21=blue) for brown, blue in (own, partner)))
+    assert asked_of(players[0], game) == answer
+    if answer != "go on":
+        assert proposed(players[0], game) == {
+            "to": 1, "ask": ["Mayfair"], "give": ["Old Kent Road"], "cash": 0,
+        }  # fmt: skip
+        assert asked_of(players[1], game) == "accept"  # it loses 146, and is not asked
+        stranger = KINDS["pring"].policy(genome("pring", g0=partner[0], g21=partner[1]))
+        assert asked_of(stranger, game) == "reject"
+
+
+def test_rows_at_tables_hold_the_genes_of_the_next_seats() -> None:
+    population = np.arange(8 * 112).reshape(8, 112) / 1000
+    rows = KINDS["pring_by_use"].at_tables(population, 4)
+    trading = population[:, 84:]
+    assert rows.shape == (8, 112 + 3 * 28)
+    assert (rows[:, :112] == population).all()
+    assert (rows[1, 112:].reshape(3, 28) == trading[[2, 3, 0]]).all()
+    assert (rows[7, 112:].reshape(3, 28) == trading[[4, 5, 6]]).all()
+    plain = KINDS["tga"]
+    assert (plain.at_tables(np.ones((8, 176)), 4) == plain.rows(np.ones((8, 176)))).all()
+
+
+def test_genes_by_use_decide_each_their_own() -> None:
+    kind = KINDS["pring_by_use"]
+    wanted = landed(39, {0: ["Old Kent Road"], 1: ["Whitechapel Road"]}, {0: 802}, rules="pring")
+    assert asked_of(kind.policy(genome("pring_by_use", g21=0.5)), wanted) == "buy"
+    browns = ["Old Kent Road", "Whitechapel Road"]
+    complete = landed(20, {0: browns, 1: ["Mayfair"]}, {0: 102}, rules="pring")
+    assert asked_of(kind.policy(genome("pring_by_use", g28=0.5)), complete).startswith("build")
+    pawned = landed(20, {0: ["Mayfair"], 1: []}, {0: 442}, mortgaged=["Mayfair"], rules="pring")
+    lifted = kind.policy(genome("pring_by_use", g77=0.5))
+    assert asked_of(lifted, pawned) == "unmortgage Mayfair"
+    swapped = after_moving({0: ["Mayfair"], 1: ["Old Kent Road"]})
+    trading = kind.policy(genome("pring_by_use", g84=1.0, g105=0.1))
+    assert asked_of(trading, swapped).startswith("trade with")
+    for number, game in enumerate((wanted, complete, pawned, swapped)):
+        others = 1.0 - genome("pring_by_use", **{f"g{28 * number + lot}": 1 for lot in range(28)})
+        assert asked_of(kind.policy(others), game) in ("decline", "go on")
 
 
 def test_a_lot_that_closes_a_group_counts_twice() -> None:
@@ -284,6 +347,7 @@ def test_sizes_and_strings_are_those_of_the_papers() -> None:
         "tga": 176,
         "sga": 1056,
         "pring": 28,
+        "pring_by_use": 112,
         "strategic": 27,
         "expert": 43,
     }
@@ -477,7 +541,9 @@ def test_every_kind_explains_itself(name: str) -> None:
     assert [rule.name for rule in told.rules] == list(genetic.explanation.RULES)
     figure = told.plot()
     panels = figure.get_axes()
-    assert len(panels) == len(told.columns) == (4 if name in ("rga", "tga", "sga") else 1)
+    assert (
+        len(panels) == len(told.columns) == {"pring": 1, "strategic": 1, "expert": 1}.get(name, 4)
+    )
     heights = [bar.get_height() for bar in panels[0].patches]
     assert heights == [row[told.columns[0]] for row in told.lots]
     matplotlib.pyplot.close(figure)

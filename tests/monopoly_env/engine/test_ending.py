@@ -186,7 +186,7 @@ def test_s13_caps_of_the_presets(preset: str, cap: int) -> None:
         ("short", "start_lots=3 hotel_after=3 end_at_first_bankruptcy=True jail_turns=1"),
         ("modern", "auction_start=10"),
         ("pring", "win_cash=20000 rent_in_jail=False trade=one_for_one board=uk"),
-        ("pring", "liquidation=houses_then_mortgages"),
+        ("pring", "liquidation=houses_then_mortgages auction=none jail_pay_after_throw=True"),
         ("ocnaru", "auction=none bank_bankruptcy=game_over even_build=whole_group"),
         ("ocnaru", "jail_double_extra_throw=True"),
         ("mukhar", "auction=sealed_second_price sealed_increment=5 income_tax=min"),

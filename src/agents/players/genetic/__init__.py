@@ -12,6 +12,7 @@ shares from 0 to 1, or bits.
 | `tga` | 4 x 40 chances to buy, 4 x 4 to leave jail | the same |
 | `sga` | the genes of `tga`, 6 bits each: 4 x 240 bits and 96 bits | chances k / 64, 18 numbers |
 | `pring` | a preference K for each of the 28 lots | the genes |
+| `pring_by_use` | 4 x 28: for buying, for building, for mortgages, for trading | the genes |
 | `strategic` | places in their ranges of the 27 numbers of `strategic` | all its parameters |
 | `expert` | the same for the 43 constants of `expert` | the same |
 
@@ -37,14 +38,17 @@ others bid cost / 2 + |N(0, 1)| cost / 6; never more than their cash. With `thes
 that wants the lot bids cost + |dU|, at most 1.1 costs if dU is below zero and 1.5 otherwise; others
 bid cost / 2 + |N(0, 1)| cost / 6; never more than liquidation brings. dU is counted in dollars.
 
-**`pring`** (Pring, 2015). A lot is bought iff cash x K > price. Its value is K x price, twice that
-if an exchange would gain or lose its group. In a turn, a player lifts mortgages, offers one lot for
-one after moving, and builds. Debts sell buildings first, then mortgage. In Pring's program, lots
-change hands if each is worth more to its new owner, by both players' genes, and the proposer gains.
-Players of different programs do not see each other's genes: here the proposer draws one of the
-exchanges by which it gains, and the partner accepts if it gains too. Where the paper is silent, the
-same test, cash x K > cost, decides about houses and mortgages, the highest K first; bids go up to
-cash x K and to the list price; and a player leaves jail while eight lots are left to buy.
+**`pring`, `pring_by_use`** (Pring, 2015). A lot is bought iff cash x K > price. Its value is K x
+price, twice that if an exchange would gain or lose its group. In a turn, a player lifts mortgages,
+offers one lot for one after moving, and builds. Debts sell buildings first, then mortgage. Lots
+change hands if each is worth more to its new owner than to the old one, by both players' genes, and
+the proposer gains; the partner is not asked, and may lose. The proposer draws one of these
+exchanges. Members of an evolving population (`training.evolve --preset pring`) know each other's
+genes at the table. Any other opponent is a stranger: it is supposed to prefer every lot by one
+half, and its own offers are accepted if they gain. Where the paper is silent, the same test, cash x
+K > cost, decides about houses and mortgages, the highest K first; bids go up to cash x K and to the
+list price; and a player leaves jail while eight lots are left to buy. `pring_by_use` has a K of its
+own for each use.
 
 **`strategic`, `expert`** are ours: the numbers of the scripted families. Switches and modes keep
 their defaults.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.players.genetic import mukhar
+from agents.players.genetic import mukhar, pring
 from agents.players.genetic.kinds import GeneticPolicy
 from monopoly_env.cli.extras import extra
 from monopoly_env.errors import ConfigurationError
@@ -43,6 +43,7 @@ _HOW: Final = (
     "1 - mean chance to leave where opponents own a whole group there",
 )
 _BOUGHT: Final = f"share of the lots that are bought with ${_START_CASH:,}, whoever owns there"
+PREFERRED: Final = {"pring": ("K",), "pring_by_use": pring.USES}  # names of the rows of preferences
 _HOW_PREFERRED: Final = (_BOUGHT, _BOUGHT, _BOUGHT, _HOW[3], "", "")
 
 
@@ -127,9 +128,10 @@ def explain(policy: Policy) -> Explanation:
         late = leaves[_late(states)].mean()
         shares = [*buy[:3].mean(axis=1), buy[2, _ORANGE].mean(), leaves[0, 0], 1 - late]
         how = _HOW
-    elif kind.name == "pring":
-        columns, lots = ("K",), _lots(("K",), row[None])
-        bought = _START_CASH * row > board.PRICE[0]
+    elif kind.name in PREFERRED:
+        preferences = row.reshape(-1, board.NUM_LOTS)
+        columns = PREFERRED[kind.name]
+        lots, bought = _lots(columns, preferences), _START_CASH * preferences[0] > board.PRICE[0]
         shares = [*[bought.mean()] * 3, bought[_ORANGE].mean(), None, None]
         how = _HOW_PREFERRED
     else:

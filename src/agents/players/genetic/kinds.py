@@ -16,7 +16,7 @@ from agents.players.genetic import mukhar, pring
 from agents.players.strategic import Strategic
 from agents.players.vocabulary.parameters import Parameters
 from monopoly_env.errors import ConfigurationError, nearest, whole_number
-from monopoly_env.facts.board import LOT_NAME, NUM_SQUARES, SQUARE_LOT, SQUARE_NAME
+from monopoly_env.facts.board import LOT_NAME, NUM_LOTS, NUM_SQUARES, SQUARE_LOT, SQUARE_NAME
 from monopoly_env.policy.protocol import CompiledPolicy, PolicyKernel, Row
 
 Genes: TypeAlias = NDArray[Any]  # (N, G), a genome a row: float64, or uint8 zeros and ones
@@ -48,6 +48,7 @@ class GenomeKind:
         parts: Strings of genes that a crossover treats separately; together they are all genes.
         scripted: The parameters of what is not in the genes, if the kernel reads any.
         given: Those of them that differ from their defaults, by name.
+        shown: How many of the last numbers the others at a table of one population know.
     """
 
     name: str
@@ -62,6 +63,7 @@ class GenomeKind:
     parts: tuple[slice, ...]
     scripted: type[Parameters] | None = None
     given: Mapping[str, Any] = field(default_factory=dict)
+    shown: int = 0
 
     def playing(self, **given: float) -> GenomeKind:
         """The same kind with other scripted numbers; 0 and 1 turn a switch off and on.
@@ -125,6 +127,20 @@ class GenomeKind:
             return numbers
         tail = self.scripted.of_numbers(**changes).row()
         return np.hstack([numbers, np.broadcast_to(tail, (len(numbers), len(tail)))])
+
+    def at_tables(self, population: ArrayLike, players: int) -> Rows:
+        """The rows of genomes (N, G), of which each `players` sit at one table, in this order.
+
+        To each row of `rows` is added what the next seats show in turn.
+        """
+        rows = self.rows(population)
+        if not self.shown:
+            return rows
+        shown = rows[:, -self.shown :].reshape(-1, players, self.shown)
+        others = [
+            np.roll(shown, -step, axis=1).reshape(len(rows), -1) for step in range(1, players)
+        ]
+        return np.hstack([rows, *others])
 
     def policy(self, genome: ArrayLike, name: str | None = None, **changes: Any) -> GeneticPolicy:
         """The player of a genome (G,); the other arguments are those of `GeneticPolicy`, `rows`.
@@ -225,6 +241,7 @@ def _of_shares(
     lengths: Sequence[int],
     bits: int = 1,
     scripted: type[Parameters] | None = None,
+    shown: int = 0,
 ) -> GenomeKind:
     """A kind with a gene for each number, which is a share from 0 to 1; `lengths` of its parts."""
     genes = [f"{n}, bit {1 << bit}" for n in names for bit in _PLACES] if bits > 1 else names
@@ -233,6 +250,7 @@ def _of_shares(
     return GenomeKind(
         name, kernel, tuple(genes), tuple(names), none, none, np.full(len(names), most),
         slice(None), bits > 1, tuple(slice(*pair) for pair in pairwise(ends)), scripted,
+        shown=shown,
     )  # fmt: skip
 
 
@@ -265,11 +283,13 @@ def _family(name: str, kernel: PolicyKernel, family: type[Parameters]) -> Genome
 
 
 _PREFERENCES: Final = [f"preference of {lot}" for lot in LOT_NAME[0]]
+_BY_USE: Final = [f"{use}: {preference}" for use in pring.USES for preference in _PREFERENCES]
 _ALL: Final = (
     _mukhar("rga", mukhar.WIDE),
     _mukhar("tga", mukhar.NARROW),
     _mukhar("sga", mukhar.NARROW, BITS),
-    _of_shares("pring", pring.play, _PREFERENCES, [len(_PREFERENCES)]),
+    _of_shares("pring", pring.play, _PREFERENCES, [NUM_LOTS], shown=NUM_LOTS),
+    _of_shares("pring_by_use", pring.play_by_use, _BY_USE, [len(_BY_USE)], shown=NUM_LOTS),
     _family("strategic", strategic.POLICIES["strategic"]().kernel, Strategic),
     _family("expert", expert.POLICIES["expert"]().kernel, Expert),
 )
