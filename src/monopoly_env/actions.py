@@ -195,9 +195,14 @@ def describe(action: int, game: Game | None = None) -> str:
     """
     number = check(action)
     decision, edition = ("", 0) if game is None else _asked(game)
-    told = _TOLD.get(decision, {}).get(number)
-    head = HEADS[HEAD_NAMES[HEAD_OF[number]]]
-    return told or head.labels[number - head.start].format(*LOT_NAME[edition])
+    return text_of(number, decision, edition)
+
+
+def text_of(action: int, decision: str = "", edition: int = 0) -> str:
+    """A valid action in words, by the name of the open decision and the board."""
+    told = _TOLD.get(decision, {}).get(action)
+    head = HEADS[HEAD_NAMES[HEAD_OF[action]]]
+    return told or head.labels[action - head.start].format(*LOT_NAME[edition])
 
 
 def parse(text: str | int, game: Game | None = None) -> int:

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env import core
+from monopoly_env import core, events
 from monopoly_env.errors import IllegalActionError
+from monopoly_env.events import Row
 from monopoly_env.game import Game
 from monopoly_env.policy.loop import NO_LIMIT, PATIENCE, answers, cap_game, endless, refusal
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
@@ -124,17 +125,22 @@ class Match:
             IllegalActionError: The action is not legal here; the game is unchanged.
             GameOverError: The game has ended.
         """
+        rows = self._carry_out(action, self.names is not None)
+        return [] if self.names is None else narrate.sentences(rows, self.game, self.names)
+
+    def play(self, action: int) -> list[Row]:
+        """As `step`, but what happened are rows of `monopoly_env.events`."""
+        return self._carry_out(action, True)
+
+    def _carry_out(self, action: int, told: bool) -> list[Row]:
         self.observe()
-        told: list[str] = []
-        if self.names is None:
+        rows = events.play(self.game, action) if told else []
+        if not told:
             core.step(self.game, action)
-        else:
-            told += narrate.step(self.game, action, self.names)
         self.actions.append(int(action))
         before = core.clone(self.game)
-        if cap_game(self.game, self.turn_limit) and self.names is not None:
-            told += narrate.compare(before, self.game, self.names)
-        return told
+        capped = cap_game(self.game, self.turn_limit)
+        return events.follow(rows, before, self.game) if capped and told else rows
 
     def _memory_of(self, seat: int) -> NDArray[np.float64]:
         return self.memory[seat : seat + 1]

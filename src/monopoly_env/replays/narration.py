@@ -6,11 +6,13 @@ import json
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from monopoly_env import core
+from monopoly_env import core, events
 from monopoly_env.errors import FormatError, IllegalActionError, PositionError
+from monopoly_env.events import Row
 from monopoly_env.game import Game
 from monopoly_env.render import narrate
 from monopoly_env.render.text import PLAYERS
+from monopoly_env.replays.messages import Message
 from monopoly_env.replays.replay import Replay, settle, start, which
 
 
@@ -27,13 +29,26 @@ def tell(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[
         FormatError: The action is illegal, or the game does not end in the recorded position.
     """
     words = said(replay, game, number, names)
+    return words + narrate.sentences(play(replay, game, number), game, names)
+
+
+def play(replay: Replay, game: Game, number: int) -> list[Row]:
+    """As `tell`, but the events are rows of `monopoly_env.events`, without messages."""
     try:
-        told = narrate.step(game, int(replay.actions[number]), names)
+        rows = events.play(game, int(replay.actions[number]))
     except (IllegalActionError, PositionError) as error:
         raise FormatError(f"{which(replay, number)} cannot be played back: {error}") from error
     before = core.clone(game)
     settle(replay, game, number)
-    return words + told + (narrate.compare(before, game, names) if core.is_over(game) else [])
+    return events.follow(rows, before, game) if core.is_over(game) else rows
+
+
+def message(replay: Replay, number: int) -> Message | None:
+    """The message with an action, or None."""
+    place = bisect_left(replay.talk, number, key=lambda one: one[0])
+    if place == len(replay.talk) or replay.talk[place][0] != number:
+        return None
+    return replay.talk[place][1]
 
 
 def said(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[str]:
@@ -45,14 +60,13 @@ def said(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[
         number: The number of the action, from 0.
         names: The players' names by seat.
     """
-    place = bisect_left(replay.talk, number, key=lambda one: one[0])
-    if place == len(replay.talk) or replay.talk[place][0] != number:
+    spoken, speaker = message(replay, number), names[game.player]
+    if spoken is None:
         return []
-    message, speaker = replay.talk[place][1], names[game.player]
     words = (
-        [f"{speaker} says: {json.dumps(message.text, ensure_ascii=False)}"] if message.text else []
+        [f"{speaker} says: {json.dumps(spoken.text, ensure_ascii=False)}"] if spoken.text else []
     )
-    return words + ([f"{speaker} promises: {message.promise}."] if message.promise else [])
+    return words + ([f"{speaker} promises: {spoken.promise}."] if spoken.promise else [])
 
 
 def told(replay: Replay) -> Iterator[tuple[Game, list[str]]]:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import monopoly_env as me
+from monopoly_env import events
 from monopoly_env.engine.randomness import POLICIES
 from monopoly_env.kernels.philox import philox
-from monopoly_env.render import narrate
 from monopoly_env.rules import Rules
 
 
@@ -26,22 +26,14 @@ def throws_of(
     """The movement throws of every seat and the utility throws of a game, told task by task."""
     movement: dict[int, list[Any]] = {seat: [] for seat in range(game.num_players)}
     utility: list[Any] = []
-    compare = narrate.compare
-
-    def watch(before: Any, after: Any, names: Any) -> list[str]:
-        for seat in range(after.num_players):
-            if after.throws[seat] > before.throws[seat]:
-                movement[seat].append(tuple(after.dice.tolist()))
-        if after.utility_throws > before.utility_throws:
-            utility.append(tuple(after.dice.tolist()))
-        return compare(before, after, names)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(narrate, "compare", watch)
-        for number in range(decisions):
-            if me.is_over(game):
-                break
-            narrate.step(game, pick(me.legal_actions(game), number))
+    for number in range(decisions):
+        if me.is_over(game):
+            break
+        for kind, seat, *dice in events.play(game, pick(me.legal_actions(game), number)):
+            if kind == events.THROW:
+                movement[seat].append(tuple(dice[:2]))
+            elif kind == events.UTILITY_THROW:
+                utility.append(tuple(dice[:2]))
     return movement, utility
 
 
