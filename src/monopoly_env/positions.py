@@ -63,6 +63,7 @@ def position(  # noqa: PLR0913 - everything that a position may hold, by name
     community_chest: Sequence[str] = (),
     pot: int | None = None,
     streak: int = 0,
+    settled: bool = True,
 ) -> Game:
     """Set up a game in any consistent position, at the moment before a seat's throw.
 
@@ -87,6 +88,7 @@ def position(  # noqa: PLR0913 - everything that a position may hold, by name
         community_chest: Ids of the next Community Chest cards.
         pot: Dollars on Free Parking.
         streak: Doubles already thrown this turn.
+        settled: False: the moment itself, in a window with placeholder answers, to be shown.
 
     Raises:
         PositionError: The position is inconsistent; the message explains it.
@@ -110,10 +112,10 @@ def position(  # noqa: PLR0913 - everything that a position may hold, by name
     _stack(game, cards.CHANCE_DECK, chance)
     _stack(game, cards.CHEST_DECK, community_chest)
     _set_throws(game, throws)
-    _set_turn(game, seats.check(turn, "turn"), _whole("streak", streak, 0, 2))
+    moment = _set_turn(game, seats.check(turn, "turn"), _whole("streak", streak, 0, 2))
     settle(game)
     _refuse_violations(game)
-    return game
+    return game if settled else moment
 
 
 def force(
@@ -291,7 +293,8 @@ def _stack(game: Game, deck: int, ids: Sequence[str]) -> None:
     _set_deck(game, deck, top + order)
 
 
-def _set_turn(game: Game, turn: int, streak: int) -> None:
+def _set_turn(game: Game, turn: int, streak: int) -> Game:
+    """Begin a turn, to be settled; returns a copy in a window before it."""
     if game.place[turn]:
         raise PositionError(f"Seat {turn} is on turn but has left the game.")
     game.first, game.turn, game.turns, game.streak = turn, turn, 1, streak
@@ -299,8 +302,10 @@ def _set_turn(game: Game, turn: int, streak: int) -> None:
     agenda.push(game, agenda.WINDOW, turn, 0, 0)
     game.decision, game.player, game.legal[0] = agenda.WINDOW, turn, 3
     _refuse_violations(game)
+    moment = batch_of(game).copy()[0]
     agenda.pop(game)
     agenda.push(game, agenda.BEFORE_THROW_TASK, turn, 0, 0)
+    return moment
 
 
 def _refuse_violations(game: Game) -> None:

@@ -17,7 +17,8 @@ from monopoly_env.analyse.actions import Candidate, candidate
 from monopoly_env.analyse.history import final_shares
 from monopoly_env.analyse.moves import moves_of
 from monopoly_env.analyse.playouts import rollout
-from monopoly_env.game import Game
+from monopoly_env.engine.agenda import OVER
+from monopoly_env.game import Game, Games
 from monopoly_env.intervals import CONFIDENCE, mean_interval, wilson
 from monopoly_env.policy.protocol import Policy
 
@@ -84,6 +85,41 @@ def analyse(
             "shares": _shares(shares),
             "candidates": [as_json(one) for one in race.candidates()] if with_actions else [],
             "done": done,
+        } | about(policies, time.monotonic() - began)
+
+
+def analyse_throw(
+    thrown: Callable[[int], Games], policies: Policies, most: int, turns: int | None = None
+) -> Iterator[Message]:
+    """Shares of the win before a throw: over all 36 throws, again and again.
+
+    Args:
+        thrown: Returns the (36,) games after each throw, by the seed of their decks.
+        policies: The policies of playouts.
+        most: Playouts, about.
+        turns: Rounds after which a playout is cut off and valued by worth.
+    """
+    began, pace, rounds = time.monotonic(), _Pace(), 0
+    shares = np.zeros((0, len(policies)), np.float32)
+    while len(shares) < most:
+        pace.begin()
+        games = thrown(rounds)
+        count = max(1, min(pace.count, most - len(shares)) // len(games))
+        more = np.zeros((len(games), count, len(policies)), np.float32)
+        over = games["decision"] == OVER
+        for number in np.flatnonzero(over):
+            more[number] = final_shares(games[number])
+        if not over.all():
+            played = rollout(games[~over], list(policies), count, first=rounds, turns=turns)
+            more[~over] = played.shares
+        shares, rounds = np.concatenate([shares, more.reshape(-1, len(policies))]), rounds + count
+        pace.end(more.shape[0] * count)
+        yield {
+            "type": "analysis",
+            "playouts": len(shares),
+            "shares": _shares(shares),
+            "candidates": [],
+            "done": len(shares) >= most,
         } | about(policies, time.monotonic() - began)
 
 

@@ -196,7 +196,11 @@ async def upload(server: HostServer, request: Request) -> dict[str, Any]:
 @routes.post("/positions", response_model=messages.Shown)
 def position(setup: messages.PositionSetup) -> dict[str, Any]:
     """A position set up by hand."""
-    return views.shown(setup.build())
+    before_throw = setup.is_before_throw
+    answer = views.shown(setup.build(settled=not before_throw))
+    if before_throw:  # nobody decides
+        answer["view"] |= {"question": None, "actions": [], "refusals": []}
+    return answer
 
 
 @routes.get("/puzzles", response_model=messages.Puzzles)

@@ -129,6 +129,13 @@ def steps_of(server: Server, token: str, message: Any) -> Iterator[dict[str, Any
         MonopolyError: The job is invalid.
     """
     match message:
+        case messages.AnalyseJob(target=messages.Target(position=setup)) if (
+            setup is not None and setup.is_before_throw
+        ):
+            policies = _policies(server, message, setup.build())
+            yield from analysis.analyse_throw(
+                setup.all_throws, policies, message.most, message.turns
+            )
         case messages.AnalyseJob():
             game = _target(server, token, message.target)
             policies = _policies(server, message, game)

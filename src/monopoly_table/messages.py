@@ -6,11 +6,15 @@ and FastAPI checks every answer. docs/protocol.md describes them in words.
 
 from __future__ import annotations
 
+import itertools
 from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict  # pydantic reads this one on Python 3.11
 
+from monopoly_env import core
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.errors import RulesError, nearest
 from monopoly_env.facts.board import NUM_LOTS, NUM_SQUARES
@@ -101,8 +105,11 @@ class PositionSetup(_Shape):
     chance: Cards = []
     community_chest: Cards = []
 
-    def build(self) -> Game:
+    def build(self, settled: bool = True) -> Game:
         """The position.
+
+        Args:
+            settled: False: before its throw, though nobody can decide anything there.
 
         Raises:
             PositionError: The position is inconsistent; the message explains it.
@@ -128,7 +135,21 @@ class PositionSetup(_Shape):
             throws=[(first, second) for first, second in self.throws],
             chance=self.chance,
             community_chest=self.community_chest,
+            settled=settled,
         )
+
+    @property
+    def is_before_throw(self) -> bool:
+        """Whether the next throw comes before any decision, and is not forced."""
+        return not self.throws and not self._thrown(0, 1, 2).num_forced
+
+    def all_throws(self, seed: int) -> NDArray[Any]:
+        """(36,) the games after each throw, with other decks for another seed."""
+        pairs = itertools.product(range(1, 7), repeat=2)
+        return np.concatenate([core.batch_of(self._thrown(seed, *pair)) for pair in pairs])
+
+    def _thrown(self, seed: int, first: int, second: int) -> Game:
+        return self.model_copy(update={"seed": seed, "throws": [[first, second]]}).build()
 
 
 class FrameChoice(_Shape):

@@ -221,8 +221,7 @@ class Server:
 
     def _start(self, new: messages.NewGame, seed: int) -> Game:
         if new.position is not None:
-            forced = bool(new.position.chance or new.position.community_chest)
-            return core.reseed(new.position.build(), seed, shuffle=not forced)
+            return new.position.model_copy(update={"seed": seed}).build()
         if new.start is not None:
             frame = self.stored(self.row(new.start.game)).frame(new.start.version)
             return core.reseed(frame, seed, shuffle=True)

@@ -124,6 +124,11 @@ def test_the_report_of_a_game_is_shown_whole(server: PageServer, browser: Any, p
 
 def test_a_position_is_set_up_refused_and_analysed(server: PageServer, page: Any) -> None:
     page.goto(server.link(editor=1))
+    # a position stands before its throw
+    page.wait_for_selector("#square-0 title:text('A, B')", state="attached")
+    page.locator("[data-analyse]").click()
+    page.wait_for_selector(".analysis .fine:has-text('after every throw')")
+    page.locator("[data-analyse]").click()
     page.locator("#square-1").click()
     page.locator("[data-owner]").select_option("0")
     page.wait_for_selector("#square-1 title:text('owned by A')", state="attached")

@@ -28,7 +28,7 @@ export function Analysis({ target, view, about, chosen = null, choose, on, setOn
       <h3>Chances of winning</h3>
       <${Shares} shares=${answer.shares} players=${view.players} />
       <p class="fine">${answer.playouts.toLocaleString("en-US")} playouts in ${answer.seconds.toFixed(1)} s, ${(100 * answer.confidence).toFixed(0)}% intervals;
-        ${" "}${describe(answer.policies)} on.${answer.done ? "" : " Refining …"}
+        ${" "}${describe(answer.policies)} on${view.question ? "" : ", after every throw of the dice"}.${answer.done ? "" : " Refining …"}
         ${answer.done && !deep && html` <button type="button" class="link" onClick=${() => setDeep(true)}>Look deeper</button>`}</p>
       ${answer.candidates?.length > 0 && html`<${Candidates} candidates=${named(answer.candidates, view)} ...${{ chosen, choose }} />`}
     `}

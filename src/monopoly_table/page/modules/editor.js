@@ -47,8 +47,8 @@ export function Editor({ about, game, frame }) {
     <${Stage} ...${{ view, about, square, setSquare }} board=${shown.board}>
       ${error
         ? html`<p class="error" role="alert" id="refusal">${error}</p><p class="quiet">The board shows the last position that can be.</p>`
-        : html`<section class="question" aria-label="The open question"><h2><${Badge} ...${view.players[view.question?.seat ?? 0]} /> ${view.players[view.question?.seat ?? 0].name} decides</h2>
-            <p class="subject">${view.question?.subject || view.question?.text}</p></section>`}
+        : html`<section class="question" aria-label="The open question"><h2><${Badge} ...${view.players[view.question?.seat ?? view.on_turn]} /> ${view.players[view.question?.seat ?? view.on_turn].name}
+            ${view.question ? " decides" : " throws next"}</h2><p class="subject">${view.question?.subject || view.question?.text}</p></section>`}
       ${square !== null && html`<${LotForm} ...${{ position, setPosition, about, view, square }} />`}
       <p class="quiet">Click a lot to give it an owner, buildings, a mortgage.</p>
     <//>
