@@ -105,17 +105,19 @@ def test_shares_over_the_socket_are_the_ones_worked_out_by_hand(client: TestClie
 
 
 def test_a_position_stands_before_its_throw(client: TestClient) -> None:
-    """One throw decides it for a player who can pay neither hotels nor the tax between them."""
-    poor = {"cash": 0, "square": 35}
+    """A player just ahead of two hotels too dear to pay: four throws of 36 end the game."""
+    lots = list(range(2, 20))
+    poor = {"cash": 1499, "square": 35, "lots": lots}
     hotels = [{"lot": lot, "level": 5} for lot in (20, 21)]
-    position = {"players": [poor, {"lots": [20, 21]}], "buildings": hotels}
+    players = [poor, {"lots": [20, 21], "cash": 100}]
+    position = {"players": players, "buildings": hotels, "mortgaged": lots}
     shown = client.post("/api/positions", json=position).json()["view"]
     assert [player["square"] for player in shown["players"]] == [35, 0]
     assert not shown["over"]
     (told,) = jobs(client, {"type": "analyse", "target": {"position": position}, "most": 144})
     mine, other = told["shares"]
     assert told["playouts"] == 144
-    assert 0.17 < other["share"] < 1
+    assert 4 / 36 <= other["share"] < 1
     assert mine["share"] + other["share"] == pytest.approx(1)
     forced = position | {"throws": [[1, 1]]}
     (lost,) = jobs(client, {"type": "analyse", "target": {"position": forced}, "most": 144})

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.monopoly_table.browser.driver import OVER, OWN, PageServer
+from tests.monopoly_table.browser.driver import OVER, OWN, PageServer, expect
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_the_report_of_a_game_is_shown_whole(server: PageServer, browser: Any, p
 def test_a_position_is_set_up_refused_and_analysed(server: PageServer, page: Any) -> None:
     page.goto(server.link(editor=1))
     # a position stands before its throw
-    page.wait_for_selector("#square-0 title:text('A, B')", state="attached")
+    expect(page.locator(".question")).to_contain_text("Player A throws next")
     page.locator("[data-analyse]").click()
     page.wait_for_selector(".analysis .fine:has-text('after every throw')")
     page.locator("[data-analyse]").click()
