@@ -77,12 +77,16 @@ def run(options: TableOptions) -> None:
         options.data or Path(platformdirs.user_data_dir("monopoly-env", appauthor=False)) / "table"
     )
     listening = listen(options.host, options.port)
+    port = listening.getsockname()[1]
+    origin = f"http://{_reached(options.host)}:{port}"
+    link = f"http://{_shown(options.host)}:{port}"
+    names = (options.host, *options.host_name)
     try:
-        app = create(ServerSettings(folder, options.agents, (options.host, *options.host_name)))
+        app = create(ServerSettings(folder, options.agents, names, origin=origin))
     except BaseException:
         listening.close()
         raise
-    link = f"http://{_shown(options.host)}:{listening.getsockname()[1]}/#token={app.state.server.token}"
+    link += f"/#token={app.state.server.token}"
     print(
         f"The table is open: {link}\nGames are saved in {folder}. Ctrl-C stops the server.",
         flush=True,
@@ -142,6 +146,18 @@ def _shown(host: str) -> str:
     """An address that a browser on this machine can open."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"[{host}]" if ":" in host else host
+
+
+def _reached(host: str) -> str:
+    """The address at which other machines reach a server that listens on all addresses."""
+    if host not in ("0.0.0.0", "::"):
+        return _shown(host)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing: it only chooses the way out
+            return str(probe.getsockname()[0])
+        except OSError:  # no network
+            return _shown(host)
 
 
 def _open_browser(link: str) -> None:

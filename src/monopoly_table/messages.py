@@ -275,6 +275,14 @@ class NewSeat(_Numbered):
     policy: Word | None = None
 
 
+class NewName(_Numbered):
+    """Rename one's own seat."""
+
+    type: Literal["name"]
+    seat: Seat
+    name: Name
+
+
 class Ping(_Numbered):
     """Check the connection."""
 
@@ -283,7 +291,8 @@ class Ping(_Numbered):
 
 GAME_MESSAGE: Final[TypeAdapter[Any]] = TypeAdapter(
     Annotated[
-        Act | OfferMove | Bid | Preview | Undo | Pace | NewSeat | Ping, Field(discriminator="type")
+        Act | OfferMove | Bid | Preview | Undo | Pace | NewSeat | NewName | Ping,
+        Field(discriminator="type"),
     ]
 )
 HELLO: Final[TypeAdapter[Any]] = TypeAdapter(Hello)
@@ -415,6 +424,7 @@ class AboutAnswer(TypedDict):
     version: str
     ready: bool
     host: bool
+    origin: str | None
     rules: dict[str, Any]
     policies: list[dict[str, Any]]
     colours: list[str]

@@ -94,6 +94,7 @@ class ServerSettings:
         burst: Requests at once per address.
         sockets: Maximum of open sockets.
         games: Maximum of saved games.
+        origin: The address at which other machines reach the server; None: they don't.
     """
 
     data: Path
@@ -103,6 +104,7 @@ class ServerSettings:
     burst: int = 300
     sockets: int = 256
     games: int = 10_000
+    origin: str | None = None
 
 
 class Server:
@@ -143,7 +145,13 @@ class Server:
         known = [name for name in self.catalogue.names() if host or not name.startswith(_SAVED)]
         plays_on = self.catalogue.plays_on if self.ready else "expert".__eq__  # not known yet
         policies = [{"name": name, "plays_on": plays_on(name)} for name in known]
-        return {"ready": self.ready, "host": host, "policies": policies, **views.constants()}
+        return {
+            "ready": self.ready,
+            "host": host,
+            "origin": self.settings.origin,
+            "policies": policies,
+            **views.constants(),
+        }
 
     # --- rights
 

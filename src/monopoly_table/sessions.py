@@ -266,6 +266,12 @@ def _perform(game: LiveGame, rights: Rights, message: Any) -> list[Step]:
         case messages.NewSeat():
             game.give(message.seat, message.kind, message.policy)
             return []
+        case messages.NewName():
+            if message.seat not in rights.seats:
+                raise RefusedError("You can name only a seat of your own.", NOT_YOURS)
+            game.seats[message.seat].name = message.name
+            game.save()
+            return []
     game.check(message.version, message.digest, rights.seats)
     match message:
         case messages.OfferMove():

@@ -34,7 +34,7 @@ def serious(page: Any) -> list[str]:
 def test_axe_finds_nothing_serious(server: PageServer, page: Any, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
     page.goto(server.link())
-    page.wait_for_selector("[data-begin]")
+    page.locator("[data-more]").click()
     for summary in page.locator("summary").all():
         summary.click()
     assert not serious(page)
@@ -92,6 +92,50 @@ def test_a_phone_shows_everything_without_scrolling_sideways(server: PageServer,
     page.locator("[data-trade]").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.locator(".board svg").bounding_box()["width"] >= 360
+
+
+# Those of these boxes that meet, and the answers that are covered or outside the window
+BOXES = """() => {
+    const box = (each) => each.getBoundingClientRect();
+    const shown = [".strip", ".deed", ".question", ".now", ".recent", ".command", ".tools"]
+        .flatMap((name) => [...document.querySelectorAll(name)].map((each) => [name, box(each)]))
+        .filter(([, { width, height }]) => width && height);
+    const dock = document.querySelector(".dock");
+    const sheet = getComputedStyle(dock).position === "sticky"; // a sheet with a background
+    const below = (name) => sheet && [".strip", ".now", ".recent"].includes(name);
+    const meet = (one, two) => Math.min(one.right, two.right) - Math.max(one.left, two.left) > 1
+        && Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top) > 1;
+    const wrong = [];
+    for (const [name, one] of shown)
+        for (const [other, two] of shown)
+            if (name < other && meet(one, two) && !below(name) && !below(other))
+                wrong.push(`${name} meets ${other}`);
+    for (const button of document.querySelectorAll(".answers button")) {
+        const { x, y, width, height } = box(button);
+        const top = document.elementFromPoint(x + width / 2, y + height / 2);
+        if (!button.contains(top)) wrong.push(`${button.textContent}: hidden by ${top?.className}`);
+    }
+    const paper = getComputedStyle(dock).backgroundColor;
+    if (sheet && paper === "rgba(0, 0, 0, 0)") wrong.push("no background");
+    if (document.documentElement.scrollWidth > innerWidth) wrong.push("scrolls sideways");
+    const small = [...document.querySelectorAll(".strip .title")].filter((each) => each.offsetWidth
+        && parseFloat(getComputedStyle(each).fontSize) < 11);
+    return [...wrong, ...small.map((each) => each.textContent)];
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (720, 450), (1440, 900)])
+def test_nothing_overlaps(server: PageServer, page: Any, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    lots = position(stand(lots=[0, 1, 5]), stand(lots=[6, 7]), throws=[[1, 2]])
+    page.goto(server.link(game=server.game(position=lots, seats=TWO_PEOPLE)))
+    page.wait_for_selector(OWN)
+    assert not page.evaluate(BOXES)
+    page.locator("#square-39").click()
+    page.wait_for_selector(".deed")
+    assert not page.evaluate(BOXES)
+    near = page.locator(".near").first
+    assert near.is_visible() == (width < 1000)
 
 
 def test_the_first_page_is_small(server: PageServer, page: Any) -> None:

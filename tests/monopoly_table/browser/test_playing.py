@@ -43,7 +43,7 @@ def test_a_whole_game_by_clicks_against_expert(server: PageServer, page: Any) ->
     page.locator("#preset").select_option("short")
     page.get_by_text("Seed, speed, length").click()
     page.get_by_label("Seed", exact=True).fill("5")
-    page.locator("#speed").fill("0")
+    page.locator("#speed").select_option(label="to my next decision")
     page.locator("#turn-limit").fill("4")
     page.locator("[data-begin]").click()
     while wait_for_own_question(page):
@@ -145,6 +145,37 @@ def test_building_on_the_board(server: PageServer, page: Any) -> None:
     page.locator("#square-1").click()  # even building: not a second one here
     expect(page.locator(".deed h3")).to_contain_text("Mediterranean")
     expect(page.locator(".tools").get_by_role("button", name="Undo")).to_be_visible()
+
+
+def test_a_guest_comes_by_a_copied_link_and_has_a_name(
+    server: PageServer, browser: Any, page: Any
+) -> None:
+    seats = [{"kind": "person", "name": "Ann"}, {"kind": "guest", "name": ""}]
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    page.route("**/api/about", other_origin)
+    page.goto(server.link(game=server.game(seats=seats)))
+    page.get_by_role("tab", name="Table").click()
+    link = page.get_by_label("Link: seat B").input_value()
+    assert link.startswith("http://192.0.2.7:8000/#token=")
+    page.locator(".seat-link").last.get_by_role("button").click()
+    expect(page.locator(".seat-link").last).to_contain_text("Copied")
+    page.get_by_label("Name of A").fill("")
+    page.get_by_label("Name of A").press("Control+V")
+    expect(page.get_by_label("Name of A")).to_have_value(link[:40])
+
+    guest = browser.new_page()
+    guest.goto(server.origin + link.removeprefix("http://192.0.2.7:8000"))
+    guest.get_by_label("Name of B").fill("Bob")
+    guest.get_by_role("button", name="Change").click()
+    expect(page.locator("#panel-B .name")).to_have_text("Bob")
+    expect(guest.get_by_label("Name of B")).to_be_hidden()
+    guest.close()
+
+
+def other_origin(route: Any) -> None:
+    """The server as one that other machines reach."""
+    answer = route.fetch()
+    route.fulfill(json=answer.json() | {"origin": "http://192.0.2.7:8000"})
 
 
 def test_bankruptcy_ends_the_game(server: PageServer, page: Any) -> None:

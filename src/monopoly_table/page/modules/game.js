@@ -7,7 +7,7 @@ import { Log } from "./log.js";
 import { Players, Who } from "./players.js";
 import { CommandLine, Question, VERBS, answers } from "./question.js";
 import { GameSocket, address, ask, go } from "./server.js";
-import { Settings } from "./settings.js";
+import { Name, Settings } from "./settings.js";
 import { Stage } from "./stage.js";
 import { Tabs } from "./tabs.js";
 import { Desk } from "./trade.js";
@@ -36,6 +36,7 @@ function Table({ game, about, state, socket }) {
   const [tab, setTab] = useState("log");
   const [error, setError] = useState("");
   const answered = useRef(""); // the position whose answer is under way
+  const unnamed = view.players.find((player) => player.kind === "guest" && view.you.includes(player.seat) && player.name === `Player ${player.letter}`);
   const settling = useSettling(`${view.version} ${view.digest}`);
 
   const mine = view.you.includes(view.question?.seat ?? -1);
@@ -46,7 +47,7 @@ function Table({ game, about, state, socket }) {
     setDesk(false);
     if (!view.actions.some((action) => action.kind === verb)) setVerb(null);
   }, [view.version, view.digest]);
-  useLayoutEffect(() => setError(state.error ?? ""), [state.error]);
+  useLayoutEffect(() => setError(state.error ?? ""), [state.error, state.online]);
 
   /** Send a choice; a second click on the same position does nothing. @param {any} message */
   const act = async (message) => {
@@ -115,6 +116,7 @@ function Table({ game, about, state, socket }) {
         ? html`<${Desk} key=${view.version} ...${{ view, about }} send=${(/** @type {any} */ message) => socket.send(message)}
             offer=${(/** @type {number} */ to, /** @type {any} */ give, /** @type {any} */ wanted) => socket.act({ type: "offer", to, give, ask: wanted })} close=${() => setDesk(false)} />`
         : html`<${Question} key=${view.version} ...${{ view, verb, setVerb, choose, bid }} trade=${openDesk} />`}
+      ${unnamed && html`<${Name} player=${unnamed} send=${send} />`}
       ${view.you.length === 0 && !view.over && html`<${FreeSeats} ...${{ view, game }} />`}
       <p class="buttons tools">
         ${about.host && html`<button type="button" disabled=${!view.undo} title=${view.undo ? "" : "There is no decision to take back"} onClick=${undo}><kbd>u</kbd> Undo</button>`}
@@ -160,7 +162,7 @@ function marks(view, verb) {
 function useTitle(view, mine) {
   useEffect(() => {
     const who = view.question ? view.players[view.question.seat].name : "";
-    document.title = view.over ? "The game is over – The table" : mine ? "Your move – The table" : `${who} – The table`;
+    document.title = view.over ? "The game is over – The table" : mine ? "● Your turn – The table" : `${who} – The table`;
   }, [view.version, mine]);
 }
 

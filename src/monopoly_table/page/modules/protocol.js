@@ -22,7 +22,7 @@
  * @typedef {{square: number, name: string, kind: string, lot: number|null, group: number|null, price: number|null, mortgage: number|null,
  *   house_price: number|null, rent: number[]|null}} Square
  * @typedef {{name: string, rule: string, doc: string, default: any, range?: number[], choices?: string[]}} Option
- * @typedef {{version: string, ready: boolean, host: boolean,
+ * @typedef {{version: string, ready: boolean, host: boolean, origin: string|null,
  *   rules: {presets: Record<string, Record<string, any>>, options: Option[]},
  *   policies: {name: string, plays_on: boolean}[], colours: string[], letters: string[],
  *   groups: {name: string, colour: string, lots: number[]}[], boards: Record<string, Square[]>,

@@ -1,6 +1,7 @@
 /** The table itself: speed, links, seats, rules, the file. */
-import { html, useEffect, useState } from "./ui.js";
+import { html, useEffect, useRef, useState } from "./ui.js";
 import { Who } from "./players.js";
+import { speeds } from "./levels.js";
 import { address, ask, go } from "./server.js";
 
 /** @param {any} props */
@@ -23,10 +24,11 @@ export function Settings({ game, view, about, send }) {
   };
   const changed = Object.entries(view.rules.changed);
   return html`<div class="settings">
-    ${about.host && html`<p><label>Seconds between the others' moves: <output>${view.speed}</output>
-      <input type="range" min=${about.limits.speed[0]} max="3" step="0.1" value=${view.speed} onChange=${(/** @type {any} */ event) => send({ type: "speed", speed: Number(event.target.value) })} /></label></p>`}
-    ${links && html`<h3>Links</h3><${Link} title="To watch" href=${address({ game, token: links.watch })} />
-      ${links.seats.map((seat) => html`<${Link} title=${html`Seat <${Who} player=${view.players[seat.seat]} />`} name=${`seat ${view.players[seat.seat].letter}`} href=${address({ game, token: seat.token })} />`)}`}
+    ${about.host && html`<p><label>The others play <select data-speed value=${view.speed} onChange=${(/** @type {any} */ event) => send({ type: "speed", speed: Number(event.target.value) })}>
+      ${speeds(view.speed).map(([name, seconds]) => html`<option value=${seconds}>${name}</option>`)}</select></label></p>`}
+    ${view.you.map((/** @type {number} */ seat) => html`<${Name} key=${seat} player=${view.players[seat]} send=${send} />`)}
+    ${links && html`<h3>Links</h3><${Link} title="To watch" href=${address({ game, token: links.watch })} about=${about} />
+      ${links.seats.map((seat) => html`<${Link} title=${html`Seat <${Who} player=${view.players[seat.seat]} />`} name=${`seat ${view.players[seat.seat].letter}`} href=${address({ game, token: seat.token })} about=${about} />`)}`}
     ${about.host && html`<h3>Seats</h3><ul class="seats">${view.players.map((/** @type {any} */ player) => html`<${Seat} key=${player.seat} ...${{ player, about, send }} />`)}</ul>`}
     <h3>Rules</h3>
     <p>${changed.length ? changed.map(([name, value]) => html`<span class="rule">${name.replaceAll("_", " ")}: ${String(value)}</span>`) : "The official rules."}</p>
@@ -45,14 +47,38 @@ function download(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** @param {any} props */
-function Link({ title, href, name = "watch" }) {
-  const [copied, setCopied] = useState(false);
-  const whole = location.origin + location.pathname + href;
-  const copy = () => navigator.clipboard?.writeText(whole).then(() => setCopied(true), () => {});
+/** Whether only this machine can open a link of the page's address. */
+const isLocal = () => ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+
+/** A link to hand out, by an address that others reach. @param {any} props */
+function Link({ title, href, about, name = "watch" }) {
+  const [told, tell] = useState("");
+  const box = useRef(/** @type {any} */ (null));
+  const whole = ((isLocal() && about.origin) || location.origin) + location.pathname + href;
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(whole);
+      tell("Copied");
+    } catch { // over plain http there is no clipboard
+      box.current.select();
+      tell(document.execCommand("copy") ? "Copied" : "Press Ctrl-C");
+    }
+  };
   return html`<p class="seat-link"><span>${title}</span>
-    <input readonly value=${whole} aria-label=${`Link: ${name}`} onFocus=${(/** @type {any} */ event) => event.target.select()} />
-    <button type="button" onClick=${copy}>${copied ? "Copied" : "Copy"}</button></p>`;
+    <input readonly ref=${box} value=${whole} aria-label=${`Link: ${name}`} onFocus=${(/** @type {any} */ event) => event.target.select()} />
+    <button type="button" onClick=${copy}><span role="status">${told || "Copy"}</span></button></p>`;
+}
+
+/** The name of one's own seat. @param {any} props */
+export function Name({ player, send }) {
+  const [name, setName] = useState(player.name);
+  const give = (/** @type {any} */ event) => {
+    event.preventDefault();
+    send({ type: "name", seat: player.seat, name: name.trim() });
+  };
+  return html`<form class="typed name" onSubmit=${give}><label for=${`name-${player.seat}`}>Name of ${player.letter}</label>
+    <input id=${`name-${player.seat}`} maxlength="40" value=${name} onInput=${(/** @type {any} */ event) => setName(event.target.value)} />
+    <button disabled=${name.trim() === player.name}>Change</button></form>`;
 }
 
 /** @param {any} props */

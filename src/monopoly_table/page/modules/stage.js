@@ -2,6 +2,7 @@
 import { html } from "./ui.js";
 import { Squares } from "./squares.js";
 import { Deed } from "./deed.js";
+import { Strip } from "./strip.js";
 import { money } from "./words.js";
 
 const PIPS = /** @type {Record<number, number[]>} */ ({ 1: [4], 2: [0, 8], 3: [0, 4, 8], 4: [0, 2, 6, 8], 5: [0, 2, 4, 6, 8], 6: [0, 2, 3, 5, 6, 8] });
@@ -18,6 +19,7 @@ const Die = ({ eyes }) => html`<svg class="die" viewBox="0 0 32 32" aria-hidden=
 export function Stage({ view, about, board, recent = [], marked, square, setSquare, pick, choose, children }) {
   return html`<section class="stage" aria-label="Table">
     <${Squares} svg=${board} chosen=${square} marked=${marked} pick=${pick ?? setSquare} />
+    <${Strip} ...${{ view, about, square }} pick=${pick ?? setSquare} />
     <div class="centre">
       <div class="now">
         <p><strong>Turn ${view.turn}</strong>${view.over ? "" : html` <span class="quiet">${view.players[view.on_turn]?.name}</span>`}</p>

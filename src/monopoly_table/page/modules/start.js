@@ -2,17 +2,41 @@
 import { html, useEffect, useState } from "./ui.js";
 import { Seats, seated } from "./seats.js";
 import { address, ask, go } from "./server.js";
-import { counted, plain } from "./words.js";
+import { levels, speeds } from "./levels.js";
+import { PRESETS, counted, plain } from "./words.js";
 
 /** @param {{about: import("./protocol.js").About}} props */
 export function Start({ about }) {
   return html`<main class="page start">
     <header class="welcome"><h1>The table</h1>
-      <p>Play, watch, replay and analyse Monopoly, against people or policies.</p></header>
+      <p>Play Monopoly against people and bots; watch, replay and analyse it.</p></header>
     ${about.host
-      ? html`<div class="columns"><${NewGame} about=${about} /><div><${Games} about=${about} /><${More} /></div></div>`
+      ? html`<${PlayNow} about=${about} /><div class="columns"><${NewGame} about=${about} /><div><${Games} about=${about} /><${More} /></div></div>`
       : html`<p>Ask the host of this table for a link to a seat, or to watch a game.</p><${More} />`}
   </main>`;
+}
+
+/** A game against bots in one click. @param {{about: import("./protocol.js").About}} props */
+function PlayNow({ about }) {
+  const [others, setOthers] = useState(3);
+  const [error, setError] = useState("");
+  const begin = async (/** @type {string} */ policy) => {
+    const seats = [{ kind: "person", name: "You" }, ...Array.from({ length: others }, () => ({ kind: "policy", policy }))];
+    try {
+      const { game } = await ask("POST", "/games", { rules: { preset: "official", options: {} }, seats, seed: null, speed: 0.6, paused: false, turn_limit: 0 });
+      go({ game });
+    } catch (refused) {
+      setError(/** @type {Error} */ (refused).message);
+    }
+  };
+  return html`<section class="card now-card" aria-labelledby="now-title">
+    <header class="row"><h2 id="now-title">Play now</h2>
+      <fieldset class="choice"><legend class="unseen">Opponents</legend>against ${[1, 2, 3, 5].map((count) => html`<button type="button" aria-pressed=${count === others}
+        aria-label=${counted(count, "opponent")} onClick=${() => setOthers(count)}>${count}</button>`)}</fieldset></header>
+    <ul class="levels">${levels(about).map(({ level, policy, line }) => html`<li><button type="button" data-level=${policy} onClick=${() => begin(policy)}>
+      <strong>${level}</strong> <small>${line}</small></button></li>`)}</ul>
+    <p class="error" role="alert">${error}</p>
+  </section>`;
 }
 
 /** The form of a new game. @param {{about: import("./protocol.js").About}} props */
@@ -39,16 +63,17 @@ function NewGame({ about }) {
     }
   };
   return html`<form class="card new" onSubmit=${begin} aria-labelledby="new-title">
-    <h2 id="new-title">A new game</h2>
+    <h2 id="new-title">A game of your own</h2>
     <p class="row"><label>Players <select id="players" value=${seats.length} onChange=${(/** @type {any} */ event) => setSeats(seated(Number(event.target.value), seats))}>
       ${Array.from({ length: high - low + 1 }, (_, count) => html`<option value=${low + count}>${low + count}</option>`)}</select></label>
     <label>Rules <select id="preset" value=${preset} onChange=${(/** @type {any} */ event) => { setPreset(event.target.value); setOptions({}); }}>
       ${Object.keys(about.rules.presets).map((name) => html`<option value=${name}>${plain(name)}</option>`)}</select></label></p>
+    ${PRESETS[preset] && html`<p class="fine">${PRESETS[preset]}</p>`}
     <${Seats} ...${{ seats, setSeats, about }} />
     <details><summary>Seed, speed, length</summary>
       <p class="row"><label>Seed <input inputmode="numeric" pattern="[0-9]*" placeholder="drawn" value=${seed} onInput=${(/** @type {any} */ event) => setSeed(event.target.value)} /></label>
-      <label>Seconds between the others' moves <input type="number" id="speed" min=${about.limits.speed[0]} max=${about.limits.speed[1]} step="0.1" value=${speed}
-        onInput=${(/** @type {any} */ event) => setSpeed(Number(event.target.value))} /></label>
+      <label>The others play <select id="speed" value=${speed} onChange=${(/** @type {any} */ event) => setSpeed(Number(event.target.value))}>
+        ${speeds(speed).map(([name, seconds]) => html`<option value=${seconds}>${name}</option>`)}</select></label>
       <label>Turns of each player, then worth decides (0: no limit) <input type="number" id="turn-limit" min="0" value=${limit}
         onInput=${(/** @type {any} */ event) => setLimit(Math.max(0, Math.floor(Number(event.target.value) || 0)))} /></label></p>
     </details>
@@ -81,11 +106,14 @@ function Options({ about, preset, options, setOptions }) {
   })}</div>`;
 }
 
+const SHOWN = 12; // games, at first
+
 /** The games of this table. @param {{about: import("./protocol.js").About}} props */
 function Games({ about }) {
   const [games, setGames] = useState(/** @type {any[]} */ ([]));
   const [error, setError] = useState("");
   const [over, setOver] = useState(false);
+  const [listed, list] = useState(SHOWN);
   const refresh = () => ask("GET", "/games").then((answer) => setGames(answer.games), (refused) => setError(refused.message));
   useEffect(() => void refresh(), []);
   const upload = async (/** @type {File|undefined} */ file) => {
@@ -107,11 +135,12 @@ function Games({ about }) {
   };
   return html`<section class="card games" aria-labelledby="games-title">
     <h2 id="games-title">Games</h2>
-    ${games.length ? html`<ul>${games.slice(0, 12).map((game) => html`<li key=${game.game}>
+    ${games.length ? html`<ul>${games.slice(0, listed).map((game) => html`<li key=${game.game}>
         <a href=${game.kind === "replay" ? address({ game: game.game, frame: 0 }) : address({ game: game.game })}>${game.title || game.names.join(", ")}</a>
         <small>${game.over ? `over after ${counted(game.turns, "turn")}` : `turn ${game.turns}`}${game.kind === "replay" ? ", recorded" : ""}
           ${game.kind === "live" && html` · <a href=${address({ game: game.game, frame: 0 })}>replay</a>`}</small></li>`)}</ul>
-      <p class="quiet">Policies play as long as somebody has their game open.</p>` : html`<p class="quiet">None yet.</p>`}
+      ${games.length > listed && html`<p><button type="button" class="link" data-all onClick=${() => list(games.length)}>All ${games.length} games</button></p>`}
+      <p class="quiet">Bots play as long as somebody has their game open.</p>` : html`<p class="quiet">None yet.</p>`}
     <div class=${over ? "drop over" : "drop"} onDragOver=${(/** @type {any} */ event) => { event.preventDefault(); setOver(true); }} onDragLeave=${() => setOver(false)} onDrop=${drop}>
       <label>Drop a recorded game here (<code>.replay</code>), or choose one: <input type="file" accept=".replay" onChange=${(/** @type {any} */ event) => upload(event.target.files[0])} /></label></div>
     <p class="error" role="alert">${error}</p>

@@ -24,6 +24,22 @@ export const plain = (name) => name.replaceAll("_", " ");
 /** @param {number} level */
 export const built = (level) => (level === 5 ? "hotel" : level ? counted(level, "house") : "");
 
+/** What the presets of the rules are, in a line. @type {Record<string, string>} */
+export const PRESETS = {
+  official: "The booklet of 2007: auctions, even building, no cash on Free Parking.",
+  any_time: "Official, but everybody may build and trade before each throw.",
+  modern: "Official, but auctions start at 10 dollars.",
+  short: "An hour: three deeds each at the start, hotels after three houses, the first bankruptcy ends it.",
+  classic: "The board before 2008: income tax is 10% or 200 dollars, luxury tax 75.",
+  uk: "The streets of London, in pounds.",
+  ocnaru: "The rules of Ocnaru's thesis, for two.",
+  mukhar: "The rules of Mukhar's study.",
+  mukhar_trading: "The rules of Mukhar's study, with official trades.",
+  mukhar_thesis: "The rules of Mukhar's study, ended after 500 turns.",
+  pring: "London by Pring's rules: one deed for one, 20,000 pounds win.",
+  frayn: "The rules of Frayn's program, which are the official ones.",
+};
+
 export const CARDS = /** @type {Record<string, string>} */ ({ chance: "Chance jail card", community_chest: "Community Chest jail card" });
 
 /** Goods in words. @param {import("./protocol.js").Goods} goods @param {(lot: number) => string} nameOf */
