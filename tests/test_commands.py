@@ -249,6 +249,7 @@ NEEDED: Final = {
     "monopoly_env.play replay": "games.replay",
     "training.experts": "--format npz --out run",
     "training.exploit": "random",
+    "training.sprt": "random random",
     "training.tournament": "--players random random --games 2",
 }
 LATE: Final = (  # they say first that they need an extra

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import Final
 
-from agents import trader
+from agents import strangers, trader
 from agents.learned import shipped
 from agents.learned.agent import LearnedAgent
 from agents.networks.esp import KIND as ESP
@@ -41,7 +41,7 @@ SEARCHING: Final[dict[str, Factory]] = {
     "search/switching": search.switching,
     "one_ply": OnePlyPolicy,
 }
-# Policies that need options, a console, or the file of a saved policy.
+# Policies that need options, a console, or the file of a saved policy; and generated ones.
 KINDS: Final[dict[str, Factory]] = {
     "networks": LearnedAgent,
     bargainer.KIND: Bargainer,
@@ -49,6 +49,7 @@ KINDS: Final[dict[str, Factory]] = {
     trader.KIND: trader.Trader,
     OCNARU_NETWORKS: OcnaruNetworks,
     "human": Human,
+    **strangers.POLICIES,
 }
 
 names.fill(BUILT_IN | SEARCHING, KINDS)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from monopoly_env.errors import ConfigurationError, IllegalActionError, whole_number
-from monopoly_env.kernels import PLAIN, borrowed, entry, inlined, kernel
+from monopoly_env.kernels import borrowed, entry, inlined, kernel
 from monopoly_env.kernels.philox import split_seeds
 from monopoly_env.kernels.signatures import Array1, Array2, Records
 from pente_env import core
@@ -92,9 +92,7 @@ class Table(NamedTuple):
         for row, player in zip(params[count:], others, strict=True):
             row[: len(player.params)] = player.params
         all_players = [like] * count + list(others)
-        handles: Any = [player.kernel.handle for player in all_players if player]
-        if not PLAIN:
-            handles = np.array(handles, np.int64)
+        handles = np.array([player.kernel.handle for player in all_players if player], np.int64)
         watches = np.array([player.watches for player in all_players if player], np.bool_)
         return cls(handles, params, lengths, watches)
 

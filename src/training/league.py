@@ -10,11 +10,13 @@ opponents from the start help.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agents import strangers
 from agents.networks.policy import NetworkPolicy
 from agents.players.vocabulary.parameters import ScriptedPolicy
 from monopoly_env.policy.protocol import CompiledPolicy
@@ -22,8 +24,11 @@ from monopoly_env.policy.protocol import CompiledPolicy
 SELF: Final = "self"  # the learner in all seats
 PAST: Final = "past"  # copies of the learner as it was
 EXPLOITERS: Final = "exploiters"  # agents that were trained to beat the learner as it was
-WORDS: Final = (SELF, PAST, EXPLOITERS)
+STRANGERS: Final = strangers.TRAIN  # players that are drawn anew for each rollout
+WORDS: Final = (SELF, PAST, EXPLOITERS, STRANGERS)
+DRAWN: Final = 16  # strangers of a rollout
 LEARNER: Final = 0  # its number among the policies of a game
+_OTHERS: Final = "others"  # all opponents that are policies
 
 
 class League:
@@ -45,7 +50,7 @@ class League:
         """Make a league.
 
         Args:
-            opponents: Policies, SELF, PAST or EXPLOITERS, for the other seats.
+            opponents: Policies or `WORDS`, for the other seats.
             num_players: Seats at the table.
             seed: Decides who meets whom.
             size: Most copies of the learner, and most exploiters; the oldest leave.
@@ -80,31 +85,45 @@ class League:
                 other.varied(noise, generator) if isinstance(other, ScriptedPolicy) else other
                 for other in others
             ]
-        policies: list[CompiledPolicy] = [agent, *self.past, *self.exploiters, *others]
+        drawn = range(DRAWN if STRANGERS in self._opponents else 0)
+        groups: dict[str, Sequence[CompiledPolicy]] = {
+            SELF: [agent], PAST: self.past, EXPLOITERS: self.exploiters,
+            STRANGERS: [strangers.draw(generator) for _ in drawn], _OTHERS: others,
+        }  # fmt: skip
+        policies = [policy for group in groups.values() for policy in group]
+        ends = accumulate(len(group) for group in groups.values())
+        numbers = {
+            word: np.arange(end - len(group), end)
+            for (word, group), end in zip(groups.items(), ends, strict=True)
+        }
         seats = np.zeros((games, self._num_players), np.int64)
         for game in range(games):
-            row = self._row(self._opponents[game % len(self._opponents)], generator)
+            row = self._row(self._opponents[game % len(self._opponents)], numbers, generator)
             seats[game] = np.roll(row, game // len(self._opponents) % self._num_players)
         return policies, seats
 
-    def _row(self, opponent: CompiledPolicy | str, generator: np.random.Generator) -> list[int]:
-        """The learner and copies of the opponent, or in half of the games any other policies."""
+    def _row(
+        self,
+        opponent: CompiledPolicy | str,
+        numbers: Mapping[str, NDArray[np.int64]],
+        generator: np.random.Generator,
+    ) -> list[int]:
+        """The learner and copies of the opponent, or in half of the games any other policies.
+
+        `numbers` are those of the policies that each word stands for.
+        """
         rest = self._num_players - 1
-        begins = 1 + len(self.past) + len(self.exploiters)
         if isinstance(opponent, str):
-            first, count = {
-                PAST: (1, len(self.past)),
-                EXPLOITERS: (1 + len(self.past), len(self.exploiters)),
-            }.get(opponent, (0, 0))
-            if not count:
+            known = numbers[opponent]
+            if not len(known):
                 return [LEARNER] * (1 + rest)
-            drawn = generator.integers(count, size=rest)
-            return [LEARNER, *(first + int(number) for number in drawn)]
+            return [LEARNER, *known[generator.integers(len(known), size=rest)].tolist()]
+        others = numbers[_OTHERS]
         number = next(place for place, other in enumerate(self._others) if other is opponent)
         if rest > 1 and generator.random() < 0.5:
-            mixed = begins + generator.integers(len(self._others), size=rest - 1)
-            return [LEARNER, begins + number, *(int(other) for other in mixed)]
-        return [LEARNER, *([begins + number] * rest)]
+            mixed = others[generator.integers(len(others), size=rest - 1)]
+            return [LEARNER, int(others[number]), *mixed.tolist()]
+        return [LEARNER, *([int(others[number])] * rest)]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The copies of the learner and the exploiters, for a checkpoint."""

@@ -96,8 +96,9 @@ class LeagueOptions:
 
     opponents: tuple[str, ...] = ("expert", "expert", "expert", "algorithmic", "strategic")
     """Opponents, each in an equal share of the games, so that a name given three times has three
-    shares: names of policies, files, `self` (all seats), `past` (earlier copies) or `exploiters`
-    (copies that were trained to beat the learner)."""
+    shares: names of policies, files, `self` (all seats), `past` (earlier copies), `exploiters`
+    (copies that were trained to beat the learner) or `strangers/train` (variants and mixtures of
+    scripts, drawn anew for each rollout)."""
     parameter_noise: float = 0.0
     """In every other rollout, scripted opponents play by other numbers: each is multiplied by
     exp(NOISE z), z drawn from a standard normal, so that the agent learns to play against more

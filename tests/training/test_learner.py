@@ -25,7 +25,7 @@ from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.files.arrays import read_arrays, write_arrays
 from training import dqn, imitation, ppo
 from training.experience.choices import Choices
-from training.league import EXPLOITERS, LEARNER, PAST, SELF, League
+from training.league import DRAWN, EXPLOITERS, LEARNER, PAST, SELF, STRANGERS, League
 from training.learner import Learner
 from training.options import DQNOptions, LearnerOptions, PPOOptions, Setup
 from training.run import checkpoints
@@ -108,6 +108,20 @@ def test_exploiters_sit_in_their_games_and_are_kept_in_a_checkpoint() -> None:
     resumed.set_arrays(league.arrays(), agent)
     assert len(resumed.past) == 1
     assert [next(iter(other.arrays().values()))[0, 0] for other in resumed.exploiters] == [1, 2]
+
+
+def test_strangers_are_drawn_anew_for_each_rollout_and_sit_in_their_games() -> None:
+    league = League([STRANGERS, agents.make("expert")], num_players=3, seed=1, size=2)
+    agent = LearnedAgent(3, (4,))
+    policies, seats = league.seat(agent, 128, 0)
+    names = [policy.name for policy in policies]
+    assert len(names) == 1 + DRAWN + 1
+    assert all(name.startswith("strangers/train/") for name in names[1:-1])
+    assert set(seats[0::2].ravel()) == set(range(1 + DRAWN))
+    assert set(seats[1::2].ravel()) == {LEARNER, 1 + DRAWN}
+    assert names == [policy.name for policy in league.seat(agent, 128, 0)[0]]
+    again = [policy.name for policy in league.seat(agent, 128, 1)[0]]
+    assert not set(names[1:-1]) & set(again)
 
 
 def test_scripted_opponents_vary_in_every_other_rollout_and_stay_within_their_ranges() -> None:

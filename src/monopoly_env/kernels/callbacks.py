@@ -93,11 +93,9 @@ class Callback:
             ) from error
 
     @cached_property
-    def handle(self) -> Any:
-        """The address of the machine code while this object lives; in Python, the function."""
-        if PLAIN:
-            return self.function
-        address = self._address()
+    def handle(self) -> int:
+        """The address of the machine code while this object lives; in Python, its identity."""
+        address = id(self) if PLAIN else self._address()
         _AT[address] = self
         return address
 
@@ -136,7 +134,7 @@ class Caller:
 
     def __call__(self, handle: Any, *arguments: Any) -> Any:
         """Call a callback in Python."""
-        return (handle if PLAIN else _AT[handle])(*arguments)
+        return _AT[handle](*arguments)
 
     @cached_property
     def _numba_type_(self) -> Any:

@@ -38,7 +38,7 @@ from monopoly_env.errors import (
     array_of,
 )
 from monopoly_env.game import BY_CAP, GAME, MAX_PLAYERS, Game, Games, empty_games
-from monopoly_env.kernels import PLAIN, entry, inlined, kernel
+from monopoly_env.kernels import entry, inlined, kernel
 from monopoly_env.kernels.signatures import Array1, Array2, Array3, Records
 from monopoly_env.policy.protocol import (
     MEMORY,
@@ -137,11 +137,7 @@ class Players(NamedTuple):
         )
 
 
-def _handles(policies: Sequence[CompiledPolicy]) -> Any:
-    if PLAIN:
-        return [policy.kernel.handle for policy in policies] + [
-            policy.observer and policy.observer.handle for policy in policies
-        ]
+def _handles(policies: Sequence[CompiledPolicy]) -> Array1[np.int64]:
     observers = [policy.observer.handle if policy.observer else 0 for policy in policies]
     return np.array([*(policy.kernel.handle for policy in policies), *observers], np.int64)
 
