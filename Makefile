@@ -12,7 +12,7 @@ PIP   := $(BIN)/python -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test test-jit library compile bounds test-clients bench lint format docs site check-page check-wheel release clean
+.PHONY: help setup train test test-jit library compile bounds test-clients bench lint format docs site check-page release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -86,10 +86,7 @@ site: $(READY)  ## build the documentation site in site/, with the API reference
 check-page:  ## check the types of the page's modules; needs node
 	npx --yes -p typescript tsc -p src/monopoly_table/page/jsconfig.json
 
-check-wheel: $(READY)  ## build the wheel, install it into a fresh environment, start its server and play a move
-	PYTHONPATH=. $(BIN)/python -m tests.check_wheel $(ARGS)
-
-release: $(READY)  ## build wheel and sdist in dist/ and try them in an empty environment; uploads nothing
+release: $(READY)  ## build the wheels of all systems and the sdist in dist/, and try this system's without Numba; uploads nothing
 	PYTHONPATH=. $(BIN)/python -m tests.check_release $(ARGS)
 
 clean:  ## remove .venv and what tools left behind

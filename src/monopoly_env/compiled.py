@@ -7,7 +7,7 @@ import importlib
 import json
 import os
 import pkgutil
-import shutil
+import re
 import subprocess
 import sys
 import sysconfig
@@ -24,7 +24,6 @@ from typing import Any, Final
 from rich.console import Console
 
 from monopoly_env.cli import command
-from monopoly_env.cli.extras import ExtraError
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.files import write_atomically
 from monopoly_env.kernels import ENTRIES, library
@@ -45,7 +44,10 @@ class CompileOptions:
 
     target: str = library.system()
     """The system to compile for: linux-x86_64, linux-aarch64, darwin-aarch64, darwin-x86_64 or
-    win32-x86_64. For another than this one, the package ziglang is needed."""
+    win32-x86_64."""
+    every_processor: bool = False
+    """Add code for each kind of processor of the target, as in a wheel: v2, v3 and v4 of x86-64,
+    20 seconds each. Otherwise, for this system, only this machine's kind is made."""
     out: Path = library.FILE.parent
     """The folder of the library and its manifest."""
     if_needed: bool = False
@@ -70,23 +72,22 @@ def execute(options: CompileOptions, console: Console) -> dict[str, Any]:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     console.print("Compiling the library takes two minutes ...")
     began = time.perf_counter()
+    levels = export.levels_of(options.target, options.every_processor)
     exports = collect()
     with console.status("compiling ...") as status:
         code = code_of(exports, lambda name: status.update(f"compiling {name}"))
-        status.update("optimizing")
-        data = export.optimized(code, export.TARGETS[options.target])
-        status.update("linking")
-        binary = link(data, options.target)
+        binary = make(code, options.target, levels, status.update)
     about = describe(binary, options.target, [one.name for one in exports])
     # the manifest last: a library is not used with another manifest than its own
-    write_atomically(options.out / library.FILE.name, binary)
+    write_atomically(options.out / library.file_name(options.target), binary)
     write_atomically(options.out / library.ABOUT.name, json.dumps(about).encode())
     return {
         "target": options.target,
+        "levels": levels,
         "exports": len(exports),
         "bytes": len(binary),
         "seconds": round(time.perf_counter() - began, 1),
-        "file": str(options.out / library.FILE.name),
+        "file": str(options.out / library.file_name(options.target)),
     }
 
 
@@ -113,8 +114,9 @@ def collect() -> list[Any]:
         for name in _modules(package):
             try:
                 importlib.import_module(name)
-            except ExtraError:
-                continue  # an interface to another library, which has no kernels
+            except ImportError as error:  # of an extra: such a module has no kernels
+                if (error.name or package).startswith(package):
+                    raise
     entries = [Export(name, one, signature(one)) for name, one in ENTRIES.items()]
     callbacks = [Export(name, one.function, one.SIGNATURE) for name, one in CALLBACKS.items()]
     return sorted(entries + callbacks, key=lambda one: one.name)
@@ -158,33 +160,86 @@ def _modules(package: str) -> Iterator[str]:
             yield module.name
 
 
-def link(code: bytes, target: str) -> bytes:
-    """An object file as a library, with what Python and the runtime of Numba need.
+def make(code: Any, target: str, levels: Sequence[str], say: Callable[[str], None]) -> bytes:
+    """A library of code for a target, with a copy for each kind of processor.
+
+    Args:
+        code: For no machine in particular.
+        target: A name of `export.TARGETS`.
+        levels: The kinds of processor, the newest first.
+        say: Called with what is done.
+    """
+    from monopoly_env.kernels import export
+
+    objects = {}
+    for level in levels:
+        say(f"optimizing for {target}, processors {level}")
+        objects[level] = export.optimized(code, export.TARGETS[target], level)
+    say(f"linking for {target}")
+    return link(objects, target)
+
+
+def link(objects: dict[str, bytes], target: str) -> bytes:
+    """Object files as one library, with what Python and the runtime of Numba need.
+
+    Args:
+        objects: By the kind of processor, the newest first.
+        target: A name of `export.TARGETS`.
 
     Raises:
         ConfigurationError: There is no compiler of C for this target, or it fails.
     """
-    flags = ["-O2", "-shared", "-fPIC", "-s", f"-I{sysconfig.get_path('include')}"]
-    sources = [str(Path(library.__file__).with_name(name)) for name in _C_FILES]
-    with tempfile.TemporaryDirectory() as folder:
-        given, made = Path(folder, "exports.o"), Path(folder, "exports")
-        given.write_bytes(code)
-        line = [*compiler(target), *flags, *sources, str(given), "-o", str(made), "-lm"]
-        done = subprocess.run(line, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise ConfigurationError(f"The library cannot be linked: {done.stderr.strip()}")
+    levels = "".join(f"X({level})" for level in objects)
+    flags = ["-O2", "-fPIC", f"-DLEVELS={levels}", f"-I{sysconfig.get_path('include')}"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if target.startswith("win32"):
+            (folder / "sys").mkdir()
+            (folder / "sys" / "select.h").touch()  # Python's headers here are of another system
+            flags += [f"-I{folder}", "-DHAVE_DECLSPEC_DLL", "-DPy_ENABLE_SHARED"]
+        parts = []
+        for file in _C_FILES:
+            parts.append(str((folder / file).with_suffix(".o")))
+            source = str(Path(library.__file__).with_name(file))
+            _run([*compiler(target), *flags, "-c", source, "-o", parts[-1]])
+        for level, code in objects.items():
+            parts.append(str(folder / f"{level}.o"))
+            Path(parts[-1]).write_bytes(code)
+        made = folder / library.file_name(target)
+        libraries = _libraries(folder, target)
+        _run([*compiler(target), "-shared", "-s", *parts, "-o", str(made), *libraries])
         return made.read_bytes()
 
 
+def _libraries(folder: Path, target: str) -> list[str]:
+    """What the linker is told of Python and of mathematical functions."""
+    if target.startswith("darwin"):
+        return ["-undefined", "dynamic_lookup"]
+    if target.startswith("linux"):
+        return ["-lm"]
+    names = re.findall(rb"__imp_(_?Py\w+)\0", (folder / "caller.o").read_bytes())
+    lines = ["LIBRARY python3.dll", "EXPORTS", *(name.decode() for name in sorted(set(names)))]
+    wanted, made = folder / "python3.def", folder / "python3.lib"
+    wanted.write_text("\n".join(lines) + "\n")
+    tool = [sys.executable, "-m", "ziglang", "dlltool", "-m", "i386:x86-64"]
+    _run([*tool, "-D", "python3.dll", "-d", str(wanted), "-l", str(made)])
+    return [str(made)]
+
+
+def _run(line: list[str]) -> None:
+    """Run a program of the compiler."""
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ConfigurationError(f"The library can't be linked: {done.stderr.strip()}")
+
+
 def compiler(target: str) -> list[str]:
-    """The command of a C compiler for a target: zig's, or for this system `cc`."""
+    """The command of a C compiler for a target: zig's, the same on every system."""
     from monopoly_env.kernels.export import TARGETS
 
-    if find_spec("ziglang"):
-        return [sys.executable, "-m", "ziglang", "cc", "-target", TARGETS[target].linker]
-    if target == library.system() and shutil.which("cc"):
-        return ["cc"]
-    raise ConfigurationError(f"A compiler of C for {target} is needed: pip install ziglang.")
+    if find_spec("ziglang") is None:
+        raise ConfigurationError("A compiler of C is needed: pip install ziglang.")
+    return [sys.executable, "-m", "ziglang", "cc", "-target", TARGETS[target].linker]
 
 
 def describe(data: bytes, target: str, names: Sequence[str]) -> dict[str, Any]:

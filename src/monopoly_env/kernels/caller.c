@@ -13,9 +13,21 @@
 
 typedef int32_t (*Call)(int64_t *);
 
-/* Generated with the code: for each export the wrapper, and the function itself. */
-extern const Call monopoly_calls[];
-extern const void *const monopoly_functions[];
+/* Generated with the code, for each kind of processor: for each export the wrapper, and the function
+   itself. LEVELS lists the kinds, the newest first: X(v4)X(v3)X(v2). */
+typedef struct {
+    const char *level;
+    const Call *calls;
+    const void *const *functions;
+} Code;
+#define X(level) \
+    extern const Call monopoly_calls_##level[]; \
+    extern const void *const monopoly_functions_##level[];
+LEVELS
+#undef X
+#define X(level) {#level, monopoly_calls_##level, monopoly_functions_##level},
+static const Code CODES[] = {LEVELS {NULL, NULL, NULL}};
+#undef X
 
 /* The head of NumPy's ndarray, part of its ABI since 1.7. */
 typedef struct {
@@ -45,6 +57,7 @@ typedef struct {
 } Function;
 
 static PyObject *ndarray, *loads;
+static const Code *code; /* for this processor */
 
 static int wrong(Py_ssize_t number, const char *expected, PyObject *given) {
     PyErr_Format(PyExc_TypeError, "argument %zd must be %s, not %R", number + 1, expected, given);
@@ -215,7 +228,7 @@ static PyObject *make_function(PyObject *module, PyObject *arguments) {
     Function *function = calloc(1, sizeof(Function) + types * sizeof(Type));
     if (!function)
         return PyErr_NoMemory();
-    function->call = monopoly_calls[index];
+    function->call = code->calls[index];
     function->result = *result;
     function->arguments = count;
     Type *at = function->types;
@@ -236,7 +249,7 @@ static PyObject *address(PyObject *module, PyObject *index) {
     long number = PyLong_AsLong(index);
     if (number == -1 && PyErr_Occurred())
         return NULL;
-    return PyLong_FromVoidPtr((void *)monopoly_functions[number]);
+    return PyLong_FromVoidPtr((void *)code->functions[number]);
 }
 
 static PyMethodDef METHODS[] = {
@@ -247,11 +260,58 @@ static PyMethodDef METHODS[] = {
 static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "exports", NULL, -1, METHODS,
                                     NULL, NULL, NULL, NULL};
 
+#ifdef __x86_64__
+static void cpuid(uint32_t leaf, uint32_t words[4]) {
+    __asm__("cpuid" : "=a"(words[0]), "=b"(words[1]), "=c"(words[2]), "=d"(words[3])
+                    : "a"(leaf), "c"(0));
+}
+
+/* The levels of x86-64, each with the bits of CPUID that it needs, and the registers that the system
+   must keep (XCR0). */
+static const struct { const char *name; uint32_t basic, extended, amd, kept; } NEEDS[] = {
+    {"v2", 0x00982201, 0, 1, 0},                   /* SSE3, SSSE3, CX16, SSE4, POPCNT; LAHF */
+    {"v3", 0x38d83201, 0x00000128, 0x21, 0x6},     /* FMA, MOVBE, AVX, F16C; BMI, AVX2; LZCNT */
+    {"v4", 0x38d83201, 0xd0030128, 0x21, 0xe6}};   /* AVX-512: F, DQ, CD, BW, VL */
+
+static int runs(const char *level) {
+    uint32_t basic[4], extended[4], amd[4], kept = 0, high;
+    cpuid(1, basic);
+    cpuid(7, extended);
+    cpuid(0x80000001, amd);
+    if (basic[2] >> 27 & 1) /* OSXSAVE */
+        __asm__("xgetbv" : "=a"(kept), "=d"(high) : "c"(0));
+    for (size_t i = 0; i < sizeof NEEDS / sizeof *NEEDS; i++)
+        if (!strcmp(level, NEEDS[i].name))
+            return !(NEEDS[i].basic & ~basic[2]) && !(NEEDS[i].extended & ~extended[1]) &&
+                   !(NEEDS[i].amd & ~amd[2]) && !(NEEDS[i].kept & ~kept);
+    return 0;
+}
+#else
+static int runs(const char *level) { return level != NULL; }
+#endif
+
+/* Code for this processor: the newest, or what MONOPOLY_ENV_COMPILED names. */
+static int choose(void) {
+    const char *wanted = getenv("MONOPOLY_ENV_COMPILED");
+    int named = wanted && *wanted && strcmp(wanted, "1");
+    for (code = CODES; code->level; code++)
+        if ((!named || !strcmp(wanted, code->level)) && runs(code->level))
+            return 0;
+    PyErr_Format(PyExc_ImportError, named ? "it has no code %s that this processor runs"
+                                          : "this processor is older than all that it has code for",
+                 wanted);
+    return -1;
+}
+
 PyMODINIT_FUNC PyInit_exports(void) {
+    if (choose())
+        return NULL;
     PyObject *numpy = PyImport_ImportModule("numpy"), *pickle = PyImport_ImportModule("pickle");
     PyObject *module = numpy && pickle ? PyModule_Create(&MODULE) : NULL;
     ndarray = module ? PyObject_GetAttrString(numpy, "ndarray") : NULL;
     loads = module ? PyObject_GetAttrString(pickle, "loads") : NULL;
+    if (module && PyModule_AddStringConstant(module, "level", code->level))
+        return NULL;
     Py_XDECREF(numpy);
     Py_XDECREF(pickle);
     return ndarray && loads ? module : NULL;

@@ -24,6 +24,7 @@ from numba.core.runtime import nrtdynmod, rtsys
 from monopoly_env.errors import EngineError
 from monopoly_env.kernels import linking
 from monopoly_env.kernels.jit import OPTIONS, numba_signature
+from monopoly_env.kernels.library import system
 from monopoly_env.kernels.signatures import Signature
 
 _make_function: Final = import_module("numba._dynfunc").make_function
@@ -61,25 +62,39 @@ class Machine(NamedTuple):
 
     Attributes:
         triple: LLVM's.
-        processor: The oldest that will do, by LLVM's name.
+        levels: Kinds of processors, the newest first, and LLVM's names of them. A library has code
+            for each; `caller.c` chooses when it is loaded.
         linker: The target by zig's name.
     """
 
     triple: str
-    processor: str
+    levels: dict[str, str]
     linker: str
 
 
+_X86: Final = {"v4": "x86-64-v4", "v3": "x86-64-v3", "v2": "x86-64-v2"}
 TARGETS: Final = {
     name: Machine(*about)
     for name, *about in (
-        ("linux-x86_64", "x86_64-unknown-linux-gnu", "x86-64-v3", "x86_64-linux-gnu.2.17"),
-        ("linux-aarch64", "aarch64-unknown-linux-gnu", "", "aarch64-linux-gnu.2.17"),
-        ("darwin-aarch64", "arm64-apple-macosx11.0.0", "apple-m1", "aarch64-macos"),
-        ("darwin-x86_64", "x86_64-apple-macosx11.0.0", "x86-64-v2", "x86_64-macos"),
-        ("win32-x86_64", "x86_64-pc-windows-gnu", "x86-64-v2", "x86_64-windows-gnu"),
+        ("linux-x86_64", "x86_64-unknown-linux-gnu", _X86, "x86_64-linux-gnu.2.17"),
+        ("linux-aarch64", "aarch64-unknown-linux-gnu", {"any": ""}, "aarch64-linux-gnu.2.17"),
+        ("darwin-aarch64", "arm64-apple-macosx11.0.0", {"any": "apple-m1"}, "aarch64-macos"),
+        ("darwin-x86_64", "x86_64-apple-macosx11.0.0", _X86, "x86_64-macos"),
+        ("win32-x86_64", "x86_64-pc-windows-gnu", _X86, "x86_64-windows-gnu"),
     )
 }
+
+
+_FEATURES: Final = {"v4": ("avx512bw", "avx512vl"), "v3": ("avx2", "bmi2", "fma")}
+
+
+def levels_of(target: str, every: bool) -> list[str]:
+    """The kinds of processor to compile for: all, or for this system only the machine's own."""
+    levels = list(TARGETS[target].levels)
+    if every or target != system():
+        return levels
+    has = llvm.get_host_cpu_features()
+    return [one for one in levels if all(has.get(name) for name in _FEATURES.get(one, ()))][:1]
 
 
 def compile_all(exports: Sequence[Export], done: Callable[[str], None]) -> Code:
@@ -160,20 +175,22 @@ def _linked(libraries: Sequence[Any]) -> Any:
     return whole
 
 
-def optimized(code: Code, target: Machine) -> bytes:
-    """An object file for a target.
+def optimized(code: Code, target: Machine, level: str) -> bytes:
+    """An object file for a kind of processor of a target.
 
-    It defines `monopoly_calls`, for each export a function that takes an array of slots of 64 bits
-    (place of the result, place of the error, the arguments); `monopoly_functions`, the exports
-    themselves.
+    It defines `monopoly_calls_LEVEL`, for each export a function that takes an array of slots of 64
+    bits (place of the result, place of the error, the arguments); `monopoly_functions_LEVEL`, the
+    exports themselves.
     """
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.processor, opt=3, reloc="pic", codemodel="default"
+        cpu=target.levels[level], opt=3, reloc="pic", codemodel="default"
     )
     module = llvm.parse_bitcode(code.bitcode)
-    wrappers = llvm.parse_assembly("\n".join([*map(_wrapper, code.types.items()), *_tables(code)]))
+    wrappers = llvm.parse_assembly(
+        "\n".join([*map(_wrapper, code.types.items()), *_tables(code, level)])
+    )
     for part in (module, wrappers):
         part.triple, part.data_layout = target.triple, str(machine.target_data)
     module.link_in(wrappers)
@@ -208,10 +225,10 @@ def _wrapper(export: tuple[str, list[str]]) -> str:
     return "\n".join([*lines, "  ret i32 %status", "}"])
 
 
-def _tables(code: Code) -> Iterator[str]:
+def _tables(code: Code, level: str) -> Iterator[str]:
     for name, prefix in (("calls", "call"), ("functions", "raw")):
         items = ", ".join(f'ptr @"{prefix}.{export}"' for export in code.types)
-        yield f"@monopoly_{name} = constant [{len(code.types)} x ptr] [{items}]"
+        yield f"@monopoly_{name}_{level} = constant [{len(code.types)} x ptr] [{items}]"
 
 
 def _run_passes(module: Any, machine: Any, first: bool) -> None:
