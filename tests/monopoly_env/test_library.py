@@ -40,21 +40,54 @@ target = library.system()
 levels = export.levels_of(target, every=True)
 Path(sys.argv[1]).write_bytes(compiled.make(code, target, levels, lambda text: None))
 """
+LOAD = """
+import sys
+import numpy as np
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from monopoly_env.kernels import library
+from monopoly_env.kernels.signatures import signature
+from tests.data.exports import Scaled, total
+
+loader = ExtensionFileLoader("exports", sys.argv[1])
+try:
+    module = module_from_spec(spec_from_loader("exports", loader))
+except ImportError as error:
+    print(error)
+    sys.exit()
+types = signature(total)
+layouts = tuple(map(library.layout, types.arguments))
+compiled = module.function(0, library.letter(types.result), layouts)
+print(module.level, compiled(Scaled(np.random.default_rng(1).random(999), 1 / 3, True), 7).hex())
+"""
+WITHOUT_EXTRAS = """
+import sys
+
+sys.modules |= dict.fromkeys(("torch", "fastapi", "uvicorn", "ray", "cma", "pandas", "PIL"))
+"""
 
 
 def test_every_function_that_python_calls_states_its_types() -> None:
     names = python("-c", COLLECT, NUMBA_DISABLE_JIT="1").stdout.split()
     assert len(names) > 100
     assert {"monopoly_env.core._apply", "agents.players.expert.play._play"} <= set(names)
+    bare = python("-c", WITHOUT_EXTRAS + COLLECT, NUMBA_DISABLE_JIT="1").stdout.split()
+    assert bare == names, "a wheel is built where no extra is installed"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The functions of tests/data/exports.py, compiled ahead of time."""
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library of the functions of tests/data/exports.py."""
     file = tmp_path_factory.mktemp("library") / library.FILE.name
     python(
         "-c", BUILD, file, folder=ROOT, MONOPOLY_ENV_COMPILED="0", MONOPOLY_ENV_CACHE=file.parent
     )
+    return file
+
+
+@pytest.fixture(scope="module")
+def made(file: Path) -> dict[str, Any]:
+    """The functions of tests/data/exports.py, compiled ahead of time."""
     loader = ExtensionFileLoader("exports", str(file))
     spec = importlib.util.spec_from_loader("exports", loader)
     assert spec is not None
@@ -66,6 +99,23 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         return module.function(number, library.letter(types.result), layouts)
 
     return {f.__name__: function(n, signature(f)) for n, f in enumerate(FUNCTIONS)}
+
+
+@pytest.mark.skipif("x86_64" not in library.system(), reason="one kind of processor")
+def test_the_code_of_each_kind_of_processor_gives_the_same_bits(file: Path) -> None:
+    found = {}
+    for level in ("v4", "v3", "v2"):
+        told = python("-c", LOAD, file, folder=ROOT, MONOPOLY_ENV_COMPILED=level).stdout.strip()
+        if told != f"it has no code {level} that this processor runs":
+            name, found[level] = told.split()
+            assert name == level
+    assert len(set(found.values())) == 1
+    assert "v2" in found
+
+
+def test_a_kind_of_processor_that_is_not_in_the_library_is_refused(file: Path) -> None:
+    told = python("-c", LOAD, file, folder=ROOT, MONOPOLY_ENV_COMPILED="v7").stdout
+    assert "it has no code v7 that this processor runs" in told
 
 
 def test_arguments_and_results_of_all_kinds(made: dict[str, Any]) -> None:

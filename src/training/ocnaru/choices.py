@@ -34,7 +34,6 @@ from training.experience import masks
 from training.experience.choices import ROOM, TURN_LIMIT, Choices, recorded_choices
 from training.experience.recording import Experiences, write_halves
 from training.experience.streams import stream
-from training.ocnaru.experts import HEADS, chosen
 
 STARTS: Final = np.cumsum([0, *(network.size for network in NETWORKS.values())])
 NUM_CHOICES: Final = int(STARTS[-1])
@@ -56,6 +55,8 @@ def demonstrations(
 
     `games` are numbers of games; the other arguments are those of `play_games`.
     """
+    from training.ocnaru.experts import HEADS  # PyTorch: this module's kernels need none
+
     tables = [(expert,) * ocnaru.NUM_PLAYERS]
     batches = stream(
         tables, games.stop, rules=rules, encoding="ocnaru100", heads=HEADS, seed=seed,
@@ -68,6 +69,8 @@ def demonstrations(
 
 def _asked(number: int, experiences: Experiences, rules: Rules) -> Choices:
     """The choices of a network, with two outputs open or more."""
+    from training.ocnaru.experts import chosen
+
     rows, output = chosen(NAMES[number], experiences, rules)
     asked = experiences.take(rows)
     open_ = np.zeros((len(rows), NUM_CHOICES), np.bool_)
