@@ -46,7 +46,7 @@ from monopoly_env.envs.gym import DEFAULT_OPPONENTS, MonopolyEnv
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.files import write_atomically
 from monopoly_env.game import Games
-from monopoly_env.kernels import entry
+from monopoly_env.kernels import entry, library
 from training.evolution.generations import Play, Reproduction, breed, evaluate
 
 RESULTS: Final = Path(__file__).parent / "results"
@@ -103,7 +103,12 @@ class Sample(NamedTuple):
     wall: float | None = None
 
 
-_COLD, _WARM = Target(60, "wall"), Target(3, "wall")
+# who compiles what a first game needs, and the target of the time
+WAYS: Final = {
+    "library": ("with the compiled library", Target(1, "wall")),
+    "cold": ("with Numba, which compiles", Target(60, "wall")),
+    "warm": ("with Numba's code from disk", Target(3, "wall")),
+}
 
 FIGURES: Final[dict[str, Figure]] = {
     "random/decisions": Figure(
@@ -148,19 +153,16 @@ FIGURES: Final[dict[str, Figure]] = {
         "the next generation of 1,000 genomes of 4,256 genes", "ms", Target(50)
     ),
     "record": Figure("a game", "bytes"),
-    "compile/python/cold": Figure(
-        "first import to first finished game, from Python, cold", "s", _COLD, _COLD
-    ),
-    "compile/python/warm": Figure("the same, warm", "s", _WARM, _WARM),
-    "compile/arena/cold": Figure(
-        "first import to first game in the arena, cold", "s", _COLD, _COLD
-    ),
-    "compile/arena/warm": Figure("the same, warm", "s", _WARM, _WARM),
-    "compile/aec/cold": Figure("first import to first finished AEC game, cold", "s", _COLD, _COLD),
-    "compile/aec/warm": Figure("the same, warm", "s", _WARM, _WARM),
-    "compile/vector/cold": Figure("first import to first vector step, cold", "s", _COLD, _COLD),
-    "compile/vector/warm": Figure("the same, warm", "s", _WARM, _WARM),
 }
+for _name, _what in (
+    ("python", "first finished game, from Python"),
+    ("arena", "first game in the arena"),
+    ("aec", "first finished AEC game"),
+    ("vector", "first vector step"),
+):
+    for _way, (_how, _target) in WAYS.items():
+        _words = f"start of the process to {_what}" if _way == "library" else "the same"
+        FIGURES[f"compile/{_name}/{_way}"] = Figure(f"{_words}, {_how}", "s", _target, _target)
 
 Samples: TypeAlias = dict[str, Sample]
 
@@ -436,16 +438,18 @@ vec.step(batch.action_mask.argmax(axis=1))
 
 
 def compile_times(size: float) -> Samples:
-    """Whole processes, with an empty cache of machine code and then with the one that they left."""
+    """Whole processes: with the library if it is compiled; with Numba, first without a cache."""
     samples: Samples = {}
+    compiled_ahead = library.number("monopoly_env.core._apply") is not None
+    ways = [way for way in WAYS if way != "library" or compiled_ahead]
     for name, program in FIRST_GAMES.items():
         if size <= SMALL and name != "python":
             continue
         with tempfile.TemporaryDirectory() as folder:
-            for heat in ("cold", "warm"):
-                before = _children()
-                wall, _ = _timed(time.perf_counter, run_program, program, folder)
-                samples[f"compile/{name}/{heat}"] = Sample(_children() - before, wall)
+            for way in ways:
+                before, compiled = _children(), way == "library"
+                wall, _ = _timed(time.perf_counter, run_program, program, folder, compiled)
+                samples[f"compile/{name}/{way}"] = Sample(_children() - before, wall)
     return samples
 
 
@@ -455,9 +459,12 @@ def _children() -> float:
     return times.children_user + times.children_system
 
 
-def run_program(program: str, cache: str) -> None:
+def run_program(program: str, cache: str, compiled: bool = True) -> None:
     """Run one of `FIRST_GAMES` in a fresh process that caches its machine code in a folder."""
-    environment = os.environ | {"MONOPOLY_ENV_CACHE": cache}
+    environment = os.environ | {
+        "MONOPOLY_ENV_CACHE": cache,
+        "MONOPOLY_ENV_COMPILED": str(int(compiled)),
+    }
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program],
         env=environment,
