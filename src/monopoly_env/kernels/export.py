@@ -74,17 +74,12 @@ class Machine(NamedTuple):
 
 _X86: Final = {"v4": "x86-64-v4", "v3": "x86-64-v3", "v2": "x86-64-v2"}
 TARGETS: Final = {
-    name: Machine(*about)
-    for name, *about in (
-        ("linux-x86_64", "x86_64-unknown-linux-gnu", _X86, "x86_64-linux-gnu.2.17"),
-        ("linux-aarch64", "aarch64-unknown-linux-gnu", {"any": ""}, "aarch64-linux-gnu.2.17"),
-        ("darwin-aarch64", "arm64-apple-macosx11.0.0", {"any": "apple-m1"}, "aarch64-macos"),
-        ("darwin-x86_64", "x86_64-apple-macosx11.0.0", _X86, "x86_64-macos"),
-        ("win32-x86_64", "x86_64-pc-windows-gnu", _X86, "x86_64-windows-gnu"),
-    )
+    "linux-x86_64": Machine("x86_64-unknown-linux-gnu", _X86, "x86_64-linux-gnu.2.17"),
+    "linux-aarch64": Machine("aarch64-unknown-linux-gnu", {"any": ""}, "aarch64-linux-gnu.2.17"),
+    "darwin-aarch64": Machine("arm64-apple-macosx11.0.0", {"any": "apple-m1"}, "aarch64-macos"),
+    "darwin-x86_64": Machine("x86_64-apple-macosx11.0.0", _X86, "x86_64-macos"),
+    "win32-x86_64": Machine("x86_64-pc-windows-gnu", _X86, "x86_64-windows-gnu"),
 }
-
-
 _FEATURES: Final = {"v4": ("avx512bw", "avx512vl"), "v3": ("avx2", "bmi2", "fma")}
 
 
