@@ -33,10 +33,10 @@ import tyro
 import websockets
 
 import monopoly_env as me
-from monopoly_table import views
+from monopoly_env.engine import agenda
+from monopoly_table import public
 
 _PATIENCE: Final = 300  # seconds until a client gives up
-_SHOWN: Final = ("version", "turn", "dice", "lots", "bank", "question", "actions")  # are compared
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,15 @@ class Client:
 
     def __init__(self, server: Server, game: str) -> None:
         self.server, self.game = server, game
-        self.view: dict[str, Any] = {}
+        self.frame: dict[str, Any] = {}
+        self.bytes: list[int] = []  # of the messages with events
         self.moves: list[int] = []
         self.waits: list[float] = []  # seconds from a move to its answer
+
+    @property
+    def over(self) -> bool:
+        """Whether the game is over."""
+        return self.frame["record"]["decision"] == agenda.OVER  # type: ignore[no-any-return]
 
     async def connect(self) -> None:
         """Come, or come back."""
@@ -125,35 +131,43 @@ class Client:
         hello = {
             "type": "hello",
             "token": self.server.token,
-            "version": self.view.get("version"),
-            "digest": self.view.get("digest"),
+            "version": self.frame.get("version"),
+            "digest": self.frame.get("digest"),
         }
         await self.socket.send(json.dumps(hello))
         self.take(await self.next())
 
     async def next(self) -> dict[str, Any]:
         """The next message."""
-        told: dict[str, Any] = json.loads(await asyncio.wait_for(self.socket.recv(), _PATIENCE))
+        text = await asyncio.wait_for(self.socket.recv(), _PATIENCE)
+        told: dict[str, Any] = json.loads(text)
+        if told["type"] == "events":
+            self.bytes.append(len(text))
         return told
 
     def take(self, message: dict[str, Any]) -> None:
         """Remember a message."""
         assert message["type"] != "refused", message
         if message["type"] == "events":
-            assert message["from"] == self.view["version"], "a step is missing"
+            assert message["from"] == self.frame["version"], "a step is missing"
             self.moves += [step["action"] for step in message["steps"]]
         if message["type"] in ("events", "state"):
-            self.view = message["view"]
+            parts = {
+                part: self.frame.get(part, {}) | message["frame"].get(part, {})
+                for part in ("record", "derived")
+            }
+            self.frame |= message["frame"] | parts
 
     async def send(self) -> None:
         """Send a move."""
-        legal = self.view["actions"]
-        action = legal[-1 if self.view["question"]["decision"] == "buy" else 0]["action"]
+        words, bits = self.frame["record"]["legal"], range(32)
+        legal = [32 * n + bit for n, word in enumerate(words) for bit in bits if word >> bit & 1]
+        action = legal[-1 if self.frame["record"]["decision"] == agenda.BUY else 0]
         move = {
             "type": "act",
             "id": 1,
-            "version": self.view["version"],
-            "digest": self.view["digest"],
+            "version": self.frame["version"],
+            "digest": self.frame["digest"],
             "action": action,
         }
         await self.socket.send(json.dumps(move))
@@ -162,8 +176,8 @@ class Client:
         """Play until the game has so many decisions, or the time is over."""
         end = time.monotonic() + seconds
         while (
-            self.view["version"] < decisions
-            and not self.view["over"]
+            self.frame["version"] < decisions
+            and not self.over
             and (began := time.monotonic()) < end
         ):
             await self.send()
@@ -181,9 +195,8 @@ class Client:
         record = me.new_game(len(PEOPLE), seed=seed)
         for action in self.moves:
             me.step(record, action)
-        names = [player["name"] for player in self.view["players"]]
-        shown = views.view(record, names, len(self.moves))
-        return all(self.view[name] == shown[name] for name in _SHOWN)
+        shown = public.unnamed(record)
+        return all(self.frame[part] == shown[part] for part in ("record", "derived"))
 
 
 async def play_all(server: Server, seeds: range, decisions: int) -> list[Client]:
@@ -280,10 +293,12 @@ def crowd(server: Server, part: Crowd) -> None:
         whole = sum(client.lost_nothing(seed) for seed, client in zip(seeds, clients, strict=True))
         now, most = server.memory()
         waits = sorted(wait for client in clients for wait in client.waits)
+        sizes = [size for client in clients for size in client.bytes]
         print(
             f"wave {wave + 1}: {whole} of {part.games} games whole, {moves:,} moves, "
             f"{moves / seconds:.0f} moves/s, an answer after {median(waits):.2f} s, "
             f"99% within {waits[len(waits) * 99 // 100]:.2f} s; "
+            f"an update {median(sizes):,.0f} bytes, at most {max(sizes):,}; "
             f"memory {now:.0f} MiB, at most {most:.0f}"
         )
 
@@ -352,10 +367,10 @@ async def _game_of_experts(server: Server, decisions: int, seed: int = 7) -> tup
     game = server.begin([{"kind": "policy", "policy": "expert"}] * 4, seed, speed=0)
     client = Client(server, game)
     await client.connect()
-    while client.view["version"] < decisions and not client.view["over"]:
+    while client.frame["version"] < decisions and not client.over:
         client.take(await client.next())
     await client.socket.close()
-    return game, int(client.view["version"])
+    return game, int(client.frame["version"])
 
 
 def _spread(waits: list[float]) -> str:

@@ -214,7 +214,7 @@ def serve(here: Path, python: str) -> None:
         client = asyncio.run(played(server))
     finally:
         server.stop()
-    assert client.view["version"] == 3
+    assert client.frame["version"] == 3
 
 
 async def played(server: table.Server) -> table.Client:

@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from monopoly_env.errors import MonopolyError
-from monopoly_table import jobs, messages, safety, server, sockets, views
+from monopoly_table import jobs, messages, public, safety, server, sockets
 from monopoly_table.jobs import FairThreads
 from monopoly_table.safety import IMPOSSIBLE, NO_TOKEN, RefusedError, Rights, status_of
 from monopoly_table.server import Server, ServerSettings
@@ -109,11 +109,11 @@ async def state(server: AnyServer, opened: OpenGame) -> dict[str, Any]:
     row, rights = opened
     if row.kind == "live":
         answer = await (await server.sessions.open(row)).state(rights)
-        del answer["type"]
     else:
-        answer = await run_in_threadpool(server.frame, row, row.version)
-        step = answer.pop("step")
-        answer["log"] = [step] if step else []
+        stored = server.stored(row)
+        frame = await run_in_threadpool(stored.frame, stored.version)
+        step = await run_in_threadpool(stored.step_to, stored.version)
+        answer = {"frame": frame, "log": [step] if step else []}
     return answer | {"links": _links(row) if rights.host else None}
 
 
@@ -148,7 +148,8 @@ def _links(row: Stored) -> dict[str, Any]:
 @routes.get("/games/{game}/frames/{number}", response_model=messages.FrameAnswer)
 def frame(server: AnyServer, opened: OpenGame, number: Number) -> dict[str, Any]:
     """A game after so many decisions."""
-    return server.frame(opened[0], number)
+    stored = server.stored(opened[0])
+    return {"frame": stored.frame(number), "step": stored.step_to(number)}
 
 
 @routes.get(
@@ -156,7 +157,7 @@ def frame(server: AnyServer, opened: OpenGame, number: Number) -> dict[str, Any]
 )
 def frame_as_position(server: AnyServer, opened: OpenGame, number: Number) -> dict[str, Any]:
     """A frame as a position for the editor."""
-    return views.setup_of(server.stored(opened[0]).frame(number))
+    return public.setup_of(server.stored(opened[0]).game(number))
 
 
 @routes.get("/games/{game}/index", response_model=messages.IndexAnswer)
@@ -196,11 +197,10 @@ async def upload(server: HostServer, request: Request) -> dict[str, Any]:
 @routes.post("/positions", response_model=messages.Shown)
 def position(setup: messages.PositionSetup) -> dict[str, Any]:
     """A position set up by hand."""
-    before_throw = setup.is_before_throw
-    answer = views.shown(setup.build(settled=not before_throw))
-    if before_throw:  # nobody decides
-        answer["view"] |= {"question": None, "actions": [], "refusals": []}
-    return answer
+    game = setup.build(settled=not setup.is_before_throw)
+    if setup.is_before_throw:  # nobody decides
+        game.decision, game.legal[:] = 0, 0
+    return {"frame": public.unnamed(game)}
 
 
 @routes.get("/puzzles", response_model=messages.Puzzles)

@@ -15,15 +15,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from monopoly_env import actions, core
+from monopoly_env import core
 from monopoly_env.errors import MonopolyError
-from monopoly_env.game import FORMAT_VERSION, GAME, Game
+from monopoly_env.game import FORMAT_VERSION, GAME, NOBODY, Game
 from monopoly_env.policy.loop import NO_LIMIT
 from monopoly_env.policy.match import Match
 from monopoly_env.policy.protocol import MEMORY, Policy
 from monopoly_env.render.text import PLAYERS
 from monopoly_env.rules import RULES_VERSION
-from monopoly_table import hidden, views
+from monopoly_table import public
 from monopoly_table.safety import NOT_YOURS, RefusedError
 from monopoly_table.storage import Snapshot, Step, Storage, Stored
 
@@ -79,7 +79,7 @@ def status(game: Game, names: Sequence[str]) -> dict[str, Any]:
         "names": list(names),
         "turns": int(game.turns),
         "over": core.is_over(game),
-        "winners": views.winners(game),
+        "winners": public.winners(game),
     }
 
 
@@ -87,14 +87,14 @@ def opened(
     seats: Sequence[Seat], start: Game, about: dict[str, Any], from_position: bool
 ) -> Stored:
     """The row of a new game."""
-    key, data = hidden.new_key(), data_of(start)
+    key, data = public.new_key(), data_of(start)
     kept = about | {
         "seats": [asdict(seat) for seat in seats],
         "watch": secrets.token_urlsafe(16),
         "versions": VERSIONS,
         "key": key,
         "reseeds": [],
-        "digest": hidden.digest(start, key),
+        "digest": public.keyed_digest(start, key),
     }
     return Stored(
         "g" + secrets.token_hex(6),
@@ -183,7 +183,7 @@ class LiveGame:
     @property
     def digest(self) -> str:
         """The hash of the position."""
-        return hidden.digest(self.game, self.row.about["key"])
+        return public.keyed_digest(self.game, self.row.about["key"])
 
     @property
     def waits_for_policy(self) -> bool:
@@ -191,17 +191,21 @@ class LiveGame:
         moving = not core.is_over(self.game) and self.seats[self.game.player].kind == POLICY
         return moving and self.stalled is None
 
-    def view(self) -> dict[str, Any]:
-        """The position and its players; fields that depend on the client are empty."""
-        seen = hidden.seen(self.game, int(self.game.player))
-        answer = views.view(seen, self.names, self.row.version, self.row.id, self.digest)
-        for player, seat in zip(answer["players"], self.seats, strict=True):
-            player["kind"], player["policy"] = seat.kind, seat.policy
+    def frame(self, own: int = NOBODY) -> dict[str, Any]:
+        """The position as facts; fields that depend on the client are empty.
+
+        Args:
+            own: The seat whose sealed bid is shown.
+        """
+        players = [
+            public.player(seat.called(number), seat.kind, seat.policy)
+            for number, seat in enumerate(self.seats)
+        ]
         about = self.row.about
-        return answer | {
+        return public.frame(self.game, players, self.row.version, self.digest, own) | {
+            "game": self.row.id,
             "speed": about["speed"],
             "paused": about["paused"],
-            "stalled": self.stalled,
             "undo": self.undo_to is not None,
         }
 
@@ -262,17 +266,15 @@ class LiveGame:
     def _step(self, action: int, first: int) -> Step:
         """Carry out one action."""
         game = self.game
-        seat, turn, text = int(game.player), int(game.turns), actions.describe(action, game)
-        lot = hidden.sealed_lot(game)
-        self.match.names = self.names
-        sentences = tuple(self.match.step(action))
+        seat, turn, lot = int(game.player), int(game.turns), public.sealed_lot(game)
+        rows = self.match.play(action)
         if not core.is_over(game):
             self.match.observe()
         self._played.append(action)
         self.row.version += 1
-        if lot not in (None, hidden.sealed_lot(game)):
+        if lot not in (None, public.sealed_lot(game)):
             first = self.row.version  # opened bids can't be undone
-        step = Step(self.row.version, seat, action, text, sentences, self.digest, turn, first)
+        step = Step(self.row.version, seat, action, rows, self.digest, turn, first)
         self.log.append(step)
         return step
 
@@ -297,7 +299,7 @@ class LiveGame:
                 "There is no decision to take back: no person has decided yet, or sealed bids have"
                 " been opened since."
             )
-        game, seed = record(snapshot.record), hidden.new_seed()
+        game, seed = record(snapshot.record), public.new_seed()
         core.reseed(game, seed, shuffle=True)
         kept = [one for one in self.row.about["reseeds"] if one[0] <= version]
         row = replace(
@@ -320,7 +322,7 @@ class LiveGame:
 
         Args:
             seconds: The time.
-            until_event: Whether to stop after a step with sentences, too.
+            until_event: Whether to stop after a step with events, too.
         """
         return self.carry_out(self._decisions(seconds, until_event), by_policies=True)
 
@@ -335,12 +337,12 @@ class LiveGame:
                 self.stall(error)
                 return
             yield action
-            if time.monotonic() >= end or (until_event and self.log[-1].sentences):
+            if time.monotonic() >= end or (until_event and self.log[-1].events):
                 return
 
     def stall(self, error: Exception) -> None:
         """Stop the game: the policy to move failed."""
-        text = hidden.without_seed(str(error), self.game)[:500]
+        text = public.without_seed(str(error), self.game)[:500]
         remedy = "The game is saved: give the seat to another player."
         self.stalled = {"seat": int(self.game.player), "error": f"{text} {remedy}"}
 
@@ -358,7 +360,7 @@ class LiveGame:
                 f"There is no seat {seat}: the seats are 0 to {len(self.seats) - 1}."
             )
         old = self.seats[seat]
-        if kind == PERSON and hidden.sealed_lot(self.game) is not None:
+        if kind == PERSON and public.sealed_lot(self.game) is not None:
             raise RefusedError("Sealed bids are being made: take the seat when they are open.")
         if kind == POLICY:
             given = self._make(policy or "")

@@ -21,7 +21,7 @@ from monopoly_env import core
 from monopoly_env.errors import MonopolyError
 from monopoly_env.game import Game
 from monopoly_env.policy.protocol import Policy
-from monopoly_table import analysis, messages, offers, reports, sockets, views
+from monopoly_table import analysis, messages, offers, public, reports, sockets
 from monopoly_table.recordings import StoredGame
 from monopoly_table.safety import RefusedError
 from monopoly_table.server import Server, puzzle
@@ -144,15 +144,15 @@ def steps_of(server: Server, token: str, message: Any) -> Iterator[dict[str, Any
             )
         case messages.OfferJob():
             game = _target(server, token, message.target)
-            picks = offers.picks(game, message, views.default_names(game))
+            picks = offers.picks(game, message, public.default_names(game))
             yield from analysis.weigh(game, picks, _policies(server, message, game), message.most)
         case messages.CurveJob(points=points, playouts=playouts):
             stored = server.stored(server.open(message.game, token)[0])
-            policies = _policies(server, message, stored.frame(0))
-            yield from analysis.curve(stored.frame, stored.version, points, playouts, policies)
+            policies = _policies(server, message, stored.game(0))
+            yield from analysis.curve(stored.game, stored.version, points, playouts, policies)
         case _:
             stored = server.stored(server.open(message.game, token)[0])
-            policies = _policies(server, message, stored.frame(0))
+            policies = _policies(server, message, stored.game(0))
             yield from _report(stored, message.playouts, policies)
 
 
@@ -177,7 +177,7 @@ def _target(server: Server, token: str, target: messages.Target) -> Game:
         return target.position.build()
     if target.puzzle is not None:
         return puzzle(target.puzzle).game
-    return server.stored(server.open(target.game or "", token)[0]).frame(target.version)
+    return server.stored(server.open(target.game or "", token)[0]).game(target.version)
 
 
 def _policies(server: Server, message: Any, game: Game) -> list[Policy]:

@@ -412,10 +412,10 @@ class StepAnswer(TypedDict):
     version: int
     seat: int
     action: int | None
-    text: str
-    sentences: list[str]
+    events: list[list[int]]
     digest: str
     turn: int
+    said: NotRequired[dict[str, str]]
 
 
 class AboutAnswer(TypedDict):
@@ -427,11 +427,18 @@ class AboutAnswer(TypedDict):
     origin: str | None
     rules: dict[str, Any]
     policies: list[dict[str, Any]]
+    heads: list[dict[str, Any]]
+    notes: list[int]
+    decisions: list[str]
+    windows: list[str]
+    events: dict[str, list[str]]
+    reasons: list[str]
+    endings: list[str]
     colours: list[str]
     letters: list[str]
     groups: list[dict[str, Any]]
     boards: dict[str, list[dict[str, Any]]]
-    cards: dict[str, dict[str, list[dict[str, Any]]]]
+    cards: dict[str, dict[str, list[str]]]
     limits: dict[str, Any]
 
 
@@ -483,10 +490,9 @@ class Uploaded(Games):
 
 
 class Shown(TypedDict):
-    """A position and its picture."""
+    """A position as facts."""
 
-    view: dict[str, Any]
-    board: str
+    frame: dict[str, Any]
 
 
 class GameAnswer(Shown):
@@ -509,22 +515,15 @@ class Joined(TypedDict):
     token: str
 
 
-class Mark(TypedDict):
-    """An event of a game."""
-
-    frame: int
-    kind: str
-    text: str
-
-
 class IndexAnswer(TypedDict):
-    """Events of a game; a list has an entry for each frame."""
+    """Course of a game; a list has an entry for each frame, or for each step between two."""
 
     version: int
     turns: list[int]
     seats: list[int]
-    decisions: list[str]
-    marks: list[Mark]
+    decisions: list[int]
+    actions: list[int]
+    events: list[list[list[int]]]
 
 
 class PuzzleListed(TypedDict):
@@ -547,6 +546,7 @@ class PuzzleAnswer(Shown):
 
     puzzle: int
     title: str
+    candidates: list[int]
 
 
 class Guessed(TypedDict):

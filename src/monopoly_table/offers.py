@@ -17,6 +17,7 @@ from monopoly_env.actions import (
     NOTES,
     RAISES,
 )
+from monopoly_env.derived import derive
 from monopoly_env.engine import agenda
 from monopoly_env.engine.trade import COUNTER
 from monopoly_env.errors import ConfigurationError, nearest
@@ -24,12 +25,11 @@ from monopoly_env.facts import board
 from monopoly_env.facts.cards import DECKS
 from monopoly_env.game import CHANCE_GOOD, Game
 from monopoly_env.render.words import Names
-from monopoly_table import prices
 from monopoly_table.messages import Exchange, Goods
 from monopoly_table.safety import RefusedError
-from monopoly_table.views import allows, legal, may_offer
 
 _MOST_NOTES: Final = 1000  # in an offer or a sealed bid
+_USUAL_THROW: Final = 7
 
 
 def picks(game: Game, offer: Exchange, names: Names) -> list[int]:
@@ -59,6 +59,23 @@ def picks(game: Game, offer: Exchange, names: Names) -> list[int]:
             raise RefusedError(_why_not(trial, action))
         core.step(trial, action)
     return made
+
+
+def allows(game: Game, action: int) -> bool:
+    """Whether an action is legal now."""
+    return bool(int(game.legal[action >> 5]) >> (action & 31) & 1)
+
+
+def may_offer(game: Game) -> list[int]:
+    """The seats to which the player to move may make an offer or a counter-offer now."""
+    if game.decision == agenda.REPLY:
+        return [int(game.offer_from)] if allows(game, A_REPLY + COUNTER) else []
+    players = int(game.num_players)
+    return [
+        (int(game.player) + offset) % players
+        for offset in range(1, players)
+        if allows(game, A_TRADE + offset - 1)
+    ]
 
 
 def _check_partner(game: Game, to: int, names: Names) -> None:
@@ -146,7 +163,7 @@ def bids(game: Game, dollars: int) -> list[int]:
         return [totals[dollars]]
     if game.decision != agenda.SEALED_BID:
         raise RefusedError("There is no auction now.")
-    so_far, most = int(game.sealed[game.player]), prices.bid_limit(game)
+    so_far, most = int(game.sealed[game.player]), int(derive(game).bid_limit)
     if not so_far <= dollars <= most or dollars // NOTES[0] > _MOST_NOTES:
         raise RefusedError(
             f"Your maximum can be ${so_far:,} to ${max(so_far, most):,}, not ${dollars:,}."
@@ -173,30 +190,21 @@ def _nearest(dollars: int, totals: list[int]) -> str:
 
 def _open_bids(game: Game) -> dict[int, int]:
     """The possible bids in an open auction: total in dollars -> action."""
-    base = prices.bid_base(game)
-    return {
-        base + dollars: A_BID + 1 + number
-        for number, dollars in enumerate(RAISES)
-        if allows(game, A_BID + 1 + number)
-    }
+    costs, raises = derive(game).cost, range(A_BID + 1, A_BID + 1 + len(RAISES))
+    return {int(costs[action]): action for action in raises if allows(game, action)}
 
 
-def typed(game: Game, text: str, names: Names) -> int:
-    """The action of a typed text, in the page's words or those of `monopoly_env.actions`.
+def typed(game: Game, text: str) -> int:
+    """The action of a typed text, in the words of `monopoly_env.actions`.
 
     Raises:
         ConfigurationError: The text is unknown.
     """
-    wanted, known = " ".join(text.split()).casefold(), legal(game, names)
-    for choice in known:
-        if wanted == choice["text"].casefold():
-            return int(choice["action"])
     try:
         return actions.parse(text, game)
     except ConfigurationError as error:
-        raise ConfigurationError(
-            f"Unknown action {text!r}. {nearest(text, [choice['text'] for choice in known])}"
-        ) from error
+        texts = [actions.describe(action, game) for action in core.legal_actions(game)]
+        raise ConfigurationError(f"Unknown action {text!r}. {nearest(text, texts)}") from error
 
 
 # --- previews
@@ -237,8 +245,8 @@ def _side(before: Game, after: Game, seat: int) -> dict[str, Any]:
         "completes": [board.GROUPS[group] for group in sorted(has - had)],
         "breaks": [board.GROUPS[group] for group in sorted(had - has)],
         "lots": board.lots_of(after.lots[seat]),
-        "rent_before": prices.visits(before, seat),
-        "rent_after": prices.visits(after, seat),
+        "rent_before": _visits(before, seat),
+        "rent_after": _visits(after, seat),
     }
 
 
@@ -248,3 +256,12 @@ def _complete(game: Game, seat: int) -> set[int]:
         for group, lots in enumerate(board.GROUP_LOTS)
         if int(game.lots[seat]) & int(lots) == int(lots)
     }
+
+
+def _visits(game: Game, seat: int) -> int:
+    """The total rent of a seat's lots, with utilities at the most frequent throw."""
+    owed = derive(game).rent
+    return sum(
+        max(0, int(owed[lot])) * (_USUAL_THROW if board.GROUP_OF[lot] == board.UTILITIES else 1)
+        for lot in board.lots_of(game.lots[seat])
+    )

@@ -9,15 +9,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from monopoly_env import actions, core, replays
-from monopoly_env.engine import agenda
+from monopoly_env import core, replays
 from monopoly_env.errors import FormatError
-from monopoly_env.facts.board import GROUP_LOTS, GROUPS
+from monopoly_env.events import Row
 from monopoly_env.files import write_atomically
 from monopoly_env.game import Game
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
-from monopoly_table import hidden
+from monopoly_table import public
 from monopoly_table.games import VERSIONS, data_of, record, status
 from monopoly_table.safety import UNKNOWN, RefusedError
 from monopoly_table.storage import Step, Storage, Stored
@@ -43,7 +42,7 @@ class StoredGame:
         played = storage.actions(row) if row.actions is None else row.actions
         count = len(played)
         if row.kind == "live":
-            played = played[: hidden.public(played, record(row.record))]
+            played = played[: public.opened(played, record(row.record))]
         self._unopened = count - len(played)
         self.row, self.names = row, tuple(row.status["names"])
         reseeds = tuple((at, seed) for at, seed in row.about["reseeds"] if at <= len(played))
@@ -66,17 +65,26 @@ class StoredGame:
         """The number of the last frame."""
         return len(self.replay.actions)
 
-    def frame(self, number: int) -> Game:
+    def game(self, number: int) -> Game:
         """The game after so many decisions, without hidden information.
 
         Raises:
             RefusedError: It has fewer decisions.
         """
-        return hidden.seen(self._at(number))
+        return public.seen(self._at(number))
 
-    def digest(self, number: int) -> str:
-        """The hash of the position after so many decisions."""
-        return hidden.digest(self._at(number), self.row.about["key"])
+    def frame(self, number: int) -> dict[str, Any]:
+        """The facts after so many decisions."""
+        seats = self.row.about["seats"] or [{}] * len(self.names)
+        players = [
+            public.player(name, seat.get("kind", "policy"), seat.get("policy"))
+            for name, seat in zip(self.names, seats, strict=True)
+        ]
+        game = self._at(number)
+        digest = public.keyed_digest(game, self.row.about["key"])
+        chosen = int(self.replay.actions[number]) if number < self.version else None
+        facts = public.frame(game, players, number, digest)
+        return facts | {"game": self.row.id, "chosen": chosen}
 
     def _at(self, number: int) -> Game:
         if not 0 <= number <= self.version:
@@ -105,24 +113,22 @@ class StoredGame:
     def frames(self) -> Iterator[Game]:
         """All frames, one after another."""
         game = core.clone(self._checkpoints[0])
-        yield hidden.seen(game)
+        yield public.seen(game)
         for number in range(self.version):
             replays.step(self.replay, game, number)
-            yield hidden.seen(game)
+            yield public.seen(game)
 
-    def step_to(self, number: int) -> Step | None:
+    def step_to(self, number: int) -> dict[str, Any] | None:
         """The decision before a frame; None for the first."""
         if number == 0:
             return None
         game, action = self._at(number - 1), int(self.replay.actions[number - 1])
-        seat, turn, text = int(game.player), int(game.turns), actions.describe(action, game)
-        sentences = tuple(replays.tell(self.replay, game, number - 1, self.names))
-        digest = hidden.digest(game, self.row.about["key"])
-        return Step(number, seat, action, text, sentences, digest, turn, number - 1)
-
-    def chosen(self, number: int) -> int | None:
-        """The action that was chosen at a frame."""
-        return int(self.replay.actions[number]) if number < self.version else None
+        seat, turn = int(game.player), int(game.turns)
+        spoken = replays.message(self.replay, number - 1)
+        rows = replays.play(self.replay, game, number - 1)
+        digest = public.keyed_digest(game, self.row.about["key"])
+        step = Step(number, seat, action, rows, digest, turn, number - 1).as_json()
+        return step | ({"said": spoken.data()} if spoken else {})
 
     def file(self) -> bytes:
         """The game as a file of recorded games, which reveals the seed.
@@ -140,7 +146,7 @@ class StoredGame:
             return replays.save(Path(folder) / f"game{replays.SUFFIX}", [self.replay]).read_bytes()
 
     def index(self) -> dict[str, Any]:
-        """Turn, seat and decision of every frame, and the events.
+        """Turn, seat and decision of every frame, and the actions and events between them.
 
         Raises:
             RefusedError: The game is too long.
@@ -151,48 +157,21 @@ class StoredGame:
                 " most."
             )
         game = core.clone(self._checkpoints[0])
-        turns, seats, decisions, marks = [], [], [], list[dict[str, Any]]()
+        turns, seats, decisions, told = [], [], [], list[list[Row]]()
         for number in range(self.version + 1):
             turns.append(int(game.turns))
             seats.append(int(game.player) if game.decision else -1)
-            decisions.append(actions.DECISION_NAMES[game.decision])
+            decisions.append(int(game.decision))
             if number < self.version:
-                before, action = core.clone(game), int(self.replay.actions[number])
-                replays.step(self.replay, game, number)
-                marks += [
-                    {"frame": number + 1, "kind": kind, "text": text}
-                    for kind, text in _marks(before, action, game, self.names)
-                ]
+                told.append(replays.play(self.replay, game, number))
         return {
             "version": self.version,
             "turns": turns,
             "seats": seats,
             "decisions": decisions,
-            "marks": marks,
+            "actions": self.replay.actions.tolist(),
+            "events": told,
         }
-
-
-def _marks(
-    before: Game, action: int, after: Game, names: tuple[str, ...]
-) -> Iterator[tuple[str, str]]:
-    """The events of one step."""
-    if before.decision == agenda.REPLY and action == actions.A_REPLY + 1:
-        yield "trade", f"{names[before.offer_from]} and {names[before.offer_to]} trade"
-    if before.auction_lot < 0 <= after.auction_lot:
-        yield "auction", "An auction begins"
-    for seat, name in enumerate(names):
-        had, has = int(before.lots[seat]), int(after.lots[seat])
-        if has & ~had:
-            for group, lots in enumerate(GROUP_LOTS):
-                if has & int(lots) == int(lots) != had & int(lots):
-                    yield "group", f"{name} completes {GROUPS[group].replace('_', ' ')}"
-        if after.jail[seat] and not before.jail[seat]:
-            yield "jail", f"{name} goes to jail"
-        if after.place[seat] > 1 and not before.place[seat] and after.decision:
-            yield "bankrupt", f"{name} is bankrupt"
-    if before.decision and not after.decision:
-        winners = [name for seat, name in enumerate(names) if after.place[seat] == 1]
-        yield "over", f"{' and '.join(winners)} won"
 
 
 # --- uploads
@@ -225,7 +204,7 @@ def row_of(replay: Replay, game_id: str) -> Stored:
     about = {
         "rules": replay.rules.changed(), "seed": replay.seed, "turn_limit": replay.turn_limit,
         "versions": VERSIONS,
-        "title": "", "seats": [], "watch": "", "key": hidden.new_key(), "speed": 0.0,
+        "title": "", "seats": [], "watch": "", "key": public.new_key(), "speed": 0.0,
         "paused": True,
         "talk": replays.talk_data(replay.talk), "reseeds": replay.reseeds,
     }  # fmt: skip

@@ -17,7 +17,7 @@ from monopoly_env.game import Game
 from monopoly_env.policy import files, names
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import Rules
-from monopoly_table import analysis, games, hidden, messages, recordings, safety, views
+from monopoly_table import analysis, games, messages, public, recordings, safety
 from monopoly_table.games import GUEST, POLICY, Seat
 from monopoly_table.recordings import StoredGame
 from monopoly_table.safety import NO_TOKEN, TOO_MANY, UNKNOWN, RefusedError, Rights
@@ -133,7 +133,7 @@ class Server:
     def warm_up(self) -> None:
         """Compile the engine before the first game and the first analysis."""
         game = core.new_game(2)
-        views.shown(game)
+        public.unnamed(game)
         policy = self.catalogue.make("expert")
         next(analysis.analyse(game, [policy, policy], True, 100))
         for name in self.catalogue.names():
@@ -150,7 +150,7 @@ class Server:
             "host": host,
             "origin": self.settings.origin,
             "policies": policies,
-            **views.constants(),
+            **public.constants(),
         }
 
     # --- rights
@@ -198,7 +198,7 @@ class Server:
         """
         self._check_space(1)
         seats = [self._seat(choice, len(new.seats)) for choice in new.seats]
-        seed = hidden.new_seed() if new.seed is None else new.seed
+        seed = public.new_seed() if new.seed is None else new.seed
         start = self._start(new, seed)
         if int(start.num_players) != len(seats):
             raise RefusedError(
@@ -231,7 +231,7 @@ class Server:
         if new.position is not None:
             return new.position.model_copy(update={"seed": seed}).build()
         if new.start is not None:
-            frame = self.stored(self.row(new.start.game)).frame(new.start.version)
+            frame = self.stored(self.row(new.start.game)).game(new.start.version)
             return core.reseed(frame, seed, shuffle=True)
         return core.new_game(len(new.seats), new.rules.make(), seed)
 
@@ -267,20 +267,6 @@ class Server:
             while len(self._stored) > _STORED:
                 self._stored.popitem(last=False)
         return self._stored[key]
-
-    def frame(self, row: Stored, number: int) -> dict[str, Any]:
-        """A frame in JSON."""
-        stored = self.stored(row)
-        game, step = stored.frame(number), stored.step_to(number)
-        view = views.view(game, stored.names, number, row.id, stored.digest(number))
-        for player, seat in zip(view["players"], row.about["seats"], strict=False):
-            player["kind"], player["policy"] = seat["kind"], seat["policy"]
-        view["chosen"] = stored.chosen(number)
-        return {
-            "view": view,
-            "board": views.board_svg(game),
-            "step": None if step is None else step.as_json(),
-        }
 
 
 def _listed(row: Stored) -> dict[str, Any]:
@@ -349,10 +335,13 @@ def puzzle(number: int) -> puzzles.Puzzle:
 def asked(number: int) -> dict[str, Any]:
     """A puzzle without its solution."""
     one = puzzle(number)
-    game, answers = one.game, {candidate.action for candidate in one.candidates}
-    view = views.view(game, one.replay.names, len(one.replay.actions))
-    view["actions"] = [action for action in view["actions"] if action["action"] in answers]
-    return {"puzzle": number, "title": _title(one), "view": view, "board": views.board_svg(game)}
+    players = [public.player(name) for name in one.replay.names]
+    return {
+        "puzzle": number,
+        "title": _title(one),
+        "frame": public.frame(one.game, players, len(one.replay.actions)),
+        "candidates": sorted(candidate.action for candidate in one.candidates),
+    }
 
 
 def guessed(number: int, action: int) -> dict[str, Any]:

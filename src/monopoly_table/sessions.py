@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from monopoly_env.errors import MonopolyError
 from monopoly_env.policy.protocol import Policy
-from monopoly_table import hidden, messages, offers, views
+from monopoly_table import messages, offers, public
 from monopoly_table.games import GUEST, PERSON, LiveGame
 from monopoly_table.safety import NOT_YOURS, TOO_MANY, UNKNOWN, RefusedError, Rights
 from monopoly_table.storage import Step, Storage, Stored
@@ -27,7 +27,8 @@ _FOR_THE_HOST: Final[dict[type, str]] = {
     messages.Pace: "sets the speed",
     messages.NewSeat: "gives seats away",
 }
-_Position: TypeAlias = tuple[dict[str, Any], str]  # a view and a board
+# The frame of those who may not see the running sealed bid, and of the player who writes it.
+_Frames: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 
 _log = logging.getLogger(__name__)
 
@@ -38,11 +39,13 @@ class Client:
     Attributes:
         rights: Its rights.
         waiting: The queue of messages to send; None ends the connection.
+        known: The last frame that it was sent.
     """
 
     def __init__(self, rights: Rights) -> None:
         self.rights = rights
         self.waiting: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(_MOST_WAITING)
+        self.known: dict[str, Any] = {}
 
     def send(self, message: dict[str, Any]) -> None:
         """Queue a message. A client that is too far behind is disconnected."""
@@ -88,9 +91,9 @@ class GameSession:
             missed = self.game.since(version or 0, digest or "") if known else None
             self.clients.add(client)
             await run_in_threadpool(self._take_seats, client.rights)
-            position = await run_in_threadpool(self._position)
-            client.send(self._message(client.rights, position, version, missed))
-            self._send(self.clients - {client}, position, self.game.row.version, [])
+            frames = await run_in_threadpool(self._frames)
+            self._send({client}, frames, version, missed)
+            self._send(self.clients - {client}, frames, self.game.row.version, [])
         self._wake.set()
 
     def _take_seats(self, rights: Rights) -> None:
@@ -195,54 +198,65 @@ class GameSession:
                 steps = []
             if steps or game.stalled:
                 await self._announce(version, steps)
-        return any(step.sentences for step in steps)
+        return any(step.events for step in steps)
 
     # --- messages to clients
 
     async def state(self, rights: Rights) -> dict[str, Any]:
         """The whole state for a client without a socket."""
         async with self.lock:
-            return self._message(rights, await run_in_threadpool(self._position), None, None)
+            frames = await run_in_threadpool(self._frames)
+            known = [step for step in self.game.log if step.events]
+            return {"frame": self._frame_for(rights, frames), "log": self._steps(rights, known)}
 
-    def _position(self) -> _Position:
-        return self.game.view(), views.board_svg(hidden.seen(self.game.game))
+    def _frames(self) -> _Frames:
+        frame = self.game.frame()
+        if public.sealed_lot(self.game.game) is None:
+            return frame, frame
+        return frame, self.game.frame(int(self.game.game.player))
 
     async def _announce(self, version: int | None, steps: Sequence[Step] = ()) -> None:
         """Send all clients the steps since a version, or the whole state if it is None."""
-        position = await run_in_threadpool(self._position)
-        self._send(self.clients, position, version, None if version is None else steps)
+        frames = await run_in_threadpool(self._frames)
+        self._send(self.clients, frames, version, None if version is None else steps)
 
     def _send(
         self,
         clients: Iterable[Client],
-        position: _Position,
+        frames: _Frames,
         version: int | None,
         steps: Sequence[Step] | None,
     ) -> None:
+        """Send clients the steps since a version, or the whole state if they are None."""
         for client in list(clients):
-            client.send(self._message(client.rights, position, version, steps))
+            frame = self._frame_for(client.rights, frames)
+            if steps is None:
+                log = self._steps(client.rights, [step for step in self.game.log if step.events])
+                client.send({"type": "state", "frame": frame, "log": log})
+            else:
+                told = self._steps(client.rights, steps)
+                changed = public.changes(client.known, frame)
+                client.send({"type": "events", "from": version, "steps": told, "frame": changed})
+            client.known = frame
 
-    def _message(
-        self, rights: Rights, position: _Position, version: int | None, steps: Sequence[Step] | None
-    ) -> dict[str, Any]:
-        """The steps since a version, or the whole state if they are None, for one client."""
-        game, (view, board) = self.game, position
-        log = list(game.log)
-        known = [step for step in log if step.sentences] if steps is None else steps
+    def _steps(self, rights: Rights, steps: Sequence[Step]) -> list[dict[str, Any]]:
+        return public.steps_for(steps, list(self.game.log), self.game.game, rights)
+
+    def _frame_for(self, rights: Rights, frames: _Frames) -> dict[str, Any]:
+        """The frame of a client."""
+        game = self.game
+        frame = frames[int(game.game.player) in rights.seats]
         here = {seat for client in self.clients for seat in client.rights.seats}
         players = [
-            player | {"connected": player["kind"] == "policy" or player["seat"] in here}
-            for player in view["players"]
+            player | {"connected": player["kind"] == "policy" or seat in here}
+            for seat, player in enumerate(frame["players"])
         ]
-        view = hidden.view_for(view, game.game, game.names, rights) | {
+        return frame | {
             "players": players,
             "you": list(rights.seats),
-            "undo": rights.host and view["undo"],
+            "undo": rights.host and frame["undo"],
+            "stalled": public.stalled_for(game.stalled, game.game, rights),
         }
-        shown = hidden.steps_for(known, log, game.game, rights)
-        if steps is None:
-            return {"type": "state", "view": view, "board": board, "log": shown}
-        return {"type": "events", "from": version, "steps": shown, "view": view, "board": board}
 
 
 def _perform(game: LiveGame, rights: Rights, message: Any) -> list[Step]:
@@ -281,7 +295,7 @@ def _perform(game: LiveGame, rights: Rights, message: Any) -> list[Step]:
         case messages.Act(action=int(action)):
             chosen = [action]
         case _:
-            chosen = [offers.typed(game.game, message.text or "", game.names)]
+            chosen = [offers.typed(game.game, message.text or "")]
     return game.carry_out(chosen)
 
 

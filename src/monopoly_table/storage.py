@@ -22,10 +22,12 @@ from typing import Any, Final
 from filelock import FileLock, Timeout
 
 from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.events import Row
 from monopoly_table.safety import BUSY, RefusedError
 
 FILE: Final = "table.sqlite"
-_VERSION: Final = 2  # of the tables below
+_VERSION: Final = 3  # of the tables below
+_WORDED: Final = 2  # moves had sentences where they have events
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS games (
@@ -47,7 +49,7 @@ CREATE TABLE IF NOT EXISTS moves (
     version INTEGER NOT NULL,       -- version after the move
     seat INTEGER NOT NULL,
     action INTEGER NOT NULL,
-    words TEXT NOT NULL,            -- JSON: text and sentences
+    events TEXT NOT NULL,           -- JSON: rows of monopoly_env.events
     digest TEXT NOT NULL,
     turn INTEGER NOT NULL,
     first INTEGER NOT NULL,         -- version before the message that the move belongs to
@@ -67,8 +69,7 @@ class Step:
         version: The number of decisions, this one included.
         seat: The deciding seat.
         action: The action.
-        text: The action in words.
-        sentences: The events in words.
+        events: What happened: rows of `monopoly_env.events`.
         digest: The digest of the next position.
         turn: The turn.
         first: The version before the message that it belongs to; its own version if it is final.
@@ -77,8 +78,7 @@ class Step:
     version: int
     seat: int
     action: int
-    text: str
-    sentences: tuple[str, ...]
+    events: list[Row]
     digest: str
     turn: int
     first: int
@@ -169,7 +169,9 @@ class Storage:
             " PRAGMA foreign_keys=ON; PRAGMA busy_timeout=5000;"
         )
         version = self.database.execute("PRAGMA user_version").fetchone()[0]
-        if version not in (0, _VERSION):
+        if version == _WORDED:
+            self.database.execute("ALTER TABLE moves RENAME COLUMN words TO events")
+        elif version not in (0, _VERSION):
             raise sqlite3.DatabaseError(f"it is of version {version}, expected {_VERSION}")
         self.database.executescript(_SCHEMA)
         self.database.execute(f"PRAGMA user_version={_VERSION}")
@@ -278,8 +280,8 @@ class Storage:
         game.updated = time.time()
         with self._writing() as database:
             for step in steps:
-                words = json.dumps([step.text, *step.sentences])
-                made = game.id, step.version, step.seat, step.action, words
+                rows = json.dumps(step.events, separators=(",", ":"))
+                made = game.id, step.version, step.seat, step.action, rows
                 undo = (before.record, before.memory) if before else (None, None)
                 _insert(database, "moves", (*made, step.digest, step.turn, step.first, *undo))
                 before = None
@@ -329,9 +331,9 @@ def _row(game: Stored) -> tuple[Any, ...]:
 
 
 def _step(row: tuple[Any, ...]) -> Step:
-    _, version, seat, action, words, digest, turn, first, *_ = row
-    text, *sentences = json.loads(words)
-    return Step(version, seat, action, text, tuple(sentences), digest, turn, first)
+    _, version, seat, action, told, digest, turn, first, *_ = row
+    rows = [event for event in json.loads(told) if isinstance(event, list)]  # else a sentence
+    return Step(version, seat, action, rows, digest, turn, first)
 
 
 def _insert(database: sqlite3.Connection, table: str, row: tuple[Any, ...]) -> None:

@@ -13,6 +13,9 @@ from typing import Any, Self
 
 from starlette.testclient import TestClient, WebSocketTestSession
 
+from monopoly_env.events import KINDS
+from tests.monopoly_table.views import merged, view_of
+
 NUMBERS = itertools.count(1)
 
 
@@ -52,8 +55,8 @@ class Player:
     ) -> None:
         self.client, self.game, self.token = client, game, token
         self.view: dict[str, Any] = seen or {}
-        self.board = ""
-        self.told: list[str] = []
+        self.frame: dict[str, Any] = {}
+        self.events: list[str] = []
         self.first: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
@@ -84,9 +87,12 @@ class Player:
     def receive(self) -> dict[str, Any]:
         message: dict[str, Any] = self.socket.receive_json()
         if message["type"] in ("events", "state"):
-            self.view, self.board = message["view"], message["board"]
+            if message["type"] == "events" and self.frame:
+                assert message["from"] == self.frame["version"]
+            self.frame = merged(self.frame, message["frame"])
+            self.view = view_of(self.frame)
             steps = message.get("steps", message.get("log"))
-            self.told += [sentence for step in steps for sentence in step["sentences"]]
+            self.events += [KINDS[row[0]] for step in steps for row in step["events"]]
         return message
 
     def say(self, kind: str, /, **more: Any) -> dict[str, Any]:
@@ -127,6 +133,13 @@ def ann(client: TestClient, game: dict[str, Any], seen: dict[str, Any] | None = 
 def seated(client: TestClient, game: dict[str, Any], number: int = 0) -> Player:
     """The guest of a link."""
     return Player(client, game["game"], game["seats"][number]["token"])
+
+
+def state(client: TestClient, game: str, frame: int | None = None) -> dict[str, Any]:
+    """What the host is told of a game, or of one of its frames, with the view."""
+    path = f"/api/games/{game}" + ("" if frame is None else f"/frames/{frame}")
+    answer: dict[str, Any] = client.get(path, headers=host(client)).json()
+    return answer | {"view": view_of(answer["frame"])}
 
 
 @contextmanager

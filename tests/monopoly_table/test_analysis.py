@@ -12,9 +12,10 @@ from monopoly_env import core
 from monopoly_env.analyse import rollout
 from monopoly_env.policy.names import make
 from monopoly_env.positions import position
-from monopoly_table import analysis, reports, views
+from monopoly_table import analysis, public, reports
 from tests.monopoly_env.endgames import LEADER_WINS, last_throw
 from tests.monopoly_table.clients import analysing, ann, begin
+from tests.monopoly_table.views import view_of
 
 EDITED = {"players": [{"lots": [20, 21], "cash": 900}, {"lots": [0, 5], "cash": 700}]}
 
@@ -92,7 +93,7 @@ def test_the_end_is_exact() -> None:
 
 
 def test_shares_over_the_socket_are_the_ones_worked_out_by_hand(client: TestClient) -> None:
-    target, exact = {"position": views.setup_of(last_throw())}, float(LEADER_WINS)
+    target, exact = {"position": public.setup_of(last_throw())}, float(LEADER_WINS)
     (told,) = jobs(
         client, {"type": "analyse", "target": target, "policies": "friedman", "most": 20_000}
     )
@@ -221,10 +222,12 @@ def test_puzzles_are_asked_then_told(client: TestClient) -> None:
         return
     puzzle = client.get("/api/puzzles/0").json()
     assert "best" not in puzzle
-    assert puzzle["view"]["actions"]
+    assert set(puzzle["candidates"]) <= {
+        each["action"] for each in view_of(puzzle["frame"])["actions"]
+    }
     answers = [
-        client.post("/api/puzzles/0/guess", json={"action": each["action"]}).json()
-        for each in puzzle["view"]["actions"]
+        client.post("/api/puzzles/0/guess", json={"action": each}).json()
+        for each in puzzle["candidates"]
     ]
     assert sum(answer["right"] for answer in answers) == 1
     assert len({answer["best"] for answer in answers}) == 1

@@ -30,9 +30,9 @@ def test_killed_in_the_middle_of_a_move_the_game_goes_on(tmp_path: Path) -> None
         server.process.communicate()
 
     async def go_on() -> None:
-        before = client.view["version"]
+        before = client.frame["version"]
         await client.connect()
-        assert client.view["version"] in (before, before + 1)
+        assert client.frame["version"] in (before, before + 1)
         await client.play(before + 10)
         await client.socket.close()
 
@@ -53,7 +53,7 @@ def test_many_clients_some_cut_off_lose_nothing(tmp_path: Path) -> None:
     finally:
         server.stop()
     for seed, client in enumerate(clients):
-        assert client.view["version"] == 16
+        assert client.frame["version"] == 16
         assert client.lost_nothing(seed)
 
 

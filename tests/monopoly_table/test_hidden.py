@@ -14,12 +14,15 @@ from starlette.testclient import TestClient
 
 import agents
 from monopoly_env import core, replays
+from monopoly_env.derived import DERIVED
+from monopoly_env.engine import agenda
+from monopoly_env.game import GAME
 from monopoly_env.policy import names
 from monopoly_env.policy.names import make
-from monopoly_table import games
+from monopoly_table import games, public
 from monopoly_table.app import routes
 from monopoly_table.server import Server, ServerSettings
-from tests.monopoly_table.clients import Player, ann, bearer, begin, host, seated, token
+from tests.monopoly_table.clients import Player, ann, bearer, begin, host, seated, state, token
 
 SEALED: Final = {"options": {"auction": "sealed_second_price"}}
 LOOKS: Final = [
@@ -124,6 +127,26 @@ def assert_alike(
         assert line == twin
 
 
+# Fields that tell dice or cards to come, and those that nobody needs to see.
+HIDDEN: Final = {
+    "seed", "policy_draws", "throws", "utility_throws", "start_draws", "deck_draws", "deck",
+    "deck_size", "deck_next", "forced_throws", "num_forced",
+}  # fmt: skip
+INTERNAL: Final = {
+    "rules", "agenda", "depth", "fault", "first", "spare", "fresh_mortgages", "fresh_sales",
+    "auction_asked", "offer_last", "num_refused", "refused_ask", "refused_give", "refused_cash",
+    "refused_from", "refused_to",
+}  # fmt: skip
+
+
+def test_clients_get_listed_fields_of_a_record_and_no_other(client: TestClient) -> None:
+    assert {*public.PUBLIC} | HIDDEN | INTERNAL == {*(GAME.names or ())}
+    assert not {*public.PUBLIC} & (HIDDEN | INTERNAL)
+    frame = state(client, begin(client, "person", "person")["game"])["frame"]
+    assert frame["record"].keys() == {*public.PUBLIC}
+    assert frame["derived"].keys() == {*(DERIVED.names or ())}
+
+
 def test_dice_and_cards_to_come_are_told_to_nobody(client: TestClient) -> None:
     games = [
         begin(
@@ -191,14 +214,9 @@ def test_a_digest_cannot_be_compared_with_a_guess(client: TestClient) -> None:
 
     Nobody can compute them from a guess at what is hidden.
     """
-    views = [
-        client.get(
-            f"/api/games/{begin(client, 'person', 'person')['game']}", headers=host(client)
-        ).json()["view"]
-        for _ in range(2)
-    ]
-    assert views[0]["digest"] != views[1]["digest"]
-    assert views[0] | {"game": "", "digest": ""} == views[1] | {"game": "", "digest": ""}
+    frames = [state(client, begin(client, "person", "person")["game"])["frame"] for _ in range(2)]
+    assert frames[0]["digest"] != frames[1]["digest"]
+    assert frames[0] | {"game": "", "digest": ""} == frames[1] | {"game": "", "digest": ""}
 
 
 def go_on(player: Player) -> None:
@@ -209,11 +227,16 @@ def go_on(player: Player) -> None:
     player.act((wanted or player.view["actions"])[0]["action"])
 
 
+def before_throw(player: Player) -> bool:
+    window = player.view["record"]["decision"] == agenda.WINDOW
+    return window and player.view["derived"]["question"][0] == agenda.BEFORE_THROW
+
+
 def test_after_an_undo_the_dice_are_others_and_the_game_plays_back(client: TestClient) -> None:
     game = begin(client, "person", "person", rules={"options": {"auction": "none"}}, turn_limit=2)
     met = set()
     with ann(client, game) as player:
-        while "throw the dice" not in [action["text"] for action in player.view["actions"]]:
+        while not before_throw(player):
             go_on(player)
         before = player.view
         for _ in range(8):
@@ -235,18 +258,13 @@ def test_after_an_undo_the_dice_are_others_and_the_game_plays_back(client: TestC
         while not player.view["over"]:
             go_on(player)
         end = player.view
-    frame = client.get(
-        f"/api/games/{game['game']}/frames/{end['version']}", headers=host(client)
-    ).json()["view"]
+    frame = state(client, game["game"], end["version"])["frame"]
     assert frame["digest"] == end["digest"]
     data = client.get(f"/api/games/{game['game']}/replay", headers=host(client)).content
     again = client.post("/api/replays", content=data, headers=host(client)).json()["games"][0][
         "game"
     ]
-    view = client.get(f"/api/games/{again}", headers=host(client)).json()["view"]
-    assert view["players"] == [
-        player | {"kind": "policy", "connected": False} for player in end["players"]
-    ]
+    assert state(client, again)["frame"]["record"] == end["record"]
 
 
 def test_among_guests_the_host_takes_decisions_back(client: TestClient) -> None:

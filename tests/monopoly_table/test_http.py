@@ -10,12 +10,13 @@ import pytest
 from starlette.testclient import TestClient
 
 import monopoly_env as me
-from monopoly_env import replays
+from monopoly_env import events, replays
 from monopoly_env.positions import position
 from monopoly_env.replays.messages import Message
-from monopoly_table import views
+from monopoly_table import public
 from monopoly_table.messages import PositionSetup
-from tests.monopoly_table.clients import ann, bearer, begin, host
+from tests.monopoly_table.clients import ann, bearer, begin, host, state
+from tests.monopoly_table.views import view_of
 
 
 @pytest.fixture(scope="module")
@@ -59,16 +60,16 @@ def test_about_tells_rules_boards_and_policies(client: TestClient) -> None:
 def test_a_game_has_links_and_is_listed(client: TestClient) -> None:
     game = begin(client, "person", "guest", "expert")
     assert [seat["seat"] for seat in game["seats"]] == [1]
-    state = client.get(f"/api/games/{game['game']}", headers=host(client)).json()
-    assert [player["kind"] for player in state["view"]["players"]] == ["person", "guest", "policy"]
-    assert state["board"].count('id="square-') == 40
-    assert state["links"]["watch"] == game["watch"]
+    told = state(client, game["game"])
+    players = told["frame"]["players"]
+    assert [player["kind"] for player in players] == ["person", "guest", "policy"]
+    assert told["links"]["watch"] == game["watch"]
     assert game["game"] in [
         row["game"] for row in client.get("/api/games", headers=host(client)).json()["games"]
     ]
     seen = client.get(f"/api/games/{game['game']}", headers=bearer(game["watch"])).json()
     assert seen["links"] is None
-    assert seen["view"]["you"] == []
+    assert seen["frame"]["you"] == []
 
 
 def test_a_removed_game_is_gone(client: TestClient) -> None:
@@ -81,23 +82,21 @@ def test_a_removed_game_is_gone(client: TestClient) -> None:
 
 def test_frames_are_the_game_as_it_was(client: TestClient, played: str) -> None:
     game = played
-    version = client.get(f"/api/games/{game}", headers=host(client)).json()["view"]["version"]
+    version = state(client, game)["frame"]["version"]
     index = client.get(f"/api/games/{game}/index", headers=host(client)).json()
     assert index["version"] == version
     assert len(index["turns"]) == version + 1
+    assert index["actions"] == replays_of(client, game)[0].actions.tolist()
+    assert index["events"][-1][-1][0] == events.OVER
     replay = replays_of(client, game)[0]
     wanted = [replays.start(replay), *replays.games(replay)]
     for number in (0, 1, version // 2, version):
-        frame = client.get(f"/api/games/{game}/frames/{number}", headers=host(client)).json()
-        assert (
-            frame["view"]["actions"] == views.view(wanted[number], replay.names, number)["actions"]
-        )
-        assert [player["cash"] for player in frame["view"]["players"]] == wanted[number].cash[
-            :3
-        ].tolist()
-        assert frame["view"]["turn"] == index["turns"][number]
-        assert (frame["step"] is None) == (number == 0)
-        assert (frame["view"]["chosen"] is None) == (number == version)
+        answer = state(client, game, number)
+        frame = answer["frame"]
+        assert frame["record"] == public.unnamed(wanted[number])["record"]
+        assert frame["record"]["turns"] == index["turns"][number]
+        assert (answer["step"] is None) == (number == 0)
+        assert (frame["chosen"] is None) == (number == version)
     assert (
         client.get(f"/api/games/{game}/frames/{version + 1}", headers=host(client)).status_code
         == 404
@@ -123,14 +122,11 @@ def test_a_file_goes_out_and_comes_back(client: TestClient, played: str) -> None
     answer = client.post("/api/replays", content=data, headers=host(client))
     assert answer.status_code == 201
     uploaded = answer.json()["games"][0]
-    again = client.get(f"/api/games/{uploaded['game']}", headers=host(client)).json()
+    again = state(client, uploaded["game"])["frame"]
     assert uploaded["kind"] == "replay"
-    frame = client.get(
-        f"/api/games/{played}/frames/{again['view']['version']}", headers=host(client)
-    ).json()
-    assert again["view"]["over"]
-    assert again["view"]["lots"] == frame["view"]["lots"]
-    assert again["board"] == frame["board"]
+    frame = state(client, played, again["version"])["frame"]
+    assert again["record"]["decision"] == 0
+    assert again["record"] == frame["record"]
 
 
 def test_what_players_said_comes_along(client: TestClient, played: str, tmp_path: Path) -> None:
@@ -142,13 +138,9 @@ def test_what_players_said_comes_along(client: TestClient, played: str, tmp_path
     game = client.post("/api/replays", content=data, headers=host(client)).json()["games"][0][
         "game"
     ]
-    sentences = client.get(f"/api/games/{game}/frames/3", headers=host(client)).json()["step"][
-        "sentences"
-    ]
-    assert sentences[:2] == [
-        'random/no_trades B says: "<script>Hello"',
-        "random/no_trades B promises: no bid on red for 1 round.",
-    ]
+    said = {"text": "<script>Hello", "promise": "no bid on red for 1 round"}
+    assert state(client, game, 3)["step"]["said"] == said
+    assert "said" not in state(client, game, 2)["step"]
     assert replays_of(client, game)[0].talk == replay.talk
 
 
@@ -184,15 +176,15 @@ def test_positions_go_there_and_back(client: TestClient) -> None:
     }
     answer = client.post("/api/positions", json=setup)
     assert answer.status_code == 200
-    view = answer.json()["view"]
+    view = view_of(answer.json()["frame"])
     assert view["players"][0]["cash"] == 700
     assert view["players"][1]["jail"] == 1
     assert view["players"][2]["out"]
     assert view["lots"][0]["level"] == 3
     assert view["lots"][5]["mortgaged"]
     built = PositionSetup.model_validate(setup).build()
-    again = PositionSetup.model_validate(views.setup_of(built)).build()
-    assert views.setup_of(again) == views.setup_of(built)
+    again = PositionSetup.model_validate(public.setup_of(built)).build()
+    assert public.setup_of(again) == public.setup_of(built)
 
 
 @pytest.mark.parametrize(("setup", "reason"), [
@@ -227,12 +219,9 @@ def test_a_file_holds_whole_games_that_are_over(client: TestClient) -> None:
 def test_a_game_may_begin_at_a_position_or_at_a_frame(client: TestClient) -> None:
     setup = {"players": [{"lots": [20, 21]}, {"lots": [0]}]}
     game = begin(client, "person", "expert", position=setup)["game"]
-    state = client.get(f"/api/games/{game}", headers=host(client)).json()
-    assert state["view"]["players"][0]["lots"] == [20, 21]
+    assert state(client, game)["view"]["players"][0]["lots"] == [20, 21]
     branch = begin(client, "person", "person", **{"from": {"game": game, "version": 0}})["game"]
-    assert client.get(f"/api/games/{branch}", headers=host(client)).json()["view"]["players"][0][
-        "lots"
-    ] == [20, 21]
+    assert state(client, branch)["view"]["players"][0]["lots"] == [20, 21]
     wrong = client.post(
         "/api/games",
         json={"seats": [{"kind": "person"}] * 3, "position": setup},
@@ -269,25 +258,11 @@ def test_every_preset_and_number_of_players_has_a_view() -> None:
     for preset in me.Rules.presets():
         for players in (2, 8):
             game = me.new_game(players, preset, seed=3)
-            view = views.view(game, [f"Player {seat}" for seat in range(players)], 0)
+            view = view_of(public.unnamed(game))
             assert [action["action"] for action in view["actions"]] == me.legal_actions(
                 game
             ).tolist()
             assert len(view["players"]) == players
-
-
-def test_reasons_name_what_is_missing() -> None:
-    lots = {0: ["Boardwalk", "Park Place", "Baltic Avenue"], 1: ["Mediterranean Avenue"]}
-    game = position(2, lots=lots, buildings={"Boardwalk": 1}, cash=[150, 900])
-    told = {
-        (one["kind"], one["square"]): one["text"]
-        for one in views.view(game, ("Ann", "Bob"), 0)["refusals"]
-    }
-    assert "has none yet" in told["build", 39]
-    assert "$200" in told["build", 37]
-    assert "Mediterranean Avenue is missing" in told["build", 3]
-    assert "belongs to Bob" in told["build", 1]
-    assert "sell the buildings" in told["mortgage", 37]
 
 
 def test_rents_and_prices_are_those_of_the_deeds() -> None:
@@ -296,7 +271,7 @@ def test_rents_and_prices_are_those_of_the_deeds() -> None:
         lots={0: ["Boardwalk", "Park Place", "Reading Railroad"], 1: ["Electric Company"]},
         buildings={"Boardwalk": 1},
     )
-    view = views.view(game, ("Ann", "Bob"), 0)
+    view = view_of(public.unnamed(game))
     owed = {lot["name"]: lot["rent"] for lot in view["lots"]}
     assert (
         owed["Boardwalk"],

@@ -131,7 +131,7 @@ def test_a_position_is_set_up_refused_and_analysed(server: PageServer, page: Any
     page.locator("[data-analyse]").click()
     page.locator("#square-1").click()
     page.locator("[data-owner]").select_option("0")
-    page.wait_for_selector("#square-1 title:text('owned by A')", state="attached")
+    page.wait_for_selector("#square-1 title:text('owned by Player A')", state="attached")
     page.get_by_label("Buildings").select_option("1")
     page.wait_for_selector("#refusal")  # the group is not complete
     page.locator("#square-3").click()

@@ -6,7 +6,7 @@ import { money } from "./words.js";
 /** Raises, and the ways out of an auction. @param {import("./protocol.js").View} view */
 export function bids(view) {
   const all = view.actions.filter((action) => action.kind === "bid");
-  return { raises: all.filter((action) => action.text.startsWith("bid")), leave: all.filter((action) => !action.text.startsWith("bid")) };
+  return { raises: all.filter((action) => action.index > 0), leave: all.filter((action) => action.index === 0) };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The position editor: owners, buildings, cash, jail, tokens; then analyse it or play on from it. */
 import { html, useEffect, useMemo, useState } from "./ui.js";
 import { Analysis } from "./analysis.js";
+import { viewOf } from "./facts.js";
 import { Badge } from "./players.js";
 import { Seats, seated } from "./seats.js";
 import { ask, go } from "./server.js";
@@ -40,15 +41,15 @@ export function Editor({ about, game, frame }) {
     };
   }, [text]);
   if (!shown) return html`<main class="page"><p class="wait" role=${error ? "alert" : "status"}>${error || "Setting up …"}</p></main>`;
-  const view = shown.view;
+  const view = viewOf(shown.frame, about);
   return html`<main class="table editor">
     <h1 class="unseen">Position editor</h1>
     <${Form} ...${{ position, setPosition, about, view }} />
-    <${Stage} ...${{ view, about, square, setSquare }} board=${shown.board}>
+    <${Stage} ...${{ view, about, square, setSquare }}>
       ${error
         ? html`<p class="error" role="alert" id="refusal">${error}</p><p class="quiet">The board shows the last position that can be.</p>`
         : html`<section class="question" aria-label="The open question"><h2><${Badge} ...${view.players[view.question?.seat ?? view.on_turn]} /> ${view.players[view.question?.seat ?? view.on_turn].name}
-            ${view.question ? " decides" : " throws next"}</h2><p class="subject">${view.question?.subject || view.question?.text}</p></section>`}
+            ${view.question ? " decides" : " throws next"}</h2><p class="subject">${view.question?.text}</p></section>`}
       ${square !== null && html`<${LotForm} ...${{ position, setPosition, about, view, square }} />`}
       <p class="quiet">Click a lot to give it an owner, buildings, a mortgage.</p>
     <//>

@@ -1,7 +1,8 @@
 /** A live game: play it, or watch it. */
-import { html, useEffect, useLayoutEffect, useRef, useState } from "./ui.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./ui.js";
 import { Analysis } from "./analysis.js";
 import { bids } from "./auction.js";
+import { viewOf } from "./facts.js";
 import { Help, useKeys } from "./keyboard.js";
 import { Log } from "./log.js";
 import { Players, Who } from "./players.js";
@@ -11,7 +12,7 @@ import { Name, Settings } from "./settings.js";
 import { Stage } from "./stage.js";
 import { Tabs } from "./tabs.js";
 import { Desk } from "./trade.js";
-import { money } from "./words.js";
+import { money, told } from "./words.js";
 
 /** @param {{game: string, about: import("./protocol.js").About}} props */
 export function Game({ game, about }) {
@@ -21,13 +22,13 @@ export function Game({ game, about }) {
     socket.current = new GameSocket(game, setState);
     return () => socket.current.close();
   }, [game]);
-  if (!state?.view) return html`<main class="page"><p class="wait" role="status">${state?.error ?? "Opening the game …"}</p></main>`;
+  if (!state?.frame) return html`<main class="page"><p class="wait" role="status">${state?.error ?? "Opening the game …"}</p></main>`;
   return html`<${Table} ...${{ game, about, state }} socket=${socket.current} />`;
 }
 
 /** @param {any} props */
 function Table({ game, about, state, socket }) {
-  const view = /** @type {import("./protocol.js").View} */ (state.view);
+  const view = useMemo(() => viewOf(state.frame, about), [state.frame, about]);
   const [verb, setVerb] = useState(/** @type {string|null} */ (null));
   const [square, setSquare] = useState(/** @type {number|null} */ (null));
   const [desk, setDesk] = useState(false);
@@ -67,6 +68,10 @@ function Table({ game, about, state, socket }) {
   const answer = (/** @type {any} */ message) => (settling ? undefined : act(message));
   const choose = (/** @type {any} */ action) => answer({ type: "act", action: action.action });
   const bid = (/** @type {number} */ dollars) => answer({ type: "bid", dollars });
+  const say = (/** @type {string} */ text) => {
+    const found = view.actions.find((action) => action.text.toLowerCase() === text.toLowerCase());
+    return socket.act({ type: "act", ...(found ? { action: found.action } : { text }) });
+  };
   const undo = () => view.undo && act({ type: "undo" });
   const send = (/** @type {any} */ message) => socket.send(message).catch((/** @type {Error} */ refused) => setError(refused.message));
   const pause = () => about.host && send({ type: "speed", paused: !view.paused });
@@ -104,11 +109,11 @@ function Table({ game, about, state, socket }) {
     if (action) choose(action);
     else setSquare(where);
   };
-  const recent = state.log.slice(-6).flatMap((/** @type {any} */ step) => step.sentences);
+  const recent = state.log.slice(-6).flatMap((/** @type {any} */ step) => told(step, view, about));
   return html`<main class="table" data-version=${view.version} data-asked=${mine ? view.question?.decision : ""} data-settling=${settling || undefined}>
     <h1 class="unseen">Game ${game}</h1>
     <${Players} ...${{ view, about }} show=${setSquare} />
-    <${Stage} ...${{ view, about, recent, marked, square, setSquare, pick }} board=${state.board} choose=${mine ? choose : undefined}>
+    <${Stage} ...${{ view, about, recent, marked, square, setSquare, pick }} choose=${mine ? choose : undefined}>
       ${!state.online && html`<p class="notice" role="status">The connection is lost. Trying again …</p>`}
       ${view.stalled && html`<${Stalled} ...${{ view, about, send }} />`}
       ${error && html`<p class="error" role="alert">${error}</p>`}
@@ -124,11 +129,11 @@ function Table({ game, about, state, socket }) {
         <button type="button" onClick=${() => setHelp(true)}><kbd>?</kbd> Keys</button>
         <a class="button" href=${address({ game, frame: view.version })}>Look back</a>
       </p>
-      ${mine && html`<${CommandLine} view=${view} say=${(/** @type {string} */ text) => socket.act({ type: "act", text })} />`}
+      ${mine && html`<${CommandLine} view=${view} say=${say} />`}
     <//>
     <aside class="side" aria-label="More">
       <${Tabs} label="More" open=${tab} setOpen=${setTab} tabs=${[
-        { id: "log", title: "Log", body: () => html`<${Log} log=${state.log} link=${(/** @type {number} */ version) => address({ game, frame: version })} />` },
+        { id: "log", title: "Log", body: () => html`<${Log} ...${{ view, about }} log=${state.log} link=${(/** @type {number} */ version) => address({ game, frame: version })} />` },
         { id: "analysis", title: "Analysis", body: () => html`<${Analysis} target=${{ game, version: view.version }} ...${{ view, about }} on=${hints} setOn=${showHints} />` },
         { id: "settings", title: "Table", body: () => html`<${Settings} ...${{ game, view, about, send }} />` },
       ]} />

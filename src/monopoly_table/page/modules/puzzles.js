@@ -1,6 +1,7 @@
 /** Puzzles: guess the best move, then see. */
-import { html, useEffect, useState } from "./ui.js";
+import { html, useEffect, useMemo, useState } from "./ui.js";
 import { Candidates, named } from "./analysis.js";
+import { viewOf } from "./facts.js";
 import { useKeys } from "./keyboard.js";
 import { Players, Who } from "./players.js";
 import { address, ask } from "./server.js";
@@ -39,20 +40,20 @@ export function Puzzle({ about, number }) {
     setGuessed(action.action);
     setResult(await ask("POST", `/puzzles/${number}/guess`, { action: action.action }).catch((refused) => void setError(refused.message)));
   };
-  const actions = /** @type {any[]} */ (shown?.view.actions ?? []);
+  const view = useMemo(() => shown && viewOf(shown.frame, about), [shown, about]);
+  const actions = /** @type {any[]} */ (view?.actions.filter((/** @type {any} */ action) => shown.candidates.includes(action.action)) ?? []);
   useKeys({
     ...Object.fromEntries(actions.slice(0, 9).map((action, at) => [String(at + 1), () => guess(action)])),
     Escape: () => setSquare(null),
   });
   if (!shown) return html`<main class="page"><p class="wait" role=${error ? "alert" : "status"}>${error || "Setting up …"}</p></main>`;
-  const view = { ...shown.view, you: [] };
   const cost = result?.candidates.find((/** @type {any} */ each) => each.action === guessed)?.difference;
   return html`<main class="table puzzle">
     <h1 class="unseen">${shown.title}</h1>
     <${Players} ...${{ view, about }} show=${setSquare} />
-    <${Stage} ...${{ view, about, square, setSquare }} board=${shown.board}>
+    <${Stage} ...${{ view, about, square, setSquare }}>
       <section class="question mine" aria-label="The puzzle"><h2>${view.question && html`<${Who} player=${view.players[view.question.seat]} />`} to decide</h2>
-        <p class="subject">${shown.title} ${view.question?.subject}</p>
+        <p class="subject">${shown.title} ${view.question?.text}</p>
         ${error && html`<p class="error" role="alert">${error}</p>`}
         <p class="buttons answers">${actions.map((action, at) => html`<button type="button" class=${result ? (action.action === result.best ? "main" : "") : "main"} data-guess=${action.action}
           aria-pressed=${action.action === guessed} disabled=${Boolean(result) && action.action !== guessed && action.action !== result.best} onClick=${() => guess(action)}>

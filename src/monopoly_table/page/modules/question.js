@@ -2,7 +2,7 @@
 import { html, useState } from "./ui.js";
 import { Auction } from "./auction.js";
 import { Who } from "./players.js";
-import { capital, inWords, money } from "./words.js";
+import { capital, inWords, money, verb } from "./words.js";
 
 /** The kinds of action that name a lot, chosen on the board or from a list. */
 export const VERBS = /** @type {Record<string, {label: string, key: string}>} */ ({
@@ -29,15 +29,15 @@ const priced = (action) => action.dollars && !action.text.includes("$");
  * @param {{view: import("./protocol.js").View, verb: string|null, setVerb: (verb: string|null) => void, trade: () => void,
  *   choose: (action: import("./protocol.js").Action) => void, bid: (dollars: number) => void}} props
  */
-export function Question({ view, verb, setVerb, trade, choose, bid }) {
+export function Question({ view, verb: open, setVerb, trade, choose, bid }) {
   const { question } = view;
   if (!question) return html`<${Ending} view=${view} />`;
   const player = view.players[question.seat];
   const mine = view.you.includes(question.seat);
   const steps = view.actions.filter((action) => action.kind.startsWith("trade_"));
   return html`<section class="question ${mine ? "mine" : ""}" aria-label="The open question">
-    <h2 tabindex="-1" id="asked"><${Who} player=${player} />${mine ? " decides" : " is thinking"}</h2>
-    <p class="subject">${question.subject || `${capital(question.text)}.`}</p>
+    <h2 tabindex="-1" id="asked"><${Who} player=${player} /> ${mine ? verb("decide", question.seat, view) : verb("are thinking", question.seat, view)}</h2>
+    <p class="subject">${question.text}</p>
     ${view.offer && question.decision === "reply" && html`<${OfferInWords} view=${view} />`}
     ${mine && html`
       ${view.auction && html`<${Auction} ...${{ view, choose, bid }} />`}
@@ -47,7 +47,7 @@ export function Question({ view, verb, setVerb, trade, choose, bid }) {
         </button>`)}
         ${view.may_offer.length > 0 && html`<button type="button" data-trade onClick=${trade}><kbd>t</kbd> ${question.decision === "reply" ? "Counter-offer …" : "Trade …"}</button>`}
       </p>
-      <${Verbs} ...${{ view, verb, setVerb, choose }} />
+      <${Verbs} ...${{ view, setVerb, choose }} verb=${open} />
       ${steps.length > 0 && html`<p class="buttons small">${steps.map((action) => html`<button type="button" onClick=${() => choose(action)}>${capital(action.text)}</button>`)}</p>`}
     `}
   </section>`;

@@ -1,13 +1,14 @@
 /** A recorded or a running game, moment by moment. */
-import { html, useEffect, useRef, useState } from "./ui.js";
+import { html, useEffect, useMemo, useRef, useState } from "./ui.js";
 import { Analysis } from "./analysis.js";
+import { actionOf, viewOf } from "./facts.js";
 import { Help, useKeys } from "./keyboard.js";
 import { Players, Who } from "./players.js";
 import { Report } from "./report.js";
 import { address, ask, go } from "./server.js";
 import { Stage } from "./stage.js";
 import { Tabs } from "./tabs.js";
-import { capital } from "./words.js";
+import { marks as marksOf, plain, told, verb } from "./words.js";
 
 const KEPT = 200; // frames held in memory
 
@@ -36,7 +37,7 @@ export function Replay({ game, start, about }) {
     const abort = new AbortController();
     const load = async () => {
       try {
-        const answer = { ...(await ask("GET", `/games/${game}/frames/${frame}`, undefined, abort.signal)), frame };
+        const answer = { ...(await ask("GET", `/games/${game}/frames/${frame}`, undefined, abort.signal)), number: frame };
         if (frames.current.size >= KEPT) frames.current.delete(frames.current.keys().next().value ?? 0);
         frames.current.set(frame, answer);
         setShown(answer);
@@ -73,14 +74,15 @@ function otherTurn(turns, frame, by) {
 
 /** @param {any} props */
 function Moment({ game, about, index, frame, goTo, shown, error, running, setRunning }) {
-  const view = /** @type {import("./protocol.js").View} */ (shown.view);
+  const view = useMemo(() => viewOf(shown.frame, about), [shown, about]);
+  const all = useMemo(() => marksOf(index, view, about), [index, about]);
   const [square, setSquare] = useState(/** @type {number|null} */ (null));
   const [tab, setTab] = useState("analysis");
   const [analysing, setAnalysing] = useState(false);
   const [help, setHelp] = useState(false);
   const [kind, setKind] = useState("all");
   const last = index.version;
-  const marks = index.marks.filter((/** @type {any} */ mark) => kind === "all" || mark.kind === kind);
+  const marks = all.filter((/** @type {any} */ mark) => kind === "all" || mark.kind === kind);
   const next = () => goTo(marks.find((/** @type {any} */ mark) => mark.frame > frame)?.frame ?? last);
   const previous = () => goTo(marks.findLast((/** @type {any} */ mark) => mark.frame < frame)?.frame ?? 0);
   const decision = (/** @type {number} */ seat) => {
@@ -101,23 +103,23 @@ function Moment({ game, about, index, frame, goTo, shown, error, running, setRun
     "?": () => setHelp(true),
     Escape: () => setSquare(null),
   });
-  const chosen = view.chosen === null ? null : typeof view.chosen === "number" ? view.chosen : view.chosen.action;
-  const kinds = [...new Set(index.marks.map((/** @type {any} */ mark) => mark.kind))];
-  return html`<main class="table replay" data-frame=${shown.frame}>
+  const { chosen } = view;
+  const kinds = [...new Set(all.map((mark) => mark.kind))];
+  return html`<main class="table replay" data-frame=${shown.number}>
     <h1 class="unseen">Replay of game ${game}</h1>
     <${Players} ...${{ view, about }} show=${setSquare} />
-    <${Stage} ...${{ view, about, square, setSquare }} board=${shown.board} recent=${shown.step?.sentences ?? []}>
+    <${Stage} ...${{ view, about, square, setSquare }} recent=${shown.step ? told(shown.step, view, about) : []}>
       ${error && html`<p class="error" role="alert">${error}</p>`}
       <${Scrubber} ...${{ frame, last, goTo, running, setRunning, turn: view.turn }} />
       <section class="question" aria-label="The open question">
         ${view.question
-          ? html`<h2><${Who} player=${view.players[view.question.seat]} /> decides</h2><p class="subject">${view.question.subject || `${capital(view.question.text)}.`}</p>
-              ${view.chosen !== null && html`<p>Chose: <strong>${textOf(view, chosen)}</strong></p>`}`
+          ? html`<h2><${Who} player=${view.players[view.question.seat]} /> ${verb("decide", view.question.seat, view)}</h2><p class="subject">${view.question.text}</p>
+              ${chosen !== null && html`<p>Chose: <strong>${actionOf(chosen, view, about).text}</strong></p>`}`
           : html`<h2>${view.winners.map((seat) => view.players[seat].name).join(" and ")} won</h2>`}
       </section>
       <p class="buttons small">
         <label>Go to <select value=${kind} onChange=${(/** @type {any} */ event) => setKind(event.target.value)}>
-          <option value="all">any event</option>${kinds.map((/** @type {any} */ each) => html`<option value=${each}>${each}</option>`)}</select></label>
+          <option value="all">any event</option>${kinds.map((/** @type {any} */ each) => html`<option value=${each}>${plain(each)}</option>`)}</select></label>
         <button type="button" onClick=${previous}>‹ previous</button><button type="button" onClick=${next}>next ›</button>
         ${view.players.map((player) => html`<button type="button" title=${`The next decision of ${player.name}`} onClick=${() => decision(player.seat)}>${player.letter}'s next</button>`)}
       </p>
@@ -131,18 +133,12 @@ function Moment({ game, about, index, frame, goTo, shown, error, running, setRun
       <${Tabs} label="More" open=${tab} setOpen=${setTab} tabs=${[
         { id: "analysis", title: "This moment", body: () => html`<${Analysis} target=${{ game, version: frame }} ...${{ view, about, chosen }} on=${analysing} setOn=${setAnalysing} />` },
         { id: "report", title: "Whole game", body: () => html`<${Report} ...${{ game, last, frame, goTo }} players=${view.players} />` },
-        { id: "events", title: "Events", body: () => html`<ol class="events">${index.marks.map((/** @type {any} */ mark) => html`<li class=${mark.frame === frame ? "now" : ""}>
+        { id: "events", title: "Events", body: () => html`<ol class="events">${all.map((mark) => html`<li class=${mark.frame === frame ? "now" : ""}>
           <button type="button" class="link" onClick=${() => goTo(mark.frame)}>Turn ${index.turns[mark.frame]}: ${mark.text}</button></li>`)}</ol>` },
       ]} />
     </aside>
     ${help && html`<${Help} close=${() => setHelp(false)} />`}
   </main>`;
-}
-
-/** @param {import("./protocol.js").View} view @param {number|null} chosen */
-function textOf(view, chosen) {
-  if (typeof view.chosen === "object" && view.chosen) return view.chosen.text;
-  return view.actions.find((action) => action.action === chosen)?.text ?? `action ${chosen}`;
 }
 
 /** @param {any} props */

@@ -1,5 +1,7 @@
 /** The connection to the server: HTTP, the socket of a game and the socket of analyses (docs/protocol.md). */
 
+import { merged } from "./facts.js";
+
 /** A refusal of the server; its message is a sentence for people. */
 export class Refused extends Error {}
 
@@ -94,7 +96,7 @@ export class GameSocket {
 
   hello() {
     const { token = "" } = place();
-    const { version = null, digest = null } = this.state?.view ?? {};
+    const { version = null, digest = null } = this.state?.frame ?? {};
     this.socket?.send(JSON.stringify({ type: "hello", token, version, digest }));
   }
 
@@ -102,15 +104,15 @@ export class GameSocket {
   receive(message) {
     this.attempt = 0;
     if (message.type === "state") {
-      this.tell({ view: message.view, board: message.board, log: message.log, fresh: [], online: true });
+      this.tell({ frame: message.frame, log: message.log, fresh: [], online: true });
     } else if (message.type === "events") {
-      if (!this.state?.view || message.from !== this.state.view.version) {
+      if (!this.state?.frame || message.from !== this.state.frame.version) {
         this.state = null;
         this.hello();
         return;
       }
       const log = [...this.state.log, ...message.steps].slice(-400);
-      this.tell({ view: message.view, board: message.board ?? this.state.board, log, fresh: message.steps, online: true });
+      this.tell({ frame: merged(this.state.frame, message.frame), log, fresh: message.steps, online: true });
     } else if (this.waiting.has(message.id)) {
       const { resolve, reject } = /** @type {any} */ (this.waiting.get(message.id));
       this.waiting.delete(message.id);
@@ -139,7 +141,7 @@ export class GameSocket {
 
   /** A message about the position that is shown. @param {any} message */
   act(message) {
-    const { version, digest } = this.state.view;
+    const { version, digest } = this.state.frame;
     return this.send({ ...message, version, digest });
   }
 

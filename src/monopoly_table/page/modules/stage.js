@@ -1,6 +1,6 @@
 /** The board with its middle: dice, the last sentences, and whatever is to be done, inside the board where there is room for it. */
 import { html } from "./ui.js";
-import { Squares } from "./squares.js";
+import { Board } from "./board.js";
 import { Deed } from "./deed.js";
 import { Strip } from "./strip.js";
 import { money } from "./words.js";
@@ -12,13 +12,13 @@ const Die = ({ eyes }) => html`<svg class="die" viewBox="0 0 32 32" aria-hidden=
   ${(PIPS[eyes] ?? []).map((place) => html`<circle cx=${8 + 8 * (place % 3)} cy=${8 + 8 * Math.floor(place / 3)} r="2.8" />`)}</svg>`;
 
 /**
- * @param {{view: import("./protocol.js").View, about: import("./protocol.js").About, board: string, recent?: string[],
+ * @param {{view: import("./protocol.js").View, about: import("./protocol.js").About, recent?: string[],
  *   marked?: Map<number, string>, square: number|null, setSquare: (square: number|null) => void, pick?: (square: number) => void,
  *   choose?: (action: import("./protocol.js").Action) => void, children?: any}} props
  */
-export function Stage({ view, about, board, recent = [], marked, square, setSquare, pick, choose, children }) {
+export function Stage({ view, about, recent = [], marked, square, setSquare, pick, choose, children }) {
   return html`<section class="stage" aria-label="Table">
-    <${Squares} svg=${board} chosen=${square} marked=${marked} pick=${pick ?? setSquare} />
+    <${Board} ...${{ view, about, marked }} chosen=${square} pick=${pick ?? setSquare} />
     <${Strip} ...${{ view, about, square }} pick=${pick ?? setSquare} />
     <div class="centre">
       <div class="now">
