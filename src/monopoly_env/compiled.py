@@ -98,7 +98,7 @@ def is_current(folder: Path, target: str) -> bool:
     """
     try:
         about = json.loads((folder / library.ABOUT.name).read_bytes())
-        files = [(folder / library.FILE.name, about["digest"])]
+        files = [(folder / library.file_name(target), about["digest"])]
         files += [(library.ROOT / path, digest) for path, digest in about["sources"]]
         same = all(file_hash(path).hex() == digest for path, digest in files)
         return bool(same and about["system"] == target)
