@@ -42,10 +42,7 @@ _NO_PRICE = 1 << 30
 
 @kernel
 def decline(game: Game, seat: int, lot: int) -> None:
-    """A lot was declined: auction it at once (14).
-
-    The player who declined may bid, unless the rules say otherwise.
-    """
+    """Auction a declined lot at once (14); whether the player who declined may bid is an option."""
     if game.rules.auction == _NONE:
         return
     bidders = solvent_seats(game)
@@ -75,10 +72,7 @@ def open_auction(game: Game, lot: int, bidders: int, first_bidder: int) -> None:
 
 @kernel
 def is_sealed(game: Game) -> bool:
-    """Whether the current auction takes sealed bids.
-
-    Scarce buildings are always sold openly, starting at the asking player's price.
-    """
+    """Whether the current auction takes sealed bids: never for a scarce building."""
     return game.rules.auction == _SEALED and game.auction_lot < HOUSE_LOT
 
 
@@ -95,7 +89,7 @@ def next_round(game: Game) -> None:
 
 @kernel
 def _next_bidder(game: Game) -> int:
-    """The next seat, from the one to be asked, that has not folded and does not already lead."""
+    """The next bidder: the first from `auction_asked` on that is neither out nor leading."""
     for offset in range(game.num_players):
         seat = seat_after(game, int(game.auction_asked), offset)
         if has(game.auction_bidders, seat) and seat != game.auction_leader:
@@ -136,19 +130,13 @@ def legal_raises(game: Game, seat: int) -> int:
 
 @kernel
 def raise_base(game: Game, seat: int) -> int:
-    """The amount that a seat's raise is added to.
-
-    A dollar less than its lowest bid, so that every bid from there on can be made.
-    """
+    """The amount to which raises are added: a dollar below the lowest bid."""
     return lowest_bid(game, seat) - 1
 
 
 @kernel
 def legal_sealed(game: Game, seat: int) -> int:
-    """The legal actions of a sealed bid, one bit each.
-
-    Done, and the amounts that may be added to the maximum.
-    """
+    """The legal actions of a sealed bid, one bit each: done, and what may be added to it."""
     actions = 1 << FOLD
     most = limit(game, seat)
     for i in range(len(RAISES)):
@@ -181,10 +169,7 @@ def sealed_bid(game: Game, seat: int, action: int) -> None:
 
 @kernel
 def forget_sealed_bids(game: Game) -> None:
-    """Take back the open question of a sealed auction and the bids of all but the player asked.
-
-    The others bid again in turn order.
-    """
+    """Undo the sealed bids of all players but the one asked: the others bid again in turn order."""
     for seat in range(game.num_players):
         if seat != game.player:
             game.sealed[seat] = 0
@@ -212,9 +197,9 @@ def _close(game: Game) -> None:
 
 @kernel
 def _open_sealed_bids(game: Game) -> None:
-    """The highest maximum wins, ties go by turn order.
+    """The highest maximum wins; ties go by turn order.
 
-    The price is the second-highest one plus the increment of the rules (14).
+    The price is the second-highest maximum plus the increment of the rules (14).
     """
     best, second = 0, 0
     for offset in range(game.num_players):
@@ -266,9 +251,9 @@ def next_of_estate(game: Game, lots: int, first_bidder: int) -> None:
 
 @kernel
 def piece_funds(game: Game, seat: int) -> int:
-    """What a seat may bid for a scarce building, in dollars.
+    """The most that a seat may bid for a scarce building, in dollars (29, S3).
 
-    Its cash and, as an option, the mortgages of its `pledges` (29, S3).
+    Its cash and, as an option, the mortgage values of its `pledges`.
     """
     funds = int(game.cash[seat])
     if game.rules.piece_limit == _RAISABLE:
@@ -280,7 +265,7 @@ def piece_funds(game: Game, seat: int) -> int:
 def piece_floor(game: Game, seat: int, piece: int) -> int:
     """The lowest bid of a seat for a scarce building, in dollars (29).
 
-    More than any player can have if it cannot place one.
+    A seat that cannot place one has a floor above any funds.
     """
     own = _cheapest(game, seat, piece)
     if own == _NO_PRICE or game.rules.shortage_floor == _OWN_PRICE:
@@ -301,9 +286,9 @@ def _cheapest(game: Game, seat: int, piece: int) -> int:
 
 @kernel
 def places_for(game: Game, seat: int, piece: int, paid: int) -> int:
-    """The streets where a won building may be placed.
+    """The streets where a won building may be placed (29).
 
-    With the floor `own_price`, the bank gets at least the list price (29).
+    With the floor `own_price`, only those whose list price was paid.
     """
     return placeable(
         game, seat, piece, paid if game.rules.shortage_floor == _OWN_PRICE else _NO_PRICE
@@ -312,10 +297,7 @@ def places_for(game: Game, seat: int, piece: int, paid: int) -> int:
 
 @kernel
 def build(game: Game, seat: int, lot: int) -> None:
-    """Buy the next building of a street.
-
-    At list price, or by auction if others could also use the last buildings (27, 29).
-    """
+    """Buy the next building of a street at list price, or by auction in a shortage (27, 29)."""
     piece = piece_for(game, lot)
     cost = building_cost(game, lot)
     if game.rules.building_limit != UNLIMITED and game.rules.building_shortage != _FIRST_COME:
@@ -339,9 +321,9 @@ def contenders(game: Game, piece: int) -> int:
 
 @kernel
 def _demand(game: Game, piece: int, seats: int) -> int:
-    """How many buildings these seats may want.
+    """The most buildings that these seats may want (29).
 
-    One each or, where every player has a window, all that each could place and pay for (29).
+    One each or, if every player has a window, all that each can place and pay for.
     """
     if game.rules.build_window != _EVERY_PLAYER:
         return size(seats)
@@ -357,7 +339,8 @@ def _demand(game: Game, piece: int, seats: int) -> int:
 def _auction_piece(game: Game, seat: int, lot: int, piece: int, cost: int, rivals: int) -> None:
     """Auction one scarce building.
 
-    Asking for it counts as a bid at the list price, or at the floor of the rules if that is lower.
+    The player who asked for it opens with the list price, or with the floor of the rules if that is
+    lower.
     """
     opening = cost if game.rules.shortage_floor == _OWN_PRICE else piece_floor(game, seat, piece)
     open_auction(game, piece, rivals | 1 << int(seat), seat_after(game, seat, 1))

@@ -72,10 +72,7 @@ def next_level(game: Game, lot: int) -> int:
 
 @kernel
 def _skips_house(game: Game, level: int) -> bool:
-    """Whether the last house and the hotel are bought in one step (option of 27).
-
-    That is so if the bank has no house.
-    """
+    """Whether house and hotel are bought in one step, as the bank has no house (option of 27)."""
     return (
         game.rules.hotel_direct
         and level + 1 == game.rules.hotel_after
@@ -86,10 +83,7 @@ def _skips_house(game: Game, level: int) -> bool:
 
 @kernel
 def building_cost(game: Game, lot: int) -> int:
-    """The list price of the next building of a street, or of its group (26, 27).
-
-    It is that of the group where groups are built at once.
-    """
+    """The list price of a street's next building, or of a group's where built at once (26, 27)."""
     price = int(HOUSE_PRICE[game.rules.board, lot])
     level = int(game.level[lot])
     if game.rules.even_build == WHOLE_GROUP:
@@ -103,10 +97,7 @@ def building_cost(game: Game, lot: int) -> int:
 
 @kernel
 def improvable(game: Game, seat: int) -> int:
-    """The streets whose next building the rules allow (25-27).
-
-    Its cost and the bank's supply do not matter.
-    """
+    """The streets whose next building the rules allow, whatever its cost and the supply (25-27)."""
     lots = 0
     owned = int(game.lots[seat])
     if _resale_pays(game):
@@ -131,10 +122,7 @@ def complete_colours(game: Game, seat: int) -> int:
 
 @kernel
 def _resale_pays(game: Game) -> bool:
-    """Whether a building may be sold for its full cost.
-
-    A player could then alternate building and selling forever.
-    """
+    """Whether a building may be sold for its full cost, so that building could go on forever."""
     return game.rules.sell_ratio == 100 or game.rules.shortage_floor != _OWN_PRICE
 
 
@@ -161,7 +149,7 @@ def _improvable_in_group(game: Game, group: int) -> int:
 def _neighbours_ready(game: Game, lot: int, group: int) -> bool:
     """Whether every other lot of the group has the houses that a hotel requires (27).
 
-    They are required even if uneven building is allowed.
+    A hotel requires them even if uneven building is allowed.
     """
     start = int(GROUP_START[group])
     for other in range(start, start + int(GROUP_SIZE[group])):
@@ -186,10 +174,7 @@ def in_bank(game: Game, piece: int) -> int:
 
 @kernel
 def placeable(game: Game, seat: int, piece: int, most: int) -> int:
-    """The streets on which a seat may put a building of this kind for at most `most` dollars.
-
-    The list price counts.
-    """
+    """The streets that may get a building of this kind at a list price up to `most` dollars."""
     lots = 0
     candidates = improvable(game, seat)
     if candidates != 0:
@@ -215,11 +200,10 @@ def cheapest(game: Game, lots: int) -> int:
 
 @kernel
 def affordable(game: Game, seat: int, piece: int, funds: int, floor: int) -> int:
-    """The number of buildings of a kind that a seat could place and pay for, one by one (29).
+    """The number of buildings of a kind that a seat could place and pay for (29).
 
-    The cheapest come first.
-
-    With the floor `own_price` each place costs its list price, otherwise `floor` dollars.
+    The cheapest are bought first. A place costs its list price with the floor `own_price`,
+    otherwise `floor` dollars.
     """
     count, lots = 0, placeable(game, seat, piece, _ANY_PRICE)
     if piece == HOUSE_LOT:  # a house makes room for others in its colour
@@ -239,10 +223,7 @@ def affordable(game: Game, seat: int, piece: int, funds: int, floor: int) -> int
 
 @kernel
 def buildable(game: Game, seat: int) -> int:
-    """The streets on which a seat may build now.
-
-    The rules allow it, the bank has the building, and the cash in hand suffices.
-    """
+    """The streets where a seat may build now, with a building of the bank and cash in hand."""
     lots = 0
     candidates = improvable(game, seat)
     if candidates != 0:
@@ -258,10 +239,7 @@ def buildable(game: Game, seat: int) -> int:
 
 @kernel
 def raise_level(game: Game, lot: int) -> None:
-    """Put the next building on a street (or on each street of its group).
-
-    Payment is handled elsewhere.
-    """
+    """Put the next building on a street, or on each street of its group, without payment."""
     if game.rules.even_build == WHOLE_GROUP:
         start = int(GROUP_START[GROUP_OF[lot]])
         for other in range(start, start + int(GROUP_SIZE[GROUP_OF[lot]])):
@@ -333,10 +311,7 @@ def refund(game: Game, lot: int, ratio: int) -> int:
 
 @kernel
 def sell(game: Game, seat: int, lot: int) -> None:
-    """Sell the top building of a street, or of its group where the rules say so (31, 32).
-
-    Of the group, as much as the rules require to be sold together.
-    """
+    """Sell the top building of a street, or as much of its group as the rules require (31, 32)."""
     game.fresh_sales |= int(GROUP_LOTS[GROUP_OF[lot]])
     if game.rules.even_build == WHOLE_GROUP:
         _sell_group_level(game, seat, int(GROUP_OF[lot]))
@@ -359,9 +334,9 @@ def _can_break_down(game: Game) -> bool:
 
 @kernel
 def _collapses(game: Game, group: int) -> bool:
-    """Whether a sale takes a whole group down, because the bank lacks the houses for a hotel.
+    """Whether a sale takes the whole group down, since the bank lacks houses for a hotel (32).
 
-    Any of its streets may be named (32).
+    Any street of the group may then be named.
     """
     if (
         _can_break_down(game)
@@ -393,10 +368,7 @@ def _sell_group_level(game: Game, seat: int, group: int) -> None:
 
 @kernel
 def _collapse(game: Game, seat: int, lot: int) -> None:
-    """Sell a hotel when the bank lacks houses.
-
-    The group goes down to the highest even level that the bank can supply (32).
-    """
+    """Sell a hotel that the bank has no houses for: the group goes down to an even level (32)."""
     group = int(GROUP_OF[lot])
     start, count = int(GROUP_START[group]), int(GROUP_SIZE[group])
     supply, total = int(game.houses), -1

@@ -89,10 +89,7 @@ def _distance_to_kind(game: Game, seat: int, kind: int) -> int:
 
 @kernel
 def repair_bill(game: Game, seat: int, per_house: int, per_hotel: int) -> int:
-    """The bill for a seat's houses and hotels, in dollars (54).
-
-    A hotel does not count as houses.
-    """
+    """The bill for a seat's houses and hotels, in dollars; a hotel is no house (54)."""
     bill = 0
     for lot in range(NUM_STREETS):
         if has(game.lots[seat], lot) and game.level[lot] > 0:

@@ -30,7 +30,7 @@ _TO_BANK = number("multi_creditor", "bank")
 
 @kernel
 def charge(game: Game, seat: int, amount: int, creditor: int) -> None:
-    """Pay a debt, ask the debtor to raise cash, or make the debtor bankrupt (55)."""
+    """Collect a debt, ask the debtor to raise cash, or bankrupt the debtor (55)."""
     if game.place[seat] != 0 or amount <= 0:
         return
     if game.cash[seat] < amount and not debtor_chooses(game) and raisable(game, seat) >= amount:
@@ -45,10 +45,7 @@ def charge(game: Game, seat: int, amount: int, creditor: int) -> None:
 
 @kernel
 def can_raise_more(game: Game, seat: int, amount: int) -> bool:
-    """Whether a debtor without enough cash gets to raise it.
-
-    By selling and mortgaging, or by trade where the rules allow it (42, 55).
-    """
+    """Whether a debtor can still raise cash, by a sale, a mortgage or (option) a trade (42, 55)."""
     if not debtor_chooses(game):
         return False
     if game.rules.debt_trade and may_offer(game, seat):
@@ -58,10 +55,7 @@ def can_raise_more(game: Game, seat: int, amount: int) -> bool:
 
 @kernel
 def may_give_up(game: Game, seat: int, amount: int) -> bool:
-    """Whether a debtor may give up.
-
-    With `liquidation="one_request"`, or if only a trade could raise enough.
-    """
+    """Whether a debtor may give up: with `one_request`, or if only a trade could raise enough."""
     return game.rules.liquidation == ONE_REQUEST or (
         game.rules.debt_trade and raisable(game, seat) < amount
     )

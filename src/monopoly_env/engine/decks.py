@@ -35,10 +35,7 @@ def shuffle(game: Game, deck: int) -> None:
 
 @kernel
 def shuffle_unseen(game: Game, deck: int) -> None:
-    """Shuffle the cards of a deck that are still to be drawn in this pass.
-
-    Nobody has seen their order.
-    """
+    """Shuffle the cards still to be drawn in this pass, whose order nobody has seen."""
     first = int(game.deck_next[deck])
     for last in range(int(game.deck_size[deck]) - 1, first, -1):
         other = first + _draw_below(game, deck, last - first + 1)
@@ -55,10 +52,7 @@ def _draw_below(game: Game, deck: int, bound: int) -> int:
 
 @kernel
 def draw(game: Game, seat: int, deck: int) -> int:
-    """Draw the next card of a deck.
-
-    A jail card goes to the seat, any other card to the bottom of the deck.
-    """
+    """Draw a card: a jail card goes to the seat, any other to the bottom of the deck."""
     count = int(game.deck_size[deck])
     place = int(game.deck_next[deck])
     if game.rules.deck == EACH_DRAW:
@@ -95,7 +89,7 @@ def return_jail_card(game: Game, seat: int) -> None:
 
 @kernel
 def put_to_bottom(game: Game, deck: int) -> None:
-    """Insert the jail card just behind the last drawn card, so that it comes after all others."""
+    """Insert the jail card behind the last drawn card, so that it comes after all others."""
     place = int(game.deck_next[deck])
     for i in range(int(game.deck_size[deck]), place, -1):
         game.deck[deck, i] = game.deck[deck, i - 1]

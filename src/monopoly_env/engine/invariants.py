@@ -1,7 +1,6 @@
 """The invariants that hold after every step, for `step`, `position`, `load` and the fuzzer.
 
-The kernels of the rulebook do not look whether a number of the record is in the range of a table:
-they may only run on records that pass this check.
+Kernels of the rulebook do not check indices, so they may run only on records that pass.
 """
 
 from __future__ import annotations
@@ -99,7 +98,7 @@ VIOLATIONS: Final = (
 def violation(game: Game) -> int:
     """The first broken invariant, as an index into `VIOLATIONS`; 0 if all hold.
 
-    It does not ask the open question anew (`STALE`).
+    It does not check for stale legal actions; `step_violation` does.
     """
     broken = unsettled_violation(game)
     return _question(game) if broken == NONE else broken
@@ -107,7 +106,7 @@ def violation(game: Game) -> int:
 
 @kernel
 def step_violation(game: Game) -> int:
-    """The first broken invariant; STALE: the legal actions are not those of the rules."""
+    """The first broken invariant, STALE legal actions included; 0 if all hold."""
     broken = violation(game)
     return STALE if broken == NONE and _is_stale(game) else broken
 
@@ -133,7 +132,7 @@ def unsettled_violation(game: Game) -> int:
 
 @kernel
 def out_of_range(game: Game) -> int:
-    """The first number that would lead a kernel beyond a table, whether reachable or not."""
+    """The first number of a record that would be an index beyond a table; 0 if there is none."""
     broken = ranges(game)
     if broken == NONE:
         broken = _agenda(game)
@@ -427,7 +426,7 @@ def _is_on_top(game: Game) -> bool:
 
 @kernel
 def _is_stale(game: Game) -> bool:
-    """Whether the legal actions differ from those of the question, asked anew in a copy."""
+    """Whether the legal actions differ from those of the same question asked on a copy."""
     if game.decision == agenda.OVER:
         return count_legal(game) != 0
     top, copy, stale = int(game.depth) - 1, np.empty(1, GAME), False

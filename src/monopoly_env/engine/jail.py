@@ -20,9 +20,9 @@ def send_to_jail(game: Game, seat: int) -> None:
 
 @kernel
 def throw_in_jail(game: Game, seat: int, steps: int, double: bool) -> bool:
-    """Handle a throw from jail.
+    """Carry out a throw from jail.
 
-    True: the token leaves with this throw (45c). False: whatever follows is on the agenda.
+    Returns True if the token leaves with this throw (45c); otherwise tasks on the agenda follow.
     """
     if double:
         game.jail[seat] = 0
@@ -42,7 +42,7 @@ def throw_in_jail(game: Game, seat: int, steps: int, double: bool) -> bool:
 
 @kernel
 def may_pay_before_throw(game: Game, seat: int) -> bool:
-    """Whether the fine is offered before the throw: not on the last turn in jail (45b, 47)."""
+    """Whether the fine is offered before the throw; not on the last turn in jail (45b, 47)."""
     return game.jail[seat] < game.rules.jail_turns or game.rules.jail_pay_turn3
 
 

@@ -168,10 +168,7 @@ def _open_jail(game: Game, seat: int, steps: int, forced: int) -> None:
 
 @kernel
 def _open_purchase(game: Game, seat: int, lot: int) -> None:
-    """Offer a lot for sale.
-
-    Decline, buy with the cash in hand, or raise cash if enough can be raised (13, S11).
-    """
+    """Offer a lot: decline, buy with cash in hand, or raise cash if that suffices (13, S11)."""
     price = int(PRICE[game.rules.board, lot])
     open_actions(game, A_BUY, _BOTH if game.cash[seat] >= price else _FIRST)
     if game.rules.buy_with_raised_cash and game.lots[seat] != 0 and raisable(game, seat) >= price:
@@ -180,10 +177,7 @@ def _open_purchase(game: Game, seat: int, lot: int) -> None:
 
 @kernel
 def _open_takeover(game: Game, seat: int, lot: int) -> None:
-    """Offer to lift the mortgage of a received lot.
-
-    Keep it, lift it with the cash in hand, or raise the cash if that is possible (37).
-    """
+    """Ask about a received mortgage: keep it, lift it, or raise the cash to lift it (37)."""
     due = principal(game, lot)
     open_actions(game, A_CHOICE, _BOTH if game.cash[seat] >= due else _FIRST)
     if game.cash[seat] < due <= raisable(game, seat):
@@ -192,10 +186,7 @@ def _open_takeover(game: Game, seat: int, lot: int) -> None:
 
 @kernel
 def _open_debt(game: Game, seat: int, amount: int) -> None:
-    """Ask a debtor to sell and mortgage (42, 55).
-
-    And to trade or give up where the rules allow it.
-    """
+    """Ask a debtor to sell, mortgage and, where the rules allow it, trade or give up (42, 55)."""
     # these lots alone cover the bid, so the winner still has a street for it (S3)
     if agenda.below(game) == agenda.PLACE:
         open_actions(game, A_MORTGAGE, pledges(game, seat))

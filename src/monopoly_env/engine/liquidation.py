@@ -1,7 +1,4 @@
-"""The cash that a seat could raise (55).
-
-And the fixed orders in which some published programs raise it.
-"""
+"""The cash that a seat could raise (55), and the fixed orders of some published programs."""
 
 from __future__ import annotations
 
@@ -40,10 +37,7 @@ _HOUSES_FIRST = number("liquidation", "houses_then_mortgages")
 
 @kernel
 def raisable(game: Game, seat: int) -> int:
-    """What full liquidation under the selling rules brings, in dollars.
-
-    Cash, half of all buildings, mortgage values (55, S3).
-    """
+    """Cash after full liquidation, in dollars: half of buildings, mortgage values (55, S3)."""
     buildings = liquidation_of_buildings(game, seat, int(game.rules.sell_ratio))
     total = int(game.cash[seat]) + buildings + mortgage_values(game, unencumbered(game, seat))
     if (
@@ -56,10 +50,7 @@ def raisable(game: Game, seat: int) -> int:
 
 @kernel
 def _stranded_value(game: Game, seat: int) -> int:
-    """The cash that a seat cannot raise because the bank lacks houses (32, option).
-
-    It lacks those that breaking down the seat's hotels needs.
-    """
+    """The cash out of reach because the bank lacks houses for breaking down hotels (32, option)."""
     stuck, bank = _stuck_streets(game, seat)
     # hotels that can still be sold for one step, most expensive first
     spare = bank // int(game.rules.hotel_after)
@@ -77,12 +68,9 @@ def _stranded_value(game: Game, seat: int) -> int:
 
 @kernel
 def _stuck_streets(game: Game, seat: int) -> tuple[int, int]:
-    """The built streets that can never be cleared, and the houses that the bank has in the end.
+    """The built streets that can never be cleared, and the houses in the bank without them.
 
-    These are the houses in the bank once all other streets are cleared.
-
-    Clearing a group returns its houses to the bank, so clearing any group that can be cleared never
-    hurts.
+    Groups are cleared one after another: each returns its houses, so the order does not matter.
     """
     stuck, bank = 0, int(game.houses)
     for lot in range(NUM_STREETS):
@@ -120,9 +108,9 @@ def _houses_on(game: Game, lots: int) -> int:
 
 @kernel
 def safe_sales(game: Game, seat: int, debt: int) -> int:
-    """The buildings that a debtor may sell.
+    """The buildings that a debtor may sell (32, 55).
 
-    Nobody who can pay may sell a hotel so that another one can no longer be sold (32, 55).
+    A debtor who can pay may not sell a hotel so that another one can no longer be sold.
     """
     lots = sellable(game, seat)
     if (
@@ -143,10 +131,7 @@ def safe_sales(game: Game, seat: int, debt: int) -> int:
 
 @kernel
 def _raisable_without(game: Game, seat: int, lot: int) -> int:
-    """What a seat could raise once the hotel of a street is sold for houses.
-
-    The sale is tried and taken back.
-    """
+    """The cash that a seat could raise after selling a street's hotel, by a trial sale."""
     cash, fresh = int(game.cash[seat]), int(game.fresh_sales)
     sell(game, seat, lot)
     left = raisable(game, seat)
@@ -181,7 +166,7 @@ def liquidate(game: Game, seat: int, debt: int) -> None:
 
 @kernel
 def _sell_first(game: Game, seat: int, level: int) -> bool:
-    """Sell one building on the first street of at least this level. False if there is none."""
+    """Sell one building on the first street of at least this level; False if there is none."""
     lots = sellable(game, seat)
     for lot in range(NUM_STREETS):
         if has(lots, lot) and game.level[lot] >= level:
@@ -192,7 +177,7 @@ def _sell_first(game: Game, seat: int, level: int) -> bool:
 
 @kernel
 def _mortgage_first(game: Game, seat: int, only_spare: bool) -> bool:
-    """Mortgage the first lot in board order. False if there is none.
+    """Mortgage the first lot in board order; False if there is none.
 
     With `only_spare`: only single streets, a single utility, then railroads and utilities (the
     order of Mukhar's program).
@@ -213,10 +198,7 @@ def _mortgage_first(game: Game, seat: int, only_spare: bool) -> bool:
 
 @kernel
 def spare_rank(game: Game, seat: int, lot: int) -> int:
-    """The place of a lot in Mukhar's order.
-
-    Last for streets of which the seat owns another of the same group.
-    """
+    """The place of a lot in Mukhar's order; last if the seat owns another street of its group."""
     group, square = int(GROUP_OF[lot]), int(LOT_SQUARE[game.rules.board, lot])
     if group == RAILROADS:  # 5, 35, 15, 25
         return 200 + (1 if square == 35 else 0 if square == 5 else square)

@@ -37,7 +37,7 @@ def interest(game: Game, lot: int) -> int:
 
 @kernel
 def principal(game: Game, lot: int) -> int:
-    """What lifting a mortgage costs besides the interest, in dollars (39)."""
+    """The price of lifting a mortgage without the interest, in dollars (39)."""
     return (
         0 if game.rules.unmortgage_price == _TEN_PERCENT else int(MORTGAGE[game.rules.board, lot])
     )
@@ -53,7 +53,7 @@ def lifting_cost(game: Game, lot: int) -> int:
 def unencumbered(game: Game, seat: int) -> int:
     """The lots that a seat may mortgage where no building stands (33).
 
-    If lifting costs 10% alone, each is mortgaged only once (39).
+    If lifting costs 10% alone, each lot is mortgaged only once (39).
     """
     lots = int(game.lots[seat]) & ~int(game.mortgaged)
     # otherwise mortgaging and lifting in turn would create money
@@ -64,10 +64,7 @@ def unencumbered(game: Game, seat: int) -> int:
 
 @kernel
 def pledges(game: Game, seat: int) -> int:
-    """The lots whose mortgages may pay for a scarce building.
-
-    None of a colour that the seat owns whole and may build on (29, S3).
-    """
+    """The lots whose mortgages may pay for a scarce building: none of a whole colour (29, S3)."""
     return unencumbered(game, seat) & ~complete_colours(game, seat)
 
 
@@ -114,10 +111,7 @@ def lift(game: Game, seat: int, lot: int, cost: int) -> None:
 
 @kernel
 def transfer_fees(game: Game, lots: int) -> int:
-    """The 10% that the receiver of these lots owes at once, in dollars (36-38).
-
-    It is owed for the mortgaged ones.
-    """
+    """The 10% that the receiver of these lots owes for the mortgaged ones, in dollars (36-38)."""
     fees = 0
     if game.rules.mortgage_transfer_fee != _NO_FEE:
         lots = int(lots) & int(game.mortgaged)
@@ -130,10 +124,7 @@ def transfer_fees(game: Game, lots: int) -> int:
 
 @kernel
 def take_over(game: Game, seat: int, lots: int) -> None:
-    """Charge the fees of all mortgaged lots received as one debt, then ask about each lot.
-
-    Keep or lift (36, 37, S4).
-    """
+    """Charge the fees of received mortgages as one debt, then ask about each lot (36, 37, S4)."""
     mortgaged = int(lots) & int(game.mortgaged)
     if game.place[seat] != 0 or mortgaged == 0 or game.rules.mortgage_transfer_fee == _NO_FEE:
         return

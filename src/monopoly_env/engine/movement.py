@@ -44,7 +44,7 @@ def set_dice(game: Game, stream: int, seat: int, count: int) -> None:
 
 @kernel
 def utility_throw(game: Game) -> int:
-    """Throw for utility rent without moving anybody; the sum of the dice."""
+    """Throw for utility rent without moving; returns the sum of the dice."""
     game.utility_throws += 1
     set_dice(game, UTILITY_THROWS, 0, int(game.utility_throws) - 1)
     return int(game.dice[0]) + int(game.dice[1])
@@ -52,7 +52,7 @@ def utility_throw(game: Game) -> int:
 
 @kernel
 def decide_again(game: Game, seat: int) -> None:
-    """A quirk of Ocnaru's program: a throw that moves nobody decides whether the turn goes on."""
+    """A quirk of Ocnaru's program: a throw without a move decides whether the turn goes on."""
     game.again = 1 if game.dice[0] == game.dice[1] and game.jail[seat] == 0 else 0
 
 
@@ -86,10 +86,7 @@ def walk(game: Game, seat: int, steps: int) -> None:
 
 @kernel
 def advance(game: Game, seat: int, steps: int) -> None:
-    """Move the token forward (10, 12).
-
-    Passing or reaching GO pays before the destination is settled.
-    """
+    """Move the token forward; GO pays before the destination is settled (10, 12)."""
     square = int(game.position[seat]) + steps
     if square >= NUM_SQUARES:
         square -= NUM_SQUARES

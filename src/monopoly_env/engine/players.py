@@ -1,4 +1,4 @@
-"""Seats: who is still in the game, who is next, who owns what, who won."""
+"""Seats: solvent ones, turn order, owners, worth, and the end of the game."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def owns_group(game: Game, seat: int, group: int) -> bool:
 
 @kernel
 def lots_worth(game: Game, seat: int, mortgaged_percent: int) -> int:
-    """The printed prices of a seat's lots in dollars, of mortgaged ones a percentage."""
+    """The printed prices of a seat's lots, in dollars; mortgaged ones count a percentage."""
     worth = 0
     lots = int(game.lots[seat])
     board = int(game.rules.board)
@@ -104,7 +104,7 @@ def score(game: Game, seat: int) -> int:
 
 @kernel
 def mortgage_values(game: Game, lots: int) -> int:
-    """What mortgaging these lots would bring, in dollars."""
+    """The sum of the mortgage values of these lots, in dollars."""
     value = 0
     board = int(game.rules.board)
     while lots:

@@ -27,10 +27,7 @@ def below(game: Game, stream: int, seat: int, count: int, bound: int) -> int:
 
 @kernel
 def policy_draw(game: Game, seat: int, bound: int) -> int:
-    """The next random number from 0 to bound - 1 for a seat's policy.
-
-    The only source of randomness for a compiled policy.
-    """
+    """The next random number from 0 to bound - 1 for a seat's policy, its only source of chance."""
     count = int(game.policy_draws[seat])
     game.policy_draws[seat] = (count + 1) & 0x7FFFFFFF
     return below(game, POLICIES, seat, count, bound)

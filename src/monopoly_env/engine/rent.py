@@ -18,10 +18,7 @@ _FRESH = number("utility_dice", "fresh")
 
 @kernel
 def is_free(game: Game, owner: int, lot: int, how: int) -> bool:
-    """Whether nothing is due (17, 21, 22).
-
-    The lot is mortgaged, or its owner is in jail where that matters.
-    """
+    """Whether nothing is due: a mortgaged lot, or (option) an owner in jail (17, 21, 22)."""
     if game.jail[owner] > 0 and not game.rules.rent_in_jail:
         return True
     named_amount = how == CARD_UTILITY and game.rules.card_utility_pays_when_mortgaged
@@ -36,10 +33,7 @@ def needs_fresh_throw(game: Game, lot: int, how: int) -> bool:
 
 @kernel
 def card_rent(game: Game, owner: int, lot: int, how: int, multiplier: int, total: int) -> int:
-    """The rent that a visitor owes in dollars.
-
-    It depends on how its token arrived and on the sum of the dice that count.
-    """
+    """The rent of a visitor in dollars, by the way of arrival and the sum of the dice."""
     if how == CARD_UTILITY:
         return multiplier * total
     due = ordinary_rent(game, owner, lot, total)
@@ -80,10 +74,10 @@ def counted(game: Game, owner: int, group: int) -> int:
 
 @kernel
 def quirk_tested_rent(game: Game, owner: int, lot: int, due: int) -> int:
-    """The part of a rent that a debtor must be able to raise, in dollars.
+    """The part of a rent that a debtor must be able to raise, in dollars: the whole rent.
 
-    It is the whole rent, except under `ocnaru_quirks`: once the group is complete, only the doubled
-    base rent is tested, and the rest is taken even if cash falls below zero.
+    Under `ocnaru_quirks` only the doubled base rent of a complete group is tested; the rest is
+    taken even if cash falls below zero.
     """
     group = int(GROUP_OF[lot])
     if not game.rules.ocnaru_quirks or group >= RAILROADS or not owns_group(game, owner, group):

@@ -9,10 +9,7 @@ from monopoly_env.kernels import generator, kernel
 
 @kernel
 def size(bits: int) -> int:
-    """The number of members of a set, up to 63.
-
-    Population count by halves, which compiles to the one instruction for it.
-    """
+    """The number of members of a set, up to 63; compiles to one instruction."""
     x = int(bits)
     x = x - ((x >> 1) & 0x5555555555555555)
     x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)

@@ -19,10 +19,7 @@ _POT_500 = number("free_parking_pot", "fines_plus_500")
 
 @kernel
 def start(game: Game, num_players: int, seed_low: int, seed_high: int) -> None:
-    """Start a game in a zeroed record that holds its rules.
-
-    It is settled up to the first decision.
-    """
+    """Start a game in a zeroed record that holds its rules, up to the first decision."""
     prepare(game, num_players, seed_low, seed_high)
     game.first = _first_seat(game)
     _deal(game)
@@ -57,10 +54,7 @@ def _draw(game: Game, bound: int) -> int:
 
 @kernel
 def _first_seat(game: Game) -> int:
-    """The seat that starts.
-
-    Seat 0, a seat drawn from the seed, or the highest throw, with ties thrown again (2).
-    """
+    """The first seat: seat 0, one drawn from the seed, or the highest throw; ties repeat (2)."""
     if game.rules.first_player == _FIXED:
         return 0
     if game.rules.first_player != _BY_THROW:
@@ -82,10 +76,7 @@ def _first_seat(game: Game) -> int:
 
 @kernel
 def _deal(game: Game) -> None:
-    """Deal title deeds for the short and the time-limit game (62, 63).
-
-    They are dealt one at a time, beginning with the first seat.
-    """
+    """Deal title deeds one at a time from the first seat on, for short and timed games (62, 63)."""
     left = NUM_LOTS
     for i in range(int(game.rules.start_lots) * int(game.num_players)):
         seat = (int(game.first) + i) % int(game.num_players)

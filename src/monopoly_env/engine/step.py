@@ -69,10 +69,7 @@ def settle(game: Game) -> None:
 
 @kernel
 def settle_one(game: Game) -> bool:
-    """Settle the top task.
-
-    False if there is nothing to settle: a choice is open or the game is over.
-    """
+    """Settle the top task; False if a choice is open or the game is over."""
     if game.depth == 0 or game.fault != 0:
         return False
     top = int(game.depth) - 1
@@ -178,7 +175,7 @@ def answer(game: Game, action: int) -> None:
 def _manage(
     game: Game, question: int, seat: int, first: int, second: int, action: int, head: int
 ) -> None:
-    """Build, sell, mortgage, lift or trade; then the question that allowed it is asked again."""
+    """Build, sell, mortgage, lift or trade; then ask the same question again."""
     _ask_again(game, question, seat, first, second)
     if head == H_BUILD:
         auction.build(game, seat, action - A_BUILD)

@@ -30,10 +30,7 @@ def income_tax(game: Game, seat: int) -> None:
 
 @kernel
 def tenth(game: Game, seat: int) -> int:
-    """A tenth of the total worth in whole dollars, rounded down (S14).
-
-    0 for a negative worth, which is possible under a quirk.
-    """
+    """A tenth of the total worth, rounded down to dollars (S14); 0 if negative (a quirk)."""
     return max(0, total_worth(game, seat) // 10)
 
 

@@ -25,10 +25,7 @@ _CARDS = _ALL_GOODS & ~ALL_LOTS
 
 @kernel
 def tradable(game: Game, seat: int) -> int:
-    """The goods that a seat may give.
-
-    No lot of a group with a building, nothing that a trade has moved this turn (40).
-    """
+    """The goods that a seat may give: no lot of a built group, nothing traded this turn (40)."""
     lots = int(game.lots[seat])
     if not game.rules.trade_mortgaged:
         lots &= ~int(game.mortgaged)
@@ -50,7 +47,7 @@ def may_offer(game: Game, seat: int) -> bool:
 
 @kernel
 def partners(game: Game, seat: int) -> int:
-    """The players to whom a seat may make an offer, bit i for the player i + 1 seats away.
+    """The players who may get an offer, bit i for the player i + 1 seats away.
 
     There must be something to exchange.
     """
@@ -102,19 +99,13 @@ def close_offer(game: Game) -> None:
 
 @kernel
 def _after(last: int) -> int:
-    """The goods that may follow a pick.
-
-    Picks come in ascending order, so that each set can be picked in one way only.
-    """
+    """The goods that may follow a pick: in ascending order, so that each set has one sequence."""
     return _ALL_GOODS & ~((1 << (last + 1)) - 1)
 
 
 @kernel
 def legal_goods(game: Game, asking: bool) -> int:
-    """The legal actions while composing one side of an offer, one bit each.
-
-    The goods that may follow, done, cancel.
-    """
+    """The legal actions of picking goods, one bit each: goods that may follow, done, cancel."""
     seat = int(game.offer_to) if asking else int(game.offer_from)
     picked = int(game.offer_ask) if asking else int(game.offer_give)
     actions = tradable(game, seat) & _after(int(game.offer_last))
@@ -180,10 +171,7 @@ def pick_cash(game: Game, seat: int, action: int) -> None:
 
 @kernel
 def is_sound(game: Game) -> bool:
-    """Whether both sides have the cash for the price and for the fees (36, 38, S5).
-
-    The fees are those on mortgaged lots after the exchange.
-    """
+    """Whether both sides can pay the price, and then the fees on mortgages (36, 38, S5)."""
     giver, taker, cash = int(game.offer_from), int(game.offer_to), int(game.offer_cash)
     giver_fees = mortgage.transfer_fees(game, int(game.offer_ask) & ALL_LOTS)
     taker_fees = mortgage.transfer_fees(game, int(game.offer_give) & ALL_LOTS)
@@ -207,10 +195,7 @@ def was_refused(game: Game) -> bool:
 
 @kernel
 def may_counter(game: Game, seat: int) -> bool:
-    """Whether the partner may make a counter-offer.
-
-    Once, and counted as one of the partner's offers (S6).
-    """
+    """Whether the partner may make a counter-offer: once, and as one of its own offers (S6)."""
     # Refusing the current offer takes one of the record's places for refused offers.
     return game.offer_counter == 0 and may_offer(game, seat) and game.num_refused + 1 < MAX_REFUSED
 

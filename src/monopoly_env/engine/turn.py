@@ -30,10 +30,7 @@ def begin_turn(game: Game, seat: int) -> None:
 
 @kernel
 def before_throw(game: Game, seat: int, passes: int, acted: int) -> None:
-    """Open the windows before a throw; then throw, then continue (S1).
-
-    They open again if somebody acted and the rules allow another pass.
-    """
+    """Open the windows before a throw, once more if somebody acted; then throw and go on (S1)."""
     if passes == 0:
         agenda.push(game, agenda.AFTER_THROW_TASK, seat, 0, 0)
     if game.place[seat] != 0:
@@ -56,7 +53,7 @@ def before_throw(game: Game, seat: int, passes: int, acted: int) -> None:
 
 @kernel
 def note_action(game: Game) -> None:
-    """Remember that somebody acted in this pass of windows (S1)."""
+    """Mark that somebody acted in this pass of windows (S1)."""
     for i in range(game.depth):
         if game.agenda[i, 0] == agenda.BEFORE_THROW_TASK:
             game.agenda[i, 3] = 1
@@ -64,10 +61,7 @@ def note_action(game: Game) -> None:
 
 @kernel
 def after_throw(game: Game, seat: int) -> None:
-    """Continue after a settled throw (3, 8, S1, S8).
-
-    Throw again, or open the last window and end the turn.
-    """
+    """Throw again, or open the last window and end the turn (3, 8, S1, S8)."""
     alive = game.place[seat] == 0
     if alive and game.again:
         agenda.push(game, agenda.BEFORE_THROW_TASK, seat, 0, 0)
