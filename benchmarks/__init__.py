@@ -1,1 +1,1 @@
-"""Speed, measured; no test asserts it."""
+"""Measurements of speed; no test asserts one."""

@@ -1,9 +1,7 @@
-"""Steps a second through each library, of those that are installed.
+"""Steps per second through each installed library: `python benchmarks/clients.py`.
 
-`OMP_NUM_THREADS=1 python benchmarks/clients.py`.
-
-A step is one decision by the first legal action, the library's own work included, on one thread, in
-CPU seconds. Nothing is learned.
+Set OMP_NUM_THREADS=1. A step is one decision by the first legal action, on one thread, in CPU
+seconds; the work of the library counts. Nothing is learned.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from monopoly_env import monopoly_v0
 
 ID = "monopoly_env/Monopoly-v0"
 GAMES = 64
-Stepper = Iterator[int]  # yields after each call how many decisions it made
+Stepper = Iterator[int]  # yields the number of decisions of each call
 
 
 def gymnasium_single() -> Stepper:
@@ -53,7 +51,7 @@ def vector() -> Stepper:
 
 
 def turns_of(env: Any) -> Stepper:
-    """An environment of PettingZoo, one agent after another."""
+    """Play a PettingZoo environment, one agent after another."""
     while True:
         env.reset(seed=0)
         for _ in env.agent_iter():
@@ -175,7 +173,7 @@ def minari() -> Stepper:
             yield 1
 
 
-# What is measured: the distribution, the module that must be there, the steps.
+# Library -> its distribution, the module that must be installed, the steps.
 WAYS: dict[str, tuple[str, str, Callable[[], Stepper]]] = {
     "`VectorMonopoly`": ("monopoly-env", "monopoly_env", vector),
     "Gymnasium": ("gymnasium", "gymnasium", gymnasium_single),
@@ -194,7 +192,7 @@ WAYS: dict[str, tuple[str, str, Callable[[], Stepper]]] = {
 
 
 def is_there(module: str) -> bool:
-    """Whether a module can be imported."""
+    """Whether a module is installed."""
     try:
         return find_spec(module) is not None
     except ModuleNotFoundError:
@@ -202,7 +200,7 @@ def is_there(module: str) -> bool:
 
 
 def speed(steps: Stepper, seconds: float = 1.0) -> float:
-    """Decisions for each CPU second."""
+    """Decisions per CPU second."""
     sum(islice(steps, 200))  # compiles
     made, began = 0, time.process_time()
     while (spent := time.process_time() - began) < seconds:

@@ -1,8 +1,8 @@
 """Measure the speed of Pente: `python benchmarks/pente.py`.
 
-CPU time on one thread; each figure is the median of several repetitions, and the best beside it,
-since other programs on the machine only ever slow it down. Networks are 200 random rows of weights;
-as in an evaluation, each plays all its games before the next one does.
+CPU time on one thread: the median and the best of several repetitions, since other programs on the
+machine only slow it down. Networks are 200 random rows of weights; each plays all its games before
+the next one does, as in an evaluation.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from pente_env import VectorPente, scripted
 from pente_env.fitness import EXPERIMENTS
 from pente_env.loop import Table, play_games
 
-GAMES = 20_000  # of a repetition
+GAMES = 20_000  # per repetition
 NETWORKS = 200
 
 
 @dataclass(frozen=True)
 class Options:
-    """Measure how many games and stones a second of CPU time plays."""
+    """Measure the games and stones per CPU second."""
 
     repeats: int = 5
     """Repetitions of each figure."""
@@ -45,8 +45,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Figure:
-    """What was measured: games and moves a second of CPU time on one thread, the median and the
-    best of all repetitions."""
+    """Games and moves per CPU second on one thread: median and best of all repetitions."""
 
     what: str
     games: float
@@ -57,7 +56,7 @@ class Figure:
 
 
 def weights(network: pente.Architecture) -> NDArray[np.float64]:
-    """Rows of weights from U(-6, 6), as evolution begins with (biases 0)."""
+    """Rows of weights from U(-6, 6), the initial population of evolution (biases 0)."""
     generator = np.random.default_rng(0)
     packed = [
         network.pack(
@@ -72,7 +71,7 @@ def weights(network: pente.Architecture) -> NDArray[np.float64]:
 
 
 def tables(games: int) -> Iterator[tuple[str, Table, NDArray[np.int64]]]:
-    """What plays: a name, the players, and who sits where in each game."""
+    """Each measurement: a name, the players, and the seats in each game."""
     names = scripted.names()
     everyone = Table.of([scripted.make(name) for name in names])
     yield (
@@ -82,7 +81,7 @@ def tables(games: int) -> Iterator[tuple[str, Table, NDArray[np.int64]]]:
     )
     for name in names:
         yield f"two of {name}", everyone, np.full((games, 2), names.index(name))
-    for kind, recurrent, watches in (
+    for kind, recurrent, observes in (
         ("feed-forward", False, False),
         ("recurrent", True, False),
         ("attentive", True, True),
@@ -90,7 +89,7 @@ def tables(games: int) -> Iterator[tuple[str, Table, NDArray[np.int64]]]:
         network = pente.architecture(10, recurrent=recurrent)
         table = Table.of_rows(
             weights(network),
-            pente.like(network, watches=watches),
+            pente.like(network, observes=observes),
             [scripted.make(name) for name in names],
         )
         for experiment in ("two", "pairs", "better"):
@@ -112,7 +111,7 @@ def tables(games: int) -> Iterator[tuple[str, Table, NDArray[np.int64]]]:
 
 
 def measure(options: Options) -> Iterator[Figure]:
-    """Measure everything."""
+    """All figures."""
     games, repeats = (GAMES // 100, 1) if options.quick else (GAMES, options.repeats)
     for what, table, seats in tables(games):
         results = play_games(table, seats, np.arange(games), threads=1)

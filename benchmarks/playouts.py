@@ -1,8 +1,8 @@
-"""Measure what analysis costs: `python benchmarks/playouts.py`.
+"""Measure the cost of analysis: `python benchmarks/playouts.py`.
 
 CPU time on one thread, medians of several repetitions. Playouts and games of the arena take turns,
-since other programs on the machine slow down whatever runs: their ratio is the median of the ratios
-of neighbours. The table is in docs/analysis.md.
+since other programs slow down whatever runs: their ratio is the median of ratios of neighbours. The
+table is in docs/analysis.md.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from monopoly_env.errors import ConfigurationError
 from monopoly_env.reference import table as markdown
 
 SIZES: Final = (2, 4)  # players
-PLAYED: Final = {"algorithmic": 2000, "expert": 600}  # playouts of a repetition
+PLAYED: Final = {"algorithmic": 2000, "expert": 600}  # playouts per repetition
 TRUNCATED: Final = (
     ("algorithmic", "worth", 4000),
     ("expert", "worth", 2000),
@@ -37,7 +37,7 @@ TRUNCATED: Final = (
 
 @dataclass(frozen=True)
 class Options:
-    """Measure playouts, comparisons of actions, resemblance and a player that searches."""
+    """Measure playouts, comparisons of actions, resemblance and a searching player."""
 
     repeats: int = 7
     """Repetitions of each figure."""
@@ -49,7 +49,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure at a table of two and at one of four, and the call that it is of."""
+    """A figure at tables of two and of four, and the call that it measures."""
 
     what: str
     call: str
@@ -106,7 +106,7 @@ def measure(options: Options) -> Iterator[Figure]:
 
 
 def _typical(repeats: int, work: Callable[[], Any], units: int = 1) -> float:
-    """The median of the times for a unit of work; the first run, which compiles, does not count."""
+    """The median time per unit of work, without the first run, which compiles."""
     work()
     return median(seconds(work) for _ in range(repeats)) / units
 
@@ -119,9 +119,8 @@ def _playouts(players: int, policy: str, n: int, **options: Any) -> Callable[[],
 def _whole(policy: str, n: int, repeats: int) -> Iterator[Figure]:
     """Playouts from the start of a game, and games of the arena by the same policies.
 
-    Each repetition has other seeds.
-
-    Some games are ten times as long as others, so that the speeds are compared by turns.
+    Each repetition has other seeds. Speeds are compared by turns, since some games are ten times as
+    long as others.
     """
     rates, ratios = [], []
     for players in SIZES:
@@ -136,7 +135,7 @@ def _whole(policy: str, n: int, repeats: int) -> Iterator[Figure]:
                 )
             )
             pairs.append((n / played[0], played[1] / arena[1]))
-        del pairs[0]  # it compiles
+        del pairs[0]  # compiles
         rates.append(median(rate for rate, _ in pairs))
         ratios.append(median(ratio for _, ratio in pairs))
     yield Figure("whole playouts", f'rollout(me.new_game(P), "{policy}", {n})', "a second", *rates)
@@ -149,7 +148,7 @@ def _whole(policy: str, n: int, repeats: int) -> Iterator[Figure]:
 
 
 def _paced(play: Callable[[], Any]) -> tuple[float, float]:
-    """CPU time, and turns a second."""
+    """CPU time, and turns per second."""
     results: list[Any] = []
     taken = seconds(lambda: results.append(play()))
     return taken, results[0].turns.sum() / taken
@@ -171,7 +170,7 @@ def _comparison(players: int, n: int) -> Callable[[], Any]:
 
 
 def _resembling(players: int) -> tuple[Callable[[], Any], int]:
-    """A whole game, played again; the work, and the decisions at which the policies are asked."""
+    """A whole game played again; the work, and the decisions in which policies are asked."""
     replay = agents.arena.play(["expert"] * players, 1, record=1, threads=1).replays[0]
     start, models = me.replays.start(replay), ["expert", "algorithmic", "fp/b/guarded", "yasumura"]
     asked = resemblance(start, replay.actions, models).asked.sum()
@@ -179,7 +178,7 @@ def _resembling(players: int) -> tuple[Callable[[], Any], int]:
 
 
 def _searching(players: int, share: float) -> tuple[Callable[[], Any], int]:
-    """Games with one searcher, in each seat; the work, and its games."""
+    """Games with a searching player in each seat; the work, and its games."""
     games, limit = players * max(1, round(4 * share)), max(5, round(100 * share))
     searcher = agents.make("search/best", threads=1)
     return lambda: agents.arena.play(

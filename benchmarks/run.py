@@ -58,7 +58,7 @@ Clock: TypeAlias = Literal["cpu", "wall"]
 
 
 class Target(NamedTuple):
-    """A target for a figure, and the clock that it applies to."""
+    """A target for a figure, by CPU or wall time."""
 
     value: float
     clock: Clock = "cpu"
@@ -94,10 +94,7 @@ class Figure:
 
 
 class Sample(NamedTuple):
-    """A measured value by CPU time on one thread and by wall time on all cores.
-
-    None where it has no meaning.
-    """
+    """A value by CPU time on one thread and by wall time on all cores; None without meaning."""
 
     cpu: float | None = None
     wall: float | None = None
@@ -259,7 +256,7 @@ def aec_step(size: float) -> Samples:
 
 
 def gym_step(size: float) -> Samples:
-    """`step` of the Gymnasium environment, including the opponents' moves and new games."""
+    """`step` of the Gymnasium environment, with the opponents' moves and new games."""
     env = MonopolyEnv()
     games: list[list[int]] = []
     while sum(map(len, games)) < 20_000 * size:
@@ -285,7 +282,7 @@ def gym_step(size: float) -> Samples:
 
 
 def _vector_of_learners(steps: int) -> Sample:
-    """The same for `MonopolyVecEnv` with 256 games, for each of their steps."""
+    """A step of `MonopolyVecEnv` with 256 games."""
     from monopoly_env.adapters.sb3 import MonopolyVecEnv
 
     vec = me.VectorMonopoly(256, 4, opponents=DEFAULT_OPPONENTS)
@@ -319,10 +316,7 @@ def _observe(games: Games, name: str, rounds: int) -> None:
 
 
 def network(size: float) -> Samples:
-    """The compiled forward pass on observations of games in progress.
-
-    Most of their features are 0.
-    """
+    """The compiled forward pass on observations of games in progress, most of them zeros."""
     vec = me.VectorMonopoly(64, num_players=2)
     _record_vector(vec, 200)
     seen = encoding.observe_all(vec.games)
@@ -348,10 +342,7 @@ def _evaluate(
 
 
 def evolution(size: float) -> Samples:
-    """A generation of a genetic algorithm.
-
-    Its games, and separately the operators on genomes of the longest kind.
-    """
+    """A generation of a genetic algorithm: its games, and operators on the longest genomes."""
     kind, matches = kind_of("rga"), max(1, round(100 * size))
     population = kind.random(1000, np.random.Generator(np.random.PCG64(0)))
     seconds = []
@@ -378,7 +369,7 @@ def _breed(kind: GenomeKind, population: NDArray[Any], rounds: int) -> None:
 
 
 def record(size: float) -> Samples:
-    """The memory that a game takes."""
+    """The memory of a game."""
     del size  # not needed
     return {"record": Sample(float(me.GAME.itemsize))}
 
@@ -454,13 +445,13 @@ def compile_times(size: float) -> Samples:
 
 
 def _children() -> float:
-    """CPU seconds of all child processes that have ended."""
+    """CPU seconds of all child processes so far."""
     times = os.times()
     return times.children_user + times.children_system
 
 
 def run_program(program: str, cache: str, compiled: bool = True) -> None:
-    """Run one of `FIRST_GAMES` in a fresh process that caches its machine code in a folder."""
+    """Run one of `FIRST_GAMES` in a fresh process with a cache folder of its own."""
     environment = os.environ | {
         "MONOPOLY_ENV_CACHE": cache,
         "MONOPOLY_ENV_COMPILED": str(int(compiled)),
@@ -583,7 +574,7 @@ def machine() -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """The model of the processor, as Linux reports it."""
+    """The model of the processor (Linux)."""
     path = Path("/proc/cpuinfo")
     found = (
         dict(line.split(":", 1) for line in path.read_text().splitlines() if ":" in line)
@@ -688,7 +679,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Measure, and write what was asked for."""
+    """Measure, and write the requested files."""
     about = machine()
     results = report(
         measure(options, console), about | {"repeats": 1 if options.quick else options.repeats}

@@ -41,12 +41,12 @@ _PATIENCE: Final = 300  # seconds until a client gives up
 
 @dataclass(frozen=True)
 class Server:
-    """A server that runs as a process of its own.
+    """A server in a process of its own.
 
     Attributes:
         process: The process.
         address: Host and port.
-        token: The host's.
+        token: The host's token.
     """
 
     process: subprocess.Popen[str]
@@ -73,7 +73,7 @@ class Server:
         self.process.communicate(timeout=30)
 
     def ask(self, path: str, body: Any = None) -> Any:
-        """Get, or post a body."""
+        """Send a GET request, or POST a body."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         with urllib.request.urlopen(
@@ -91,13 +91,13 @@ class Server:
             time.sleep(0.5)
 
     def memory(self) -> tuple[float, float]:
-        """MiB in memory: now, and the most so far. 0 where the system does not tell."""
+        """MiB in memory: now and at the most; 0 where the system does not say."""
         try:
-            told = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
+            status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
         except OSError:
             return 0.0, 0.0
         now, most = (
-            int(re.search(rf"{name}:\s+(\d+)", told)[1]) / 1024 for name in ("VmRSS", "VmHWM")
+            int(re.search(rf"{name}:\s+(\d+)", status)[1]) / 1024 for name in ("VmRSS", "VmHWM")
         )  # type: ignore[index]
         return now, most
 
@@ -106,9 +106,9 @@ PEOPLE: Final = [{"kind": "person"}, {"kind": "person"}]
 
 
 class Client:
-    """Somebody who plays the first legal action, or the last one if a lot is for sale.
+    """A player of the first legal action, or of the last one if a lot is for sale.
 
-    Remembers what it was told.
+    It keeps the messages it has received.
     """
 
     def __init__(self, server: Server, game: str) -> None:
@@ -140,13 +140,13 @@ class Client:
     async def next(self) -> dict[str, Any]:
         """The next message."""
         text = await asyncio.wait_for(self.socket.recv(), _PATIENCE)
-        told: dict[str, Any] = json.loads(text)
-        if told["type"] == "events":
+        message: dict[str, Any] = json.loads(text)
+        if message["type"] == "events":
             self.bytes.append(len(text))
-        return told
+        return message
 
     def take(self, message: dict[str, Any]) -> None:
-        """Remember a message."""
+        """Keep a message."""
         assert message["type"] != "refused", message
         if message["type"] == "events":
             assert message["from"] == self.frame["version"], "a step is missing"
@@ -191,7 +191,7 @@ class Client:
         await self.connect()
 
     def lost_nothing(self, seed: int) -> bool:
-        """Whether what it was told is the whole game."""
+        """Whether the messages received add up to the whole game."""
         record = me.new_game(len(PEOPLE), seed=seed)
         for action in self.moves:
             me.step(record, action)
@@ -232,7 +232,7 @@ class Crowd:
 
 @dataclass(frozen=True)
 class Analysis:
-    """Analyse a position of four experts, again and again, while somebody else plays."""
+    """Analyse a position of four experts repeatedly while other games go on."""
 
     decision: int = 120
     """The decision that is analysed."""
@@ -244,7 +244,7 @@ class Analysis:
 
 @dataclass(frozen=True)
 class Report:
-    """Let four experts play a game, and judge it."""
+    """Let four experts play a game, and report on it."""
 
     seed: int = 7
     """The seed of the game."""
@@ -284,7 +284,7 @@ def serving() -> Iterator[Server]:
 
 
 def crowd(server: Server, part: Crowd) -> None:
-    """Wave after wave, and what the server holds in memory after each."""
+    """Play wave after wave, and measure the server's memory after each."""
     print(f"memory at first {server.memory()[0]:.0f} MiB")
     for wave in range(part.waves):
         seeds, began = range(wave * part.games, (wave + 1) * part.games), time.monotonic()
@@ -321,19 +321,19 @@ async def analysis(server: Server, part: Analysis) -> None:
             playing = asyncio.create_task(other.play(10**6, part.seconds))
             await socket.send(json.dumps(message))
             while time.monotonic() - began < part.seconds:
-                told = json.loads(await asyncio.wait_for(socket.recv(), _PATIENCE))
-                assert told["type"] == "analysis", told
+                message = json.loads(await asyncio.wait_for(socket.recv(), _PATIENCE))
+                assert message["type"] == "analysis", message
                 first = min(first, time.monotonic() - began)
             await playing
         error = max(
-            math.sqrt(row["share"] * (1 - row["share"]) / told["playouts"])
-            for row in told["shares"]
+            math.sqrt(row["share"] * (1 - row["share"]) / message["playouts"])
+            for row in message["shares"]
         )
         print(
             f"first answer after {first:.2f} s; after {part.seconds:.0f} s "
-            f"{told['playouts']:,} playouts of the position, "
-            f"{sum(one['playouts'] for one in told['candidates']):,} of "
-            f"{len(told['candidates'])} actions, standard error {100 * error:.2f} points; "
+            f"{message['playouts']:,} playouts of the position, "
+            f"{sum(one['playouts'] for one in message['candidates']):,} of "
+            f"{len(message['candidates'])} actions, standard error {100 * error:.2f} points; "
             f"meanwhile a move of another game: {_spread(other.waits)}"
         )
 
@@ -342,13 +342,13 @@ async def report(server: Server, part: Report) -> None:
     """How soon the versions of a report come."""
     game, decisions = await _game_of_experts(server, sys.maxsize, part.seed)
     async with _analysing(server) as socket:
-        began, told = time.monotonic(), {"done": False}
+        began, message = time.monotonic(), {"done": False}
         await socket.send(json.dumps({"type": "report", "id": 1, "game": game}))
-        while not told["done"]:
-            told = json.loads(await asyncio.wait_for(socket.recv(), _PATIENCE))
-            if "players" in told:
+        while not message["done"]:
+            message = json.loads(await asyncio.wait_for(socket.recv(), _PATIENCE))
+            if "players" in message:
                 print(
-                    f"{decisions:,} decisions, {told['playouts']} playouts of each:"
+                    f"{decisions:,} decisions, {message['playouts']} playouts of each:"
                     f" {time.monotonic() - began:.1f} s"
                 )
 

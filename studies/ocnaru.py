@@ -158,7 +158,7 @@ def measure(options: Options, console: Console) -> dict[str, Any]:
         "agent": str(options.agent),
         "seed": options.seed,
         "heads": list(policy.heads),
-        "gated": list(policy.gated),
+        "base_gated": list(policy.base_gated),
     } | rows
 
 
@@ -187,7 +187,7 @@ def _mixtures(policy: OcnaruNetworks) -> dict[str, OcnaruNetworks]:
         bound = OcnaruNetworks(
             heads,
             base_policy=policy.base_policy,
-            gated=(*policy.gated, "upgrade"),
+            base_gated=(*policy.base_gated, "upgrade"),
             rules=policy.rules,
             name="all, upgrade gated",
         )
@@ -235,7 +235,7 @@ def networks_table() -> str:
             network.head,
             network.asked,
             network.rule,
-            "yes" if network.gated else "",
+            "yes" if network.base_gated else "",
             PASSES[name],
             f"{TRAINING_GAMES[name]:,}",
         ]

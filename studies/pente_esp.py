@@ -299,7 +299,7 @@ class PenteSearch(ComparedSearch):
     def __init__(self, options: Schrum, place: Place = HERE) -> None:
         """Create the search before its first generation."""
         self.neurons, self.experiment = options.neurons_of, options.games_of(options.matches)
-        self.like = pente.like(self.neurons.architecture, watches=options.network == "attentive")
+        self.like = pente.like(self.neurons.architecture, observes=options.network == "attentive")
         shape = self.neurons.sub_populations, self.neurons.genes
         super().__init__(options, shape, place=place)
         self.hall: HallOfFame | None = None
@@ -399,7 +399,7 @@ class PenteSearch(ComparedSearch):
         described = form | {
             "captures": options.captures,
             "recurrent": options.network != "feed_forward",
-            "watches": self.like.watches,
+            "observes": self.like.observes,
         }
         saved = {"weights": neurons.pack(best)[0]} | {
             name: np.array(value) for name, value in described.items()

@@ -429,14 +429,14 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
                 actual = judged(found, some | {"playouts": actual_playouts(found, options, bar)})
             pools[pool] = {"rows": rows, "actual": actual, "calibration": lines}
             fast = max(fast, speed(value, found.games))
-    told = {
+    given = {
         "positions": options.positions,
         "playouts": options.playouts,
         "policy": options.policy,
         "seed": options.seed,
     }
     results = {
-        "options": told,
+        "options": given,
         "about": dict(value.about),
         "speed": fast,
         "pools": pools,

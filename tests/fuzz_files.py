@@ -471,7 +471,7 @@ def write_evolved(folder: Path) -> None:
 
 def write_network(folder: Path) -> None:
     kept = {"hidden": 3, "size": 7, "window": 0, "captures": False}
-    kept |= {"recurrent": True, "watches": True}
+    kept |= {"recurrent": True, "observes": True}
     weights = PENTE.neurons_of.pack(np.zeros((1, 3 * PENTE.neurons_of.genes)))[0]
     write_arrays(
         folder / "network.npz",

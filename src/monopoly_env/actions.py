@@ -200,9 +200,9 @@ def describe(action: int, game: Game | None = None) -> str:
 
 def text_of(action: int, decision: str = "", edition: int = 0) -> str:
     """A valid action in words, by the name of the open decision and the board."""
-    told = _TOLD.get(decision, {}).get(action)
+    text = _BY_DECISION.get(decision, {}).get(action)
     head = HEADS[HEAD_NAMES[HEAD_OF[action]]]
-    return told or head.labels[action - head.start].format(*LOT_NAME[edition])
+    return text or head.labels[action - head.start].format(*LOT_NAME[edition])
 
 
 def parse(text: str | int, game: Game | None = None) -> int:
@@ -224,8 +224,8 @@ def parse(text: str | int, game: Game | None = None) -> int:
     if wanted.isdecimal() and len(wanted) <= len(str(NUM_ACTIONS)):
         return check(int(wanted))
     decision = "" if game is None else _asked(game)[0]
-    told = {told.casefold(): action for action, told in _TOLD.get(decision, {}).items()}
-    answer = told.get(wanted, _BY_TEXT.get(wanted))
+    here = {text.casefold(): action for action, text in _BY_DECISION.get(decision, {}).items()}
+    answer = here.get(wanted, _BY_TEXT.get(wanted))
     if answer is None:
         raise ConfigurationError(
             f"Unknown action {shortened(text)}. {near(wanted, _BY_TEXT)}Give a text of"
@@ -262,7 +262,7 @@ def check(action: object) -> int:
 
 
 # The actions whose text depends on the decision: decision -> action -> text.
-_TOLD: Final[dict[str, dict[int, str]]] = {
+_BY_DECISION: Final[dict[str, dict[int, str]]] = {
     **{
         decision: {A_CHOICE: first, A_CHOICE + 1: second}
         for decision, (first, second) in CHOICES.items()
@@ -273,7 +273,9 @@ _TOLD: Final[dict[str, dict[int, str]]] = {
 
 def _texts() -> dict[str, int]:
     # the heads below prevail
-    texts = {text.casefold(): action for told in _TOLD.values() for action, text in told.items()}
+    texts = {
+        text.casefold(): action for known in _BY_DECISION.values() for action, text in known.items()
+    }
     for edition in reversed(range(NUM_EDITIONS)):
         for head in HEADS.values():
             for index, label in enumerate(head.labels):

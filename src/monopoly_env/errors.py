@@ -6,7 +6,8 @@ Catch `MonopolyError` to catch them all.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any, Final
 
@@ -97,6 +98,51 @@ def check_illegal(illegal: object) -> str:
             f"illegal={shortened(illegal)} is unknown. {nearest(illegal, ILLEGAL)}"
         )
     return illegal
+
+
+def check_actions(actions: Any, games: int) -> NDArray[Any]:
+    """Actions as an array of integers, one a game; ConfigurationError if it has another shape."""
+    given = array_of(actions)
+    if given.shape != (games,) or given.dtype.kind not in "iu":
+        raise ConfigurationError(
+            f"actions must be integers of shape ({games},), one a game, not {given.dtype} of shape"
+            f" {given.shape}."
+        )
+    return given
+
+
+def check_threads(threads: object) -> int:
+    """A number of threads, or ConfigurationError; by default one per core of this process."""
+    if threads is not None:
+        return whole_number("threads", threads, 1)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_seat(seat: object, players: int) -> int:
+    """The learner's seat, -1 for "random"; ConfigurationError if there is no such seat."""
+    if seat == "random":
+        return -1
+    number = integer(seat)
+    if number is None or not 0 <= number < players:
+        raise ConfigurationError(
+            f"seat={shortened(seat)} must be 'random' or a seat from 0 to {players - 1}."
+        )
+    return number
+
+
+def table_size(opponents: Sequence[Any], num_players: int | None, default: int) -> int:
+    """Seats of a table: `num_players`, or those of a learner and its opponents, or `default`.
+
+    Raises:
+        ConfigurationError: The opponents make a table of another size.
+    """
+    seats = len(opponents) + 1
+    if num_players is None:
+        return seats if opponents else default
+    if opponents and seats != num_players:
+        table = f"{len(opponents)} opponents make a table of {seats}"
+        raise ConfigurationError(f"{table}, not num_players={num_players}.")
+    return num_players
 
 
 def check_array(name: str, array: object, dtype: type, shape: tuple[int, ...] | int) -> None:

@@ -1,6 +1,6 @@
 """Confidence intervals of shares of wins.
 
-Games that share a seed share its chance, so they are not independent: `clustered` uses the spread
+Games that share a seed share its chance, so they are not independent: `clustered` uses the variance
 between seeds. Wilson's interval treats games as independent.
 """
 
@@ -49,8 +49,8 @@ def clustered(
         confidence: The confidence level.
 
     Returns:
-        The bounds. With a single seed the spread is unknown and they are (0, 1). If all games were
-        won or all were lost, they are those of Wilson's interval for as many games as seeds.
+        The bounds; (0, 1) with a single seed, as the variance is unknown. If all games were won or
+        all were lost, they are those of Wilson's interval for as many games as seeds.
     """
     sums, sizes = per_seed(won, seeds)
     count, rate = len(sums), float(won.mean())
@@ -113,7 +113,7 @@ def mean_interval(
 ) -> tuple[float, float, float]:
     """The mean of independent values and its interval by the normal distribution.
 
-    Without a spread, or with one value, it is a point.
+    Without variance, or with one value, it is a point.
 
     Args:
         values: (N,) numbers, one or more.

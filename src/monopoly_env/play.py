@@ -191,12 +191,12 @@ def run_replay(options: ReplayOptions, console: Console) -> int:
         raise ConfigurationError(f"{held}: --from {options.start} does not exist.")
     names = [f"{PLAYERS[seat]} ({name})" for seat, name in enumerate(replay.names)]
     changed = ", ".join(f"{name}={value}" for name, value in replay.rules.changed().items())
-    told = (
+    text = (
         f"Game {options.game} of {len(recorded)}: {', '.join(names)}; rules"
         f" official{f' but {changed}' if changed else ''}; seed {replay.seed}; {end.turns} turns,"
         f" {len(replay.actions)} decisions."
     )
-    console.print(told, markup=False, highlight=False)
+    console.print(text, markup=False, highlight=False)
     if not _Viewer(replay, int(end.turns), names, console, options).show():
         return 0
     console.print(board(end, colour=console.is_terminal), markup=False, highlight=False)

@@ -35,6 +35,7 @@ from monopoly_env.errors import (
     ConfigurationError,
     GameOverError,
     check_illegal,
+    check_seat,
     shortened,
     whole_number,
 )
@@ -48,7 +49,6 @@ from pente_env.observation import check_encoding, length_of, observe_known
 from pente_env.player import MEMORY, Player
 from pente_env.render import render
 from pente_env.rules import Rules
-from pente_env.vector import check_seat
 
 Observation: TypeAlias = NDArray[np.float32]
 
@@ -169,10 +169,10 @@ class PenteEnv(gymnasium.Env[Observation, np.int64]):
             core.step(self.game, self._ask())
 
     def _ask(self) -> int:
-        """The point of the opponent to move, if one is; those that watch look at the board, too."""
+        """The point of the opponent to move, if one is; those that observe do so, too."""
         mover, chosen = int(self.game.player), -1
         for seat, player in self._seated.items():
-            if seat == mover or player.watches:
+            if seat == mover or player.observes:
                 point = player.act(self._games, seat, self._memory[seat])
                 chosen = point if seat == mover else chosen
         return chosen

@@ -13,7 +13,6 @@ seats of a match.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, Final, NamedTuple
@@ -21,7 +20,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from monopoly_env.errors import ConfigurationError, IllegalActionError, whole_number
+from monopoly_env.errors import ConfigurationError, IllegalActionError, check_threads
 from monopoly_env.kernels import borrowed, entry, inlined, kernel
 from monopoly_env.kernels.philox import split_seeds
 from monopoly_env.kernels.signatures import Array1, Array2, Records
@@ -59,13 +58,13 @@ class Table(NamedTuple):
         kernels: (K,) handles of kernels, for `call`.
         params: (K, L) float64, rows of numbers, padded with zeros; L is at least 1.
         lengths: (K,) int64, the lengths of the rows.
-        watches: (K,) bool, whether the kernels are called before every stone.
+        observes: (K,) bool, whether the kernels are called before every stone.
     """
 
     kernels: Array1[np.int64]
     params: Array2[np.float64]
     lengths: Array1[np.int64]
-    watches: Array1[np.bool_]
+    observes: Array1[np.bool_]
 
     @classmethod
     def of(cls, players: Sequence[Player]) -> Table:
@@ -93,15 +92,15 @@ class Table(NamedTuple):
             row[: len(player.params)] = player.params
         all_players = [like] * count + list(others)
         handles = np.array([player.kernel.handle for player in all_players if player], np.int64)
-        watches = np.array([player.watches for player in all_players if player], np.bool_)
-        return cls(handles, params, lengths, watches)
+        observes = np.array([player.observes for player in all_players if player], np.bool_)
+        return cls(handles, params, lengths, observes)
 
 
 @inlined
 def ask(game: Game, table: Table, seats: Any, memory: Any) -> int:
     """The point that the player to move chooses, unchecked.
 
-    The others that watch look at the board, too.
+    The others that observe do so, too.
 
     Args:
         game: A game that is not over.
@@ -113,7 +112,7 @@ def ask(game: Game, table: Table, seats: Any, memory: Any) -> int:
     point, to_move = -1, int(game.player)
     for seat in range(len(seats)):
         number = seats[seat]
-        if number >= 0 and (seat == to_move or table.watches[number]):
+        if number >= 0 and (seat == to_move or table.observes[number]):
             row = table.params[number][: table.lengths[number]]
             chosen = call(table.kernels[number], game, seat, row, memory[seat])
             if seat == to_move:
@@ -240,17 +239,6 @@ def play_games(
     _in_slices(template, words, who, table, out, check_threads(threads))
     _check(out, template)
     return out
-
-
-def check_threads(threads: int | None) -> int:
-    """A number of threads; by default one per core.
-
-    Raises:
-        ConfigurationError: It is not a whole number from 1 on.
-    """
-    if threads is not None:
-        return whole_number("threads", threads, 1)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _in_slices(template: Any, words: Any, who: Any, table: Table, out: Any, threads: int) -> None:

@@ -47,7 +47,7 @@ class Standing:
         wins: Games won.
         draws: Games that nobody won.
         win_rate: The share of games won.
-        low: Lower bound of the 95% interval of that share, from the spread between seeds: without
+        low: Lower bound of the 95% interval of that share, from the variance between seeds: without
             chance, the games of all seeds are the same.
         high: Its upper bound.
         pairs: Pairs taken in a game, on average.

@@ -179,7 +179,7 @@ def play(
         chosen = {
             other: player.act(games, other, memory[other])
             for other, player in enumerate(players)
-            if player and (other == seat or player.watches)
+            if player and (other == seat or player.observes)
         }
         if seat not in chosen:
             show(game, console)

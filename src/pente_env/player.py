@@ -4,8 +4,8 @@
     def play(game, seat, params, memory):
         return ...                                   # a point
 
-The loop calls it when the seat is to move. A player that `watches` is also called before the stones
-of the others, with its own seat: what it returns is then ignored, but it may write to its memory.
+The loop calls it when the seat is to move. A player that `observes` is also called before the
+stones of the others, with its own seat: its answer is then ignored, but it may write to its memory.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Player:
         kernel: PlayerKernel,
         params: ArrayLike = (),
         *,
-        watches: bool = False,
+        observes: bool = False,
         size: int | None = None,
     ) -> None:
         """Make a player.
@@ -71,7 +71,7 @@ class Player:
             name: Its name in tables and messages.
             kernel: A function decorated with `player_kernel`.
             params: Its numbers, converted to a float64 row, (L,).
-            watches: Whether the kernel is called before the stones of the others, too.
+            observes: Whether the kernel is called before the stones of the others, too.
             size: Points along a side of the only boards that it plays on; None: any.
 
         Raises:
@@ -90,13 +90,13 @@ class Player:
         self.name = name
         self.kernel = kernel
         self.params = row
-        self.watches = watches
+        self.observes = observes
         self.size = size
 
     def with_params(self, params: ArrayLike, name: str | None = None) -> Player:
         """A player with the same kernel and other numbers; by default, of the same name."""
         called = self.name if name is None else name
-        return Player(called, self.kernel, params, watches=self.watches, size=self.size)
+        return Player(called, self.kernel, params, observes=self.observes, size=self.size)
 
     def check_board(self, size: int) -> None:
         """Make sure that this player plays on a board of this size.
@@ -115,7 +115,7 @@ class Player:
 
         Args:
             games: (1,) records. A random choice advances the counter of the seat's draws.
-            seat: Its seat, which need not be to move if it watches.
+            seat: Its seat, which need not be to move if it observes.
             memory: (64,) float64, read and written.
 
         Raises:

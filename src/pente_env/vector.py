@@ -30,10 +30,11 @@ from numpy.typing import ArrayLike, NDArray
 from monopoly_env.errors import (
     ConfigurationError,
     IllegalActionError,
-    array_of,
+    check_actions,
     check_illegal,
-    integer,
-    shortened,
+    check_seat,
+    check_threads,
+    table_size,
     whole_number,
 )
 from monopoly_env.kernels import borrowed, entry, inlined
@@ -43,7 +44,7 @@ from monopoly_env.kernels.threads import Threads
 from pente_env.core import check_players, illegal, name_of
 from pente_env.game import NOBODY, RUNNING, Game, Games, empty_games
 from pente_env.lines import LEGAL, write_points
-from pente_env.loop import FORFEIT, Table, ask, check_threads, replace_illegal
+from pente_env.loop import FORFEIT, Table, ask, replace_illegal
 from pente_env.matches import PlayerLike, check_table, coerce
 from pente_env.moves import is_legal, put, start
 from pente_env.observation import (
@@ -179,14 +180,7 @@ class VectorPente:
         self.opponents = tuple(coerce(player) for player in opponents or ())
         if self.opponents:
             check_table([None, *self.opponents], self.rules)
-        if num_players is None:
-            num_players = len(self.opponents) + 1 if self.opponents else 2
-        self.num_players = check_players(num_players)
-        if self.opponents and len(self.opponents) != self.num_players - 1:
-            raise ConfigurationError(
-                f"{len(self.opponents)} opponents make a table of {len(self.opponents) + 1}, not"
-                f" num_players={num_players}."
-            )
+        self.num_players = check_players(table_size(self.opponents, num_players, 2))
         self.num_games = whole_number("num_games", num_games, 1)
         self.encoding = check_encoding(encoding)
         self.threads = check_threads(threads)
@@ -267,12 +261,7 @@ class VectorPente:
         """
         if not self._running:
             raise ConfigurationError("No games are running: call reset() first.")
-        chosen = array_of(actions)
-        if chosen.shape != (self.num_games,) or chosen.dtype.kind not in "iu":
-            raise ConfigurationError(
-                f"actions must be integers of shape ({self.num_games},), one a game, not"
-                f" {chosen.dtype} of shape {chosen.shape}."
-            )
+        chosen = check_actions(actions, self.num_games)
         inside = (chosen >= 0) & (chosen < self.batch.action_mask.shape[1])
         wrong = ~inside
         if self.illegal == "raise":
@@ -337,22 +326,6 @@ class VectorPente:
         return f"VectorPente({sizes}, opponents={names})"
 
 
-def check_seat(seat: object, players: int) -> int:
-    """Validate the learner's seat and return it, or -1 for one that is drawn for every game.
-
-    Raises:
-        ConfigurationError: It is neither "random" nor a seat.
-    """
-    if seat == "random":
-        return _RANDOM
-    number = integer(seat)
-    if number is None or not 0 <= number < players:
-        raise ConfigurationError(
-            f"seat={shortened(seat)} must be 'random' or a seat from 0 to {players - 1}."
-        )
-    return number
-
-
 @inlined
 def _draw(settings: Any, row: int, generation: int, what: int) -> int:
     return philox(row, generation, what, 1, settings.key_low, settings.key_high)
@@ -407,7 +380,7 @@ def _advance(
         if actions[row] == _BEGIN:
             _begin(arrays, settings, row)
         elif not forfeit:
-            ask(game, table, seats, memory)  # those that watch
+            ask(game, table, seats, memory)  # those that observe
             put(game, actions[row])
         wrong = -1 if forfeit else _play_on(game, table, seats, memory)
         if wrong < 0 and (forfeit or game.ending != RUNNING):

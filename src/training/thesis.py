@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from agents.learned.architectures import STATE, VALUE
 from agents.networks.layout import Architecture
-from agents.networks.ocnaru import GATED, HIDDEN, NAMES, NETWORKS, OcnaruNetworks
+from agents.networks.ocnaru import BASE_GATED, HIDDEN, NAMES, NETWORKS, OcnaruNetworks
 from monopoly_env.encoding import ocnaru
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import Rules
@@ -51,7 +51,7 @@ class ThesisOptions(DQNOptions):
     out: Path = Path("runs/thesis")
     base_policy: str = "strategic"
     """Base policy that plays trades and debts: `strategic` or a preset of it."""
-    gated: tuple[str, ...] = GATED
+    base_gated: tuple[str, ...] = BASE_GATED
     """Networks that act only where the base policy would act with that head."""
     hidden: tuple[int, ...] = HIDDEN
     imitation: Imitation = Imitation(expert="strategic")
@@ -69,7 +69,7 @@ class ThesisOptions(DQNOptions):
     def check(self) -> None:
         """Check what these networks allow."""
         super().check()
-        OcnaruNetworks(base_policy=self.base_policy, gated=self.gated)
+        OcnaruNetworks(base_policy=self.base_policy, base_gated=self.base_gated)
         settings = settings_of(self)
         for name, only in _ONLY.items():
             if settings[name] != only:
@@ -84,7 +84,7 @@ class ThesisOptions(DQNOptions):
 
         del hidden
         blank = OcnaruNetworks(
-            base_policy=self.base_policy, gated=self.gated, rules=rules.changed(),
+            base_policy=self.base_policy, base_gated=self.base_gated, rules=rules.changed(),
             name=self.algorithm,
         )  # fmt: skip
         heads = {name: ((VALUE, 1), (name, network.size)) for name, network in NETWORKS.items()}

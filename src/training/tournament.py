@@ -132,8 +132,8 @@ def execute(options: TournamentOptions, _: Console) -> int:
         ladder = run(options)
     except KeyboardInterrupt:
         if options.folder:
-            told = f"The finished tables are in {options.out}: go on by --resume."
-            print(told, file=sys.stderr)
+            hint = f"The finished tables are in {options.out}: go on by --resume."
+            print(hint, file=sys.stderr)
         raise
     if not options.json:
         show(ladder, options.details)

@@ -66,7 +66,7 @@ def contents(root: ET.Element) -> dict[str, str]:
 
 def test_every_step_is_what_draw_draws() -> None:
     data, shown = data_of(page()), {}
-    told = list(replays.told(recorded()))
+    told = list(replays.narrated(recorded()))
     assert len(told) == len(data["steps"]) > 80
     for (game, sentences), (turn, said, changes) in zip(told, data["steps"], strict=True):
         shown |= {

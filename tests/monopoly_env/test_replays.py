@@ -88,7 +88,7 @@ def test_a_game_whose_dice_were_drawn_anew_plays_back(tmp_path: Path) -> None:
         without_draws(game) for game in records
     ][31:]
     assert without_draws(replays.final(again)) == without_draws(records[-1])
-    assert len(list(replays.told(again))) > 30
+    assert len(list(replays.narrated(again))) > 30
     for wrong in (
         [[1, 2, 3]], [[0.5, 1]], [["x", 1]], [[10**6, 1]], [[2, 1], [1, 1]], [[0, 2**64]], [1], 1,
     ):  # fmt: skip
@@ -162,10 +162,10 @@ def test_what_players_said_is_kept_and_told(tmp_path: Path) -> None:
     assert replays.load(replays.save(tmp_path / "one.replay", [replay, silent])) == [replay, silent]
     assert replays.from_dict(json.loads(json.dumps(replays.to_dict(replay)))) == replay != silent
     assert "talk" not in replays.to_dict(silent)
-    told = [sentence for _, sentences in replays.told(replay) for sentence in sentences]
+    told = [sentence for _, sentences in replays.narrated(replay) for sentence in sentences]
     assert told[0] == 'A (algorithmic) says: "Leave it to me."'
     assert told[1] == "A (algorithmic) promises: no bid on orange for 3 rounds."
-    assert [sentence for _, sentences in replays.told(silent) for sentence in sentences] == [
+    assert [sentence for _, sentences in replays.narrated(silent) for sentence in sentences] == [
         one for one in told if " says: " not in one and " promises: " not in one
     ]
     assert "<b>x</b>" not in replays.to_html(replay)

@@ -34,7 +34,7 @@ def leaning(game: Any, seat: int, params: Any, memory: Any) -> int:
 
 
 @player_kernel
-def watching(game: Any, seat: int, params: Any, memory: Any) -> int:
+def observing(game: Any, seat: int, params: Any, memory: Any) -> int:
     """Count its calls; its point is their number so far, or the first empty one after it."""
     memory[0] += 1
     point = int(memory[0]) if game.moves else 24
@@ -149,12 +149,12 @@ def test_threads_do_not_matter(threads: int) -> None:
 
 def test_a_player_that_watches_is_called_before_every_stone() -> None:
     opponent, stories = pe.make("better", ends="forward", opening_stone="first"), []
-    for watches in (False, True):
-        player = Player("watching", watching, watches=watches)
+    for observes in (False, True):
+        player = Player("observing", observing, observes=observes)
         games, memory, story = core.new_games([0]), np.zeros((2, 64)), []
         while not pe.is_over(games[0]):
             seat = int(games[0].player)
-            if watches or seat == 1:
+            if observes or seat == 1:
                 point = player.act(games, 1, memory[1])
             if seat == 0:
                 point = opponent.act(games, 0, memory[0])

@@ -15,7 +15,7 @@ from pente_env import core
 from pente_env.loop import Table, play_games
 from pente_env.play import PenteOptions, main, play
 from pente_env.player import Player
-from tests.pente_env.test_matches import watching
+from tests.pente_env.test_matches import observing
 
 
 @pytest.fixture
@@ -88,8 +88,8 @@ def test_a_player_that_watches_plays_as_in_a_match(
 ) -> None:
     """Its stones depend on how many stones it has seen, those of a person too."""
     seated, options = (
-        [Player("watching", watching, watches=True), pe.make("capturer")],
-        PenteOptions(players=("watching", "capturer")),
+        [Player("observing", observing, observes=True), pe.make("capturer")],
+        PenteOptions(players=("observing", "capturer")),
     )
     for seed in range(5):
         games = core.new_games([seed])
@@ -106,10 +106,10 @@ def test_a_player_that_watches_plays_as_in_a_match(
             core.new_games([0]),
             [seated[0], None],
             Console(),
-            PenteOptions(players=("watching", "human")),
+            PenteOptions(players=("observing", "human")),
         )
     # the third point: it has seen three boards
-    assert "3 X (watching): D7" in capsys.readouterr().out
+    assert "3 X (observing): D7" in capsys.readouterr().out
 
 
 def test_match(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from monopoly_env.errors import ConfigurationError, IllegalActionError
 from pente_env import VectorPente, core
 from pente_env.observation import observe
 from pente_env.player import Player
-from tests.pente_env.test_matches import LIKE, watching
+from tests.pente_env.test_matches import LIKE, observing
 
 
 def choose(mask: Any, games: Any) -> Any:
@@ -95,8 +95,8 @@ def test_a_seat_of_its_own() -> None:
     assert batch.player.tolist() == [1] * 20
 
 
-def test_opponents_that_watch_see_every_stone() -> None:
-    vec = VectorPente(1, opponents=[Player("watching", watching, watches=True)], seat=0)
+def test_opponents_that_observe_see_every_stone() -> None:
+    vec = VectorPente(1, opponents=[Player("observing", observing, observes=True)], seat=0)
     vec.reset()
     vec.step([24])
     vec.step([48])

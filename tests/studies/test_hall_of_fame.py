@@ -61,7 +61,7 @@ def test_every_network_that_was_best_enters_once(tmp_path: Path) -> None:
 def test_members_play_as_they_did_when_they_were_best() -> None:
     search = dataclasses.replace(SMALL, network="attentive").search()
     assert search.hall is not None
-    assert all(player.watches for (player,) in search.hall.tests(search.experiment, 1).tests)
+    assert all(player.observes for (player,) in search.hall.tests(search.experiment, 1).tests)
 
 
 @pytest.mark.parametrize(

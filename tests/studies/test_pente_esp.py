@@ -155,7 +155,7 @@ def test_the_command_evolves_and_the_saved_network_plays(
         for test in told["tests"]
     )
     player = pente.load(folder / "network.npz")
-    assert not player.watches
+    assert not player.observes
     search = dataclasses.replace(SCHRUM, hidden=3, neurons=8).search()
     search.step = 2
     again = evaluate(

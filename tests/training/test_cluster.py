@@ -233,7 +233,7 @@ def test_networks_for_pente_come_to_the_same_on_a_cluster(
 
 def test_lines_of_a_cluster_are_cut_into_pieces_that_fit_together() -> None:
     """What a node does with a piece, in this process."""
-    # the first one watches
+    # the first one observes
     players = [agents.make("genetic/esp/attentive"), agents.make("algorithmic")]
     seats = np.tile(np.array([[0, 1], [1, 0]], np.int16), (2, 1))
     whole = GameBatch(np.arange(4, dtype=np.uint64), seats)

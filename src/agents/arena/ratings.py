@@ -146,10 +146,8 @@ def strengths(results: PlayedGames, replicates: int = REPLICATES, seed: int = 0)
     scale = POINTS / math.log(10.0)
     low, high = np.full(count, -np.inf), np.full(count, np.inf)
     if counts.shape[0] > 1 and replicates > 1:
-        spread = np.array(drawn) - np.mean(np.array(drawn)[:, middle], axis=1, keepdims=True)
-        low, high = scale * np.quantile(
-            spread, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0
-        )
+        apart = np.array(drawn) - np.mean(np.array(drawn)[:, middle], axis=1, keepdims=True)
+        low, high = scale * np.quantile(apart, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0)
     games = [(results.seats == policy).any(axis=1).sum() for policy in range(count)]
     points = scale * (best - best[middle].mean())
     return Strengths(results.names, points, low, high, np.array(games, np.int64))

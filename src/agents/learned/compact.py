@@ -182,8 +182,8 @@ OFFER_SIZE: Final = total(OFFER)
 PRICES_SIZE: Final = total(PRICES)
 PACKAGES_SIZE: Final = total(PACKAGES)
 
-_S: Final = places({block.name: block.size for block in SHARED})
-_E: Final = places({block.name: block.size for block in EACH})
+_S: Final = places((block.name, block.size) for block in SHARED)
+_E: Final = places((block.name, block.size) for block in EACH)
 
 # [edition, square or IN_JAIL, group]: expected landings in the next turn.
 _NEXT_GROUP: Final = np.stack(

@@ -1,4 +1,4 @@
-"""Exchanges judged by the value network: the best packages, and the effect of each price.
+"""Exchanges valued by the value network: the best packages, and the effect of each price.
 
 `expert` judges an exchange by formulas of worth, which know little of the use of cash and of the
 effect of a deal on other players. The network of `agents.values` predicts the winner. It ranks the

@@ -16,7 +16,7 @@ point, and the highest legal one is played; of equal ones the first, row by row 
 compared without a logistic, which would saturate (P13). A point that makes five is played
 regardless of the outputs; of several, the one with the highest output (P11). The state of a
 recurrent network begins with zeros. It advances whenever its player is to move, even without a
-choice, and with `watches` before every player's stone.
+choice, and with `observes` before every player's stone.
 
 A network with a window has one output: the value of the middle of the window. It is evaluated at
 every legal point, so that few weights learn a pattern for the whole board. Input 4 * point + k is 1
@@ -73,7 +73,7 @@ LARGEST: Final = 2 * PAD + 1  # the record has so many points around the board
 _KINDS: Final = 4  # own stone, the next player's, that of the one after, off the board
 _WINDOWS: Final = frozenset(_KINDS * side**2 for side in range(SMALLEST, LARGEST + 1, 2))
 # The description of a network in its file, beside `weights`.
-FORM: Final = ("hidden", "window", "size", "recurrent", "captures", "watches")
+FORM: Final = ("hidden", "window", "size", "recurrent", "captures", "observes")
 
 
 @player_kernel
@@ -250,19 +250,19 @@ def rows(packed: NDArray[np.float32], takes_last: bool = False) -> NDArray[np.fl
     return out
 
 
-def like(network: Architecture, *, watches: bool = False, name: str = "network") -> Player:
+def like(network: Architecture, *, observes: bool = False, name: str = "network") -> Player:
     """A player without weights, for tables of many rows with its kernel.
 
     Args:
         network: The architecture of the rows.
-        watches: Whether its state advances before every stone, not only before its own (E11).
+        observes: Whether its state advances before every stone, not only before its own (E11).
         name: Its name in tables and messages.
 
     Raises:
         ConfigurationError: The network does not fit a board.
     """
     points = network.outputs
-    if points == 1 and network.inputs in _WINDOWS and not network.units and not watches:
+    if points == 1 and network.inputs in _WINDOWS and not network.units and not observes:
         return Player(name, play_window)
     if network.inputs not in (3 * points, 3 * points + PAIRS) or points not in _BOARDS:
         raise ConfigurationError(
@@ -276,14 +276,14 @@ def like(network: Architecture, *, watches: bool = False, name: str = "network")
             f"A cell of a network for Pente has {MOST_UNITS} units at the most, not"
             f" {network.units}."
         )
-    return Player(name, play, watches=watches, size=math.isqrt(points))
+    return Player(name, play, observes=observes, size=math.isqrt(points))
 
 
 def player(
     network: Architecture,
     weights: NDArray[np.float32],
     *,
-    watches: bool = False,
+    observes: bool = False,
     name: str = "network",
 ) -> Player:
     """A player with these weights.
@@ -291,7 +291,7 @@ def player(
     Args:
         network: The architecture.
         weights: (length,) float32, of `Architecture.pack`.
-        watches: Whether its state advances before every stone, not only before its own (E11).
+        observes: Whether its state advances before every stone, not only before its own (E11).
         name: Its name in tables and messages.
 
     Raises:
@@ -301,7 +301,7 @@ def player(
     network.unpack(weights)
     if not np.isfinite(weights).all():
         raise FormatError("The weights are not all finite numbers.")
-    return like(network, watches=watches, name=name).with_params(rows(weights[None])[0])
+    return like(network, observes=observes, name=name).with_params(rows(weights[None])[0])
 
 
 def load(path: Path | str) -> Player:
@@ -325,11 +325,11 @@ def load(path: Path | str) -> Player:
 
 
 def _of_file(arrays: Mapping[str, NDArray[Any]], name: str) -> Player:
-    hidden, window, size, recurrent, captures, watches = (
+    hidden, window, size, recurrent, captures, observes = (
         index(arrays[name].item()) for name in FORM
     )
     rules = Rules() if window else Rules(size=size)
     network = architecture(
         hidden, rules, recurrent=bool(recurrent), captures=bool(captures), window=window
     )
-    return player(network, arrays["weights"], watches=bool(watches), name=name)
+    return player(network, arrays["weights"], observes=bool(observes), name=name)

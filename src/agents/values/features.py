@@ -120,8 +120,8 @@ EACH_SIZE: Final = len(_names(EACH))
 # Identifies the features in a saved network
 DIGEST: Final = hashlib.sha256("\n".join((str(VERSION), *NAMES)).encode()).hexdigest()[:16]
 
-_S: Final = places({name: len(labels) for name, (labels, _) in SHARED.items()})
-_E: Final = places({name: len(labels) for name, (labels, _) in EACH.items()})
+_S: Final = places((name, len(labels)) for name, (labels, _) in SHARED.items())
+_E: Final = places((name, len(labels)) for name, (labels, _) in EACH.items())
 
 _NO_AUCTION: Final = number("auction", "none")
 _UNLIMITED: Final = number("building_limit", "unlimited")

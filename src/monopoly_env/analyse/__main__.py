@@ -123,8 +123,8 @@ def _saved(options: AnalysisOptions, console: Console) -> int:
         offers = compare_actions(game, made, baseline=made[0], **limited) if made else None
         played = rollout(game, **play_on)
     if options.json:
-        told = {"shares": _shares(played), "decision": _compared(compared)}
-        print(json.dumps(told | {"offers": offers and _compared(offers)}))
+        found = {"shares": _shares(played), "decision": _compared(compared)}
+        print(json.dumps(found | {"offers": offers and _compared(offers)}))
         return 0
     console.print(to_text(game), markup=False, highlight=False)
     console.print(_shares_table(played))
@@ -148,19 +148,19 @@ def _replay(options: AnalysisOptions, console: Console) -> int:
     check_limits(play_on["n"], **limits)
     with Progress(console=Console(stderr=True)) as bar:
         decisions = bar.add_task("Decisions", total=len(replay.actions))
-        told = history(replay, progress=lambda count: bar.advance(decisions, count), **play_on)
-        costly = list(told.moves) if most == "all" else told.costly(most).tolist()
-        looked_into = [number for number in costly if number in told.moves]
+        past = history(replay, progress=lambda count: bar.advance(decisions, count), **play_on)
+        costly = list(past.moves) if most == "all" else past.costly(most).tolist()
+        looked_into = [number for number in costly if number in past.moves]
         regrets = [
-            _regret(told, number, **play_on, **limits)
+            _regret(past, number, **play_on, **limits)
             for number in bar.track(looked_into, description="What was better")
         ]
     if options.json:
-        print(json.dumps(_summary(told, replay.names, regrets)))
+        print(json.dumps(_summary(past, replay.names, regrets)))
         return 0
-    console.print(_players_table(told, replay.names))
+    console.print(_players_table(past, replay.names))
     title = "Every decision" if most == "all" else "The most costly decisions"
-    console.print(_regrets_table(told, replay.names, regrets, title))
+    console.print(_regrets_table(past, replay.names, regrets, title))
     return 0
 
 
@@ -179,9 +179,9 @@ class _Regret:
         return 0.0 - taken.difference, 0.0 - taken.difference_high, 0.0 - taken.difference_low
 
 
-def _regret(told: History, number: int, **limited: Any) -> _Regret:
+def _regret(past: History, number: int, **limited: Any) -> _Regret:
     """Compare what was chosen, a whole offer if one was made, with all other actions."""
-    game, move = told.games[number], told.moves[number]
+    game, move = past.games[number], past.moves[number]
     # the first of equal ones is the best
     compared = compare_actions(game, [move, *moves_of(game)], **limited)
     return _Regret(number, compared, compared.of(move))
@@ -199,23 +199,23 @@ def _shares(played: Playouts) -> list[dict[str, float]]:
 
 
 def _compared(compared: Comparison) -> dict[str, Any]:
-    told = {name: getattr(compared, name) for name in ("player", "decision", "verdict")}
-    return told | {"actions": [dataclasses.asdict(one) for one in compared.candidates]}
+    about = {name: getattr(compared, name) for name in ("player", "decision", "verdict")}
+    return about | {"actions": [dataclasses.asdict(one) for one in compared.candidates]}
 
 
-def _summary(told: History, names: Sequence[str], regrets: Sequence[_Regret]) -> dict[str, Any]:
-    luck, own = told.luck.sum(axis=0), _own_choices(told)
+def _summary(past: History, names: Sequence[str], regrets: Sequence[_Regret]) -> dict[str, Any]:
+    luck, own = past.luck.sum(axis=0), _own_choices(past)
     known = {regret.number: _cost(regret) for regret in regrets}
     return {
         "players": [
             {
                 "player": seat,
                 "name": name,
-                "first_share": told.before[0, seat],
+                "first_share": past.before[0, seat],
                 "luck": luck[seat],
                 "own_choices": own[seat],
-                "choices_of_others": told.choice[:, seat].sum() - own[seat],
-                "final_share": told.final[seat],
+                "choices_of_others": past.choice[:, seat].sum() - own[seat],
+                "final_share": past.final[seat],
             }
             for seat, name in enumerate(names)
         ],
@@ -226,13 +226,13 @@ def _summary(told: History, names: Sequence[str], regrets: Sequence[_Regret]) ->
                 "player": int(game["player"]),
                 "kind": DECISION_NAMES[game["decision"]],
                 "action": int(action),
-                "text": in_words(game, told.moves.get(number, int(action))),
+                "text": in_words(game, past.moves.get(number, int(action))),
                 "shares": before.tolist(),
                 "choice": effect,
                 **known.get(number, dict.fromkeys(_COST)),
             }
             for number, (game, action, before, effect) in enumerate(
-                zip(told.games, told.actions, told.before, told.own.tolist(), strict=True)
+                zip(past.games, past.actions, past.before, past.own.tolist(), strict=True)
             )
         ],
         "costly": [
@@ -252,9 +252,9 @@ def _cost(regret: _Regret) -> dict[str, Any]:
     return dict(zip(_COST, (best.action, best.text, *regret.interval), strict=True))
 
 
-def _own_choices(told: History) -> Any:
+def _own_choices(past: History) -> Any:
     """(P,), what each player's own actions did to its share."""
-    return np.bincount(told.player, told.own, minlength=told.before.shape[1])
+    return np.bincount(past.player, past.own, minlength=past.before.shape[1])
 
 
 # --- tables
@@ -290,28 +290,28 @@ def actions_table(compared: Comparison, title: str) -> TextTable:
     return table
 
 
-def _players_table(told: History, names: Sequence[str]) -> TextTable:
-    title = f"Shares of the win over {len(told.actions):,} decisions"
+def _players_table(past: History, names: Sequence[str]) -> TextTable:
+    title = f"Shares of the win over {len(past.actions):,} decisions"
     columns = ("player", "at first", "luck", "own choices", "choices of others", "at the end")
-    table, own = _table(title, *columns), _own_choices(told)
-    parts = (told.luck.sum(axis=0), own, told.choice.sum(axis=0) - own)
+    table, own = _table(title, *columns), _own_choices(past)
+    parts = (past.luck.sum(axis=0), own, past.choice.sum(axis=0) - own)
     for seat, name in enumerate(names):
         changes = (f"{part[seat]:+.3f}" for part in parts)
-        first, final = told.before[0, seat], told.final[seat]
+        first, final = past.before[0, seat], past.final[seat]
         table.add_row(f"{seat} {name}", f"{first:.3f}", *changes, f"{final:.3f}")
     return table
 
 
 def _regrets_table(
-    told: History, names: Sequence[str], regrets: Sequence[_Regret], title: str
+    past: History, names: Sequence[str], regrets: Sequence[_Regret], title: str
 ) -> TextTable:
     what = ("share", "regret", "95% interval", "action, and the best one")
     table = _table(title, "number", "turn", "player", *what)
     for one in regrets:
-        game, (regret, low, high) = told.games[one.number], one.interval
+        game, (regret, low, high) = past.games[one.number], one.interval
         seat, taken, best = int(game["player"]), one.taken.text, one.compared.best.text
         where = (str(one.number + 1), str(game["turns"]), f"{seat} {names[seat]}")
-        costs = f"{told.before[one.number][seat]:.2f}", f"{regret:.3f}", f"{low:.2f} to {high:.2f}"
+        costs = f"{past.before[one.number][seat]:.2f}", f"{regret:.3f}", f"{low:.2f} to {high:.2f}"
         table.add_row(*where, *costs, taken if taken == best else f"{taken}; {best}")
     return table
 

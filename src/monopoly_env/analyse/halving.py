@@ -69,10 +69,10 @@ def halve(  # noqa: PLR0913 - the options of a search
     left, dropped = list(range(len(games))), list[int]()
     for count in _schedule(len(left), int(n)):
         done, stopped = len(shares[left[0]]), False
-        for goal in _blocks(done, count) if until is not None or seconds is not None else [count]:
+        for target in _blocks(done, count) if until is not None or seconds is not None else [count]:
             done = len(shares[left[0]])
             given = options | {"actions": firsts[left], "seed": seed, "first": done}
-            played = rollout(games[left], policies, goal - done, **given)
+            played = rollout(games[left], policies, target - done, **given)
             for number, more in zip(left, played.shares, strict=True):
                 shares[number] = np.concatenate([shares[number], more])
             means = {number: shares[number][:, player].mean(dtype=np.float64) for number in left}

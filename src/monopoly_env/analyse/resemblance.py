@@ -63,8 +63,8 @@ class Resemblance:
         rows = []
         for seat, count in enumerate(self.asked):
             shares = zip(self.agreed[seat] / max(1, count), self.names, strict=True)
-            told = (f"{name} {share:.0%}" for share, name in sorted(shares, reverse=True))
-            rows.append(f"player {seat}, {count} decisions: {', '.join(told)}")
+            shown = (f"{name} {share:.0%}" for share, name in sorted(shares, reverse=True))
+            rows.append(f"player {seat}, {count} decisions: {', '.join(shown)}")
         return "\n".join(rows)
 
 

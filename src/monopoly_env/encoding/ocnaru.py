@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from monopoly_env.encoding.table import COLOURS, Block, offsets, total
+from monopoly_env.encoding.table import COLOURS, Block, places, total
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import lowest_level
 from monopoly_env.engine.sets import has, size
@@ -86,15 +86,7 @@ PLUS: Final = (
 )  # fmt: skip
 
 SIZE: Final = 100
-_AT: Final = offsets(BLOCKS)
-_SQUARE, _CASH, _IN_JAIL, _CARDS = _AT["square"], _AT["cash"], _AT["in jail"], _AT["jail cards"]
-_LIQUIDITY, _GROUP, _RAILROADS = _AT["liquidity"], _AT["group"], _AT["railroads"]
-_UTILITIES, _SOLD, _DEVELOPED = _AT["utilities"], _AT["lots sold"], _AT["developed groups"]
-_SALE, _DANGER = _AT["for sale"], _AT["danger beyond jail"]
-_FINE, _FAILED = _AT["fine"], _AT["failed throws"]
-_OPPONENT_LEVEL, _MORTGAGED, _MORTGAGED_OTHER, _MORTGAGED_REST = (
-    total(BLOCKS) + at for at in offsets(PLUS).values()
-)
+_AT: Final = places((block.name, block.size) for block in (*BLOCKS, *PLUS))
 
 _COLOURS: Final = RAILROADS  # the groups of streets come first
 # the program's factor for orange and red, green and dark blue
@@ -118,15 +110,15 @@ def write(game: Game, seat: int, out: Any) -> None:
     _write_both(game, me, 0, out)
     _write_both(game, other, 1, out)
     cash = int(game.cash[me])
-    out[_LIQUIDITY] = cash / max(_net_worth(game, me), 1)
+    out[_AT.liquidity] = cash / max(_net_worth(game, me), 1)
     for group in range(_COLOURS):
         _write_group(game, me, other, group, out)
-    out[_SOLD] = size(int(game.lots[me]) | int(game.lots[other])) / NUM_LOTS
+    out[_AT.lots_sold] = size(int(game.lots[me]) | int(game.lots[other])) / NUM_LOTS
     if game.decision == agenda.BUY and game.player == me:
         _write_sale(game, me, int(game.agenda[game.depth - 1, 2]), out)
-    out[_DANGER] = _danger_beyond_jail(game, other, cash)
-    out[_FINE] = min(cash / max(int(game.rules.jail_fine), 1), 5.0) / 5.0
-    out[_FAILED] = min(max(int(game.jail[me]) - 1, 0) / 3.0, 1.0)
+    out[_AT.danger_beyond_jail] = _danger_beyond_jail(game, other, cash)
+    out[_AT.fine] = min(cash / max(int(game.rules.jail_fine), 1), 5.0) / 5.0
+    out[_AT.failed_throws] = min(max(int(game.jail[me]) - 1, 0) / 3.0, 1.0)
 
 
 @kernel
@@ -140,22 +132,22 @@ def write_plus(game: Game, seat: int, out: Any) -> None:
     for group in range(_COLOURS):
         lots, count = int(GROUP_LOTS[group]), int(GROUP_SIZE[group])
         if int(game.lots[other]) & lots == lots:
-            out[_OPPONENT_LEVEL + group] = lowest_level(game, group) / HOTEL
-        out[_MORTGAGED + group] = size(mine & lots) / count
-        out[_MORTGAGED_OTHER + group] = size(theirs & lots) / count
-    out[_MORTGAGED_REST] = size(mine & _REST_LOTS) / 6.0
-    out[_MORTGAGED_REST + 1] = size(theirs & _REST_LOTS) / 6.0
+            out[_AT.opponents_level + group] = lowest_level(game, group) / HOTEL
+        out[_AT.own_mortgaged + group] = size(mine & lots) / count
+        out[_AT.opponents_mortgaged + group] = size(theirs & lots) / count
+    out[_AT.mortgaged_railroads_and_utilities] = size(mine & _REST_LOTS) / 6.0
+    out[_AT.mortgaged_railroads_and_utilities + 1] = size(theirs & _REST_LOTS) / 6.0
 
 
 @kernel
 def _write_both(game: Game, player: int, side: int, out: Any) -> None:
     lots = int(game.lots[player])
-    out[_SQUARE + side] = int(game.position[player]) / 40.0
-    out[_CASH + side] = min(int(game.cash[player]) / 5000.0, 1.0)
-    out[_IN_JAIL + side] = 1.0 if game.jail[player] > 0 else 0.0
-    out[_CARDS + side] = size(int(game.jail_cards[player])) / 2.0
-    out[_RAILROADS + side] = size(lots & int(GROUP_LOTS[RAILROADS])) / 4.0
-    out[_UTILITIES + side] = size(lots & int(GROUP_LOTS[UTILITIES])) / 2.0
+    out[_AT.square + side] = int(game.position[player]) / 40.0
+    out[_AT.cash + side] = min(int(game.cash[player]) / 5000.0, 1.0)
+    out[_AT.in_jail + side] = 1.0 if game.jail[player] > 0 else 0.0
+    out[_AT.jail_cards + side] = size(int(game.jail_cards[player])) / 2.0
+    out[_AT.railroads + side] = size(lots & int(GROUP_LOTS[RAILROADS])) / 4.0
+    out[_AT.utilities + side] = size(lots & int(GROUP_LOTS[UTILITIES])) / 2.0
 
 
 @kernel
@@ -176,7 +168,7 @@ def _net_worth(game: Game, player: int) -> int:
 @kernel
 def _write_group(game: Game, me: int, other: int, group: int, out: Any) -> None:
     lots, count = int(GROUP_LOTS[group]), int(GROUP_SIZE[group])
-    at = _GROUP + len(_GROUP_FACTS) * group
+    at = _AT.group + len(_GROUP_FACTS) * group
     out[at] = size(int(game.lots[me]) & lots) / count
     out[at + 1] = size(int(game.lots[other]) & lots) / count
     if int(game.lots[me]) & lots != lots:
@@ -188,9 +180,9 @@ def _write_group(game: Game, me: int, other: int, group: int, out: Any) -> None:
     out[at + 4] = min(_rent_gained(game, group, level) / max(cost, 1) * _EYED[group] / 0.5, 1.0)
     out[at + 5] = min(int(game.cash[me]) / max(cost, 1), 3.0) / 3.0
     if level > 0:
-        out[_DEVELOPED] += 1.0 / 32.0
+        out[_AT.developed_groups] += 1.0 / 32.0
     if level == HOTEL:
-        out[_DEVELOPED + 1] += 1.0 / 12.0
+        out[_AT.developed_groups + 1] += 1.0 / 12.0
 
 
 @kernel
@@ -210,11 +202,11 @@ def _rent_gained(game: Game, group: int, level: int) -> int:
 def _write_sale(game: Game, me: int, lot: int, out: Any) -> None:
     board, group = int(game.rules.board), int(GROUP_OF[lot])
     price = int(PRICE[board, lot])
-    out[_SALE] = int(LOT_SQUARE[board, lot]) / 40.0
-    out[_SALE + 1] = min(price / 400.0, 1.0)
-    out[_SALE + (3 if group == RAILROADS else 4 if group == UTILITIES else 2)] = 1.0
-    out[_SALE + 5] = min(_value(game, me, lot) / price / 2.0, 1.0)
-    out[_SALE + 6] = min(int(game.cash[me]) / price, 5.0) / 5.0
+    out[_AT.for_sale] = int(LOT_SQUARE[board, lot]) / 40.0
+    out[_AT.for_sale + 1] = min(price / 400.0, 1.0)
+    out[_AT.for_sale + (3 if group == RAILROADS else 4 if group == UTILITIES else 2)] = 1.0
+    out[_AT.for_sale + 5] = min(_value(game, me, lot) / price / 2.0, 1.0)
+    out[_AT.for_sale + 6] = min(int(game.cash[me]) / price, 5.0) / 5.0
 
 
 @kernel

@@ -23,7 +23,7 @@ from monopoly_env.encoding.table import (
     SQUARES,
     STREETS,
     Block,
-    offsets,
+    places,
     seat_names,
     total,
 )
@@ -176,36 +176,8 @@ TASK_NUMBERS: Final = (
 
 SHARED_SIZE: Final = total(SHARED)
 EACH_SIZE: Final = total(EACH)
-_S: Final = offsets(SHARED)
-_E: Final = offsets(EACH)
-
-_DECISION, _STAKE, _PRICE, _AMOUNT = _S["decision"], _S["at stake"], _S["price"], _S["amount due"]
-_CREDITOR, _WINDOW, _FAILED = _S["creditor"], _S["window"], _S["failed throw"]
-_BID, _AUCTION, _MAXIMUM = _S["standing bid"], _S["under auction"], _S["own maximum"]
-_ASK, _GIVE, _OFFER_CASH, _PICK = _S["asked for"], _S["given"], _S["offered cash"], _S["last pick"]
-_COUNTER, _TRADED, _NUM_REFUSED, _REFUSED = (
-    _S["counter-offer"], _S["traded"], _S["refused offers"], _S["refused"]
-)  # fmt: skip
-_MORTGAGED, _LEVELS, _FRESH, _SOLD = (
-    _S["mortgaged"], _S["buildings"], _S["mortgaged this turn"], _S["sold this turn"]
-)  # fmt: skip
-_SUPPLY, _POT, _CARDS, _DICE = _S["in the bank"], _S["pot"], _S["card to come"], _S["dice"]
-_DOUBLES, _AGAIN, _TURNS, _ROUNDS = _S["doubles"], _S["throws again"], _S["turns"], _S["rounds"]
-_TURN_CAP, _ROUND_CAP, _TASKS, _TASK = _S["turn cap"], _S["round cap"], _S["tasks"], _S["task"]
-_CASH, _IN_GAME, _PLACE, _ON_TURN = _E["cash"], _E["in the game"], _E["place"], _E["on turn"]
-_DECIDES, _BEGAN, _IN_JAIL, _JAIL_THROWS = (
-    _E["to decide"], _E["began"], _E["in jail"], _E["failed throws"]
-)  # fmt: skip
-_JAIL_CARD, _OFFERS, _IS_CREDITOR, _LEADS = (
-    _E["jail card"], _E["offers made"], _E["is creditor"], _E["leads"]
-)  # fmt: skip
-_BIDS, _BIDS_NEXT, _MAKER, _RECEIVER = (
-    _E["bids"], _E["bids next"], _E["makes the offer"], _E["gets the offer"]
-)  # fmt: skip
-_POSITION, _OWNS, _GROUP_SHARE, _MAY_BUILD = (
-    _E["position"], _E["owns"], _E["share of group"], _E["may be built"]
-)  # fmt: skip
-
+_S: Final = places((block.name, block.size) for block in SHARED)
+_E: Final = places((block.name, block.size) for block in EACH)
 _NUM_GOODS: Final = len(GOODS)
 _PIECES: Final = NUM_LOTS + 2
 _HALF: Final = 1.0 / (1 << 14)  # half of a set of 28 lots as a binary fraction
@@ -272,65 +244,65 @@ def _flag(game: Game, seat: int, other: int, feature: int, out: Any) -> None:
 @kernel
 def _write_decision(game: Game, seat: int, out: Any) -> None:
     decision, top = int(game.decision), int(game.depth) - 1
-    out[_DECISION + decision] = 1.0
+    out[_S.decision + decision] = 1.0
     stake = int(game.auction_lot)
     if top >= 0:
         first, second = int(game.agenda[top, 2]), int(game.agenda[top, 3])
         if decision in (agenda.BUY, agenda.TAKEOVER):
             stake = first
         elif decision == agenda.WINDOW:
-            out[_WINDOW + first] = 1.0
+            out[_S.window + first] = 1.0
         elif decision == agenda.PLACE:
             stake = first
-            write_dollars(out, _AMOUNT, second)
+            write_dollars(out, _S.amount_due, second)
         elif decision == agenda.DEBT:
-            write_dollars(out, _AMOUNT, first)
+            write_dollars(out, _S.amount_due, first)
             _write_creditor(game, seat, second, out)
             if agenda.below(game) in (agenda.SOLD, agenda.PLACE):
                 stake = int(game.agenda[top - 1, 2])
         elif decision == agenda.FINE_OR_CHANCE:
-            write_dollars(out, _AMOUNT, first)
-            out[_CREDITOR + 1] = 1.0
+            write_dollars(out, _S.amount_due, first)
+            out[_S.creditor + 1] = 1.0
         elif decision == agenda.JAIL:
-            out[_FAILED] = first * (1.0 / 12.0)
-            out[_FAILED + 1] = second
+            out[_S.failed_throw] = first * (1.0 / 12.0)
+            out[_S.failed_throw + 1] = second
     if stake >= 0:
-        out[_STAKE + stake] = 1.0
+        out[_S.at_stake + stake] = 1.0
         if stake < NUM_LOTS:
-            out[_PRICE] = min(PRICE[game.rules.board, stake] * (1.0 / 400.0), 1.0)
+            out[_S.price] = min(PRICE[game.rules.board, stake] * (1.0 / 400.0), 1.0)
 
 
 @kernel
 def _write_creditor(game: Game, seat: int, creditor: int, out: Any) -> None:
     if creditor == BANK:
-        out[_CREDITOR] = 1.0
+        out[_S.creditor] = 1.0
     elif creditor == POT:
-        out[_CREDITOR + 1] = 1.0
+        out[_S.creditor + 1] = 1.0
     for other in range(game.num_players):
         if other == creditor or (
             creditor == ALL_OTHERS and other != game.player and game.place[other] == 0
         ):
-            _flag(game, seat, other, _IS_CREDITOR, out)
+            _flag(game, seat, other, _E.is_creditor, out)
 
 
 @kernel
 def _write_auction(game: Game, seat: int, out: Any) -> None:
-    out[_AUCTION] = (int(game.auction_lot) + 1) * (1.0 / _PIECES)
+    out[_S.under_auction] = (int(game.auction_lot) + 1) * (1.0 / _PIECES)
     if game.auction_bid != 0:
-        write_dollars(out, _BID, int(game.auction_bid))
+        write_dollars(out, _S.standing_bid, int(game.auction_bid))
     if game.sealed[seat] != 0:
-        write_dollars(out, _MAXIMUM, int(game.sealed[seat]))
+        write_dollars(out, _S.own_maximum, int(game.sealed[seat]))
 
 
 @kernel
 def _write_offer(game: Game, seat: int, out: Any) -> None:
     write_goods(int(game.offer_ask), int(game.offer_give), int(game.offer_cash), out)
     pick = int(game.offer_last) + 1
-    out[_PICK] = pick / (pick + 8.0)
-    out[_COUNTER] = game.offer_counter
+    out[_S.last_pick] = pick / (pick + 8.0)
+    out[_S.counter_offer] = game.offer_counter
     if game.traded != 0:
-        write_bits(out, _TRADED, int(game.traded), _NUM_GOODS)
-    out[_NUM_REFUSED] = game.num_refused * (1.0 / MAX_REFUSED)
+        write_bits(out, _S.traded, int(game.traded), _NUM_GOODS)
+    out[_S.refused_offers] = game.num_refused * (1.0 / MAX_REFUSED)
     for i in range(game.num_refused):
         _write_refused(game, seat, i, out)
 
@@ -339,16 +311,16 @@ def _write_offer(game: Game, seat: int, out: Any) -> None:
 def write_goods(ask: int, give: int, cash: int, out: Any) -> None:
     """Write an offer: the goods asked for and given, one bit each, and the dollars given."""
     if ask != 0:
-        write_bits(out, _ASK, ask, _NUM_GOODS)
+        write_bits(out, _S.asked_for, ask, _NUM_GOODS)
     if give != 0:
-        write_bits(out, _GIVE, give, _NUM_GOODS)
+        write_bits(out, _S.given, give, _NUM_GOODS)
     if cash != 0:
-        write_dollars(out, _OFFER_CASH, cash)
+        write_dollars(out, _S.offered_cash, cash)
 
 
 @kernel
 def _write_refused(game: Game, seat: int, i: int, out: Any) -> None:
-    at = _REFUSED + i * len(_REFUSED_FACTS)
+    at = _S.refused + i * len(_REFUSED_FACTS)
     maker = _seats_on(game, seat, int(game.refused_from[i]))
     receiver = _seats_on(game, seat, int(game.refused_to[i]))
     ask, give, cash = int(game.refused_ask[i]), int(game.refused_give[i]), int(game.refused_cash[i])
@@ -363,46 +335,46 @@ def _write_refused(game: Game, seat: int, i: int, out: Any) -> None:
 @kernel
 def _write_board(game: Game, out: Any) -> None:
     if game.mortgaged != 0:
-        write_bits(out, _MORTGAGED, int(game.mortgaged), NUM_LOTS)
+        write_bits(out, _S.mortgaged, int(game.mortgaged), NUM_LOTS)
     for lot in range(NUM_STREETS):
-        out[_LEVELS + lot] = np.float32(game.level[lot]) * np.float32(0.2)
+        out[_S.buildings + lot] = np.float32(game.level[lot]) * np.float32(0.2)
     if game.fresh_mortgages != 0:
-        out[_FRESH] = (int(game.fresh_mortgages) & 0x3FFF) * _HALF
-        out[_FRESH + 1] = (int(game.fresh_mortgages) >> 14) * _HALF
+        out[_S.mortgaged_this_turn] = (int(game.fresh_mortgages) & 0x3FFF) * _HALF
+        out[_S.mortgaged_this_turn + 1] = (int(game.fresh_mortgages) >> 14) * _HALF
     if game.fresh_sales != 0:
-        out[_SOLD] = (int(game.fresh_sales) & 0x3FFF) * _HALF
-        out[_SOLD + 1] = (int(game.fresh_sales) >> 14) * _HALF
-    out[_SUPPLY] = int(game.houses) / max(1, int(game.rules.houses))
-    out[_SUPPLY + 1] = int(game.hotels) / max(1, int(game.rules.hotels))
+        out[_S.sold_this_turn] = (int(game.fresh_sales) & 0x3FFF) * _HALF
+        out[_S.sold_this_turn + 1] = (int(game.fresh_sales) >> 14) * _HALF
+    out[_S.in_the_bank] = int(game.houses) / max(1, int(game.rules.houses))
+    out[_S.in_the_bank + 1] = int(game.hotels) / max(1, int(game.rules.hotels))
     if game.pot != 0:
-        write_dollars(out, _POT, int(game.pot))
+        write_dollars(out, _S.pot, int(game.pot))
     for deck in range(2):
         start = 0 if game.rules.deck == _RESHUFFLED else int(game.deck_next[deck])
         for i in range(start, game.deck_size[deck]):
-            out[_CARDS + deck * DECK_SIZE + int(game.deck[deck, i])] = 1.0
+            out[_S.card_to_come + deck * DECK_SIZE + int(game.deck[deck, i])] = 1.0
 
 
 @kernel
 def _write_turn(game: Game, out: Any) -> None:
     turns, rounds = int(game.turns), int(game.rounds)
-    out[_DICE] = game.dice[0] * (1.0 / 6.0)
-    out[_DICE + 1] = game.dice[1] * (1.0 / 6.0)
-    out[_DOUBLES] = game.streak * (1.0 / 3.0)
-    out[_AGAIN] = game.again
-    out[_TURNS] = turns / (turns + 200.0)
-    out[_ROUNDS] = rounds / (rounds + 50.0)
+    out[_S.dice] = game.dice[0] * (1.0 / 6.0)
+    out[_S.dice + 1] = game.dice[1] * (1.0 / 6.0)
+    out[_S.doubles] = game.streak * (1.0 / 3.0)
+    out[_S.throws_again] = game.again
+    out[_S.turns] = turns / (turns + 200.0)
+    out[_S.rounds] = rounds / (rounds + 50.0)
     if game.rules.max_turns > 0:
-        out[_TURN_CAP] = min(1.0, turns / int(game.rules.max_turns))
+        out[_S.turn_cap] = min(1.0, turns / int(game.rules.max_turns))
     if game.rules.max_rounds > 0:
-        out[_ROUND_CAP] = min(1.0, rounds / int(game.rules.max_rounds))
+        out[_S.round_cap] = min(1.0, rounds / int(game.rules.max_rounds))
 
 
 @kernel
 def _write_agenda(game: Game, seat: int, out: Any) -> None:
     depth = int(game.depth)
-    out[_TASKS] = depth * (1.0 / AGENDA_DEPTH)
+    out[_S.tasks] = depth * (1.0 / AGENDA_DEPTH)
     for i in range(min(depth, AGENDA_SHOWN)):
-        at, row = _TASK + i * len(_TASK_FACTS), depth - 1 - i
+        at, row = _S.task + i * len(_TASK_FACTS), depth - 1 - i
         task, first = int(game.agenda[row, 0]), int(game.agenda[row, 2])
         second = int(game.agenda[row, 3])
         out[at] = (task + 1) * (1.0 / (len(agenda.TASK_NAMES) + 1))
@@ -424,22 +396,22 @@ def _write_agenda(game: Game, seat: int, out: Any) -> None:
 
 @kernel
 def _write_player(game: Game, player: int, row: Any) -> None:
-    write_dollars(row, _CASH, int(game.cash[player]))
+    write_dollars(row, _E.cash, int(game.cash[player]))
     place, jail = int(game.place[player]), int(game.jail[player])
     cards = int(game.jail_cards[player])
-    row[_IN_GAME] = 1.0 if place == 0 else 0.0
-    row[_PLACE] = place * (1.0 / MAX_PLAYERS)
+    row[_E.in_the_game] = 1.0 if place == 0 else 0.0
+    row[_E.place] = place * (1.0 / MAX_PLAYERS)
     if jail > 0:
-        row[_IN_JAIL] = 1.0
-        row[_JAIL_THROWS] = (jail - 1) * 0.1
-    row[_JAIL_CARD] = cards & 1
-    row[_JAIL_CARD + 1] = cards >> 1
-    row[_OFFERS] = game.offers[player] * 0.1
-    row[_BIDS] = (int(game.auction_bidders) >> player) & 1
-    row[_POSITION + int(game.position[player])] = 1.0
+        row[_E.in_jail] = 1.0
+        row[_E.failed_throws] = (jail - 1) * 0.1
+    row[_E.jail_card] = cards & 1
+    row[_E.jail_card + 1] = cards >> 1
+    row[_E.offers_made] = game.offers[player] * 0.1
+    row[_E.bids] = (int(game.auction_bidders) >> player) & 1
+    row[_E.position + int(game.position[player])] = 1.0
     lots = int(game.lots[player])
     if lots != 0:
-        write_bits(row, _OWNS, lots, NUM_LOTS)
+        write_bits(row, _E.owns, lots, NUM_LOTS)
         _write_groups(lots, int(game.mortgaged), row)
 
 
@@ -448,18 +420,18 @@ def _write_groups(lots: int, mortgaged: int, row: Any) -> None:
     for group in range(NUM_GROUPS):
         owned = lots & GROUP_LOTS[group]
         if owned != 0:
-            row[_GROUP_SHARE + group] = size(owned) / GROUP_SIZE[group]
+            row[_E.share_of_group + group] = size(owned) / GROUP_SIZE[group]
             if group < RAILROADS and owned == GROUP_LOTS[group] and mortgaged & owned == 0:
-                row[_MAY_BUILD + group] = 1.0
+                row[_E.may_be_built + group] = 1.0
 
 
 @kernel
 def _write_roles(game: Game, seat: int, out: Any) -> None:
     """Write the flags that at most one player has."""
-    _flag(game, seat, int(game.turn), _ON_TURN, out)
-    _flag(game, seat, int(game.player), _DECIDES, out)
-    _flag(game, seat, int(game.first), _BEGAN, out)
-    _flag(game, seat, int(game.auction_leader), _LEADS, out)
-    _flag(game, seat, int(game.auction_asked), _BIDS_NEXT, out)
-    _flag(game, seat, int(game.offer_from), _MAKER, out)
-    _flag(game, seat, int(game.offer_to), _RECEIVER, out)
+    _flag(game, seat, int(game.turn), _E.on_turn, out)
+    _flag(game, seat, int(game.player), _E.to_decide, out)
+    _flag(game, seat, int(game.first), _E.began, out)
+    _flag(game, seat, int(game.auction_leader), _E.leads, out)
+    _flag(game, seat, int(game.auction_asked), _E.bids_next, out)
+    _flag(game, seat, int(game.offer_from), _E.makes_the_offer, out)
+    _flag(game, seat, int(game.offer_to), _E.gets_the_offer, out)

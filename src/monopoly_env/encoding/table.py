@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final, cast
@@ -69,24 +70,11 @@ SCALES: Final = {
 }
 
 
-def offsets(blocks: Iterable[Block]) -> dict[str, int]:
-    """The index at which each block starts, by name."""
-    places: dict[str, int] = {}
-    at = 0
-    for block in blocks:
-        if block.name in places:
-            raise ValueError(f"two blocks are called {block.name}")
-        if block.scale not in SCALES:
-            raise ValueError(f"block {block.name} has the unknown scale {block.scale}")
-        places[block.name] = at
-        at += block.size
-    return places
-
-
-def places(sizes: Mapping[str, int]) -> Any:
-    """Block offsets for kernels: `places({"own maximum": 2}).own_maximum`."""
-    fields = [name.replace("'", "").replace(" ", "_") for name in sizes]
-    return cast(Any, namedtuple)("Places", fields)(*accumulate([0, *list(sizes.values())[:-1]]))
+def places(sizes: Iterable[tuple[str, int]]) -> Any:
+    """Block offsets for kernels: `places([("own maximum", 2)]).own_maximum`."""
+    named = [(re.sub("[ -]", "_", name.replace("'", "")), size) for name, size in sizes]
+    starts = accumulate((size for _, size in named), initial=0)
+    return cast(Any, namedtuple)("Places", [name for name, _ in named])(*list(starts)[:-1])
 
 
 def total(blocks: Iterable[Block]) -> int:

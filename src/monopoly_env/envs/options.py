@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
-
-import numpy as np
 
 from monopoly_env import encoding as encodings
 from monopoly_env import rewards
 from monopoly_env.core import check_players
 from monopoly_env.encoding import Encoding
-from monopoly_env.envs.stepping import LEARNER
 from monopoly_env.errors import ConfigurationError, check_illegal, whole_number
 from monopoly_env.policy.names import PolicyLike, resolve_all
 from monopoly_env.policy.protocol import Policy
@@ -56,30 +52,11 @@ def check_count(name: str, value: object) -> int:
     return whole_number(name, value, 1, (1 << 24) - 1)
 
 
-def check_threads(threads: object) -> int:
-    """A number of threads, or ConfigurationError; None is one per core."""
-    if threads is not None:
-        return check_count("threads", threads)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def check_autoreset(mode: object) -> bool | Literal["next_step"]:
     """The autoreset mode: True, False or "next_step"; ConfigurationError otherwise."""
     if not isinstance(mode, bool) and mode != "next_step":
         raise ConfigurationError(f"autoreset={mode!r} must be True, False or 'next_step'.")
     return mode if isinstance(mode, bool) else "next_step"
-
-
-def check_seat(seat: object, num_players: int) -> int:
-    """The learner's seat, `LEARNER` for "random"; ConfigurationError if there is no such seat."""
-    if seat == "random":
-        return LEARNER
-    whole = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
-    if not whole or not 0 <= seat < num_players:  # type: ignore[operator]  # a whole number
-        raise ConfigurationError(
-            f"seat={seat!r} must be 'random' or a seat from 0 to {num_players - 1}."
-        )
-    return int(seat)  # type: ignore[call-overload, no-any-return]
 
 
 def check_opponents(opponents: Sequence[PolicyLike] | None) -> tuple[Policy, ...]:

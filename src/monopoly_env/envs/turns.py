@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,12 +16,11 @@ from monopoly_env.render.drawing import INSTALLED_MODES
 Observation: TypeAlias = dict[str, NDArray[Any]]
 
 
-class TurnEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo ships no types
+class TurnEnv(AECEnv[str, Observation, int], ABC):  # type: ignore[misc]  # PettingZoo ships no types
     """Base class of environments in which the players of one game move in turn.
 
-    A subclass calls `_seat` in `__init__` and `_begin` in `reset`, puts the record of a game into
-    `_games`, and has `_act` (carry out an action), `_see` (the observation of a seat) and
-    `_mask_of` (the legal actions of a seat, zeros if it is not to move).
+    A subclass calls `_seat` in `__init__` and `_begin` in `reset`, and puts the record of a game
+    into `_games`.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012
@@ -117,8 +117,9 @@ class TurnEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
             raise GameOverError("No agent is left in the game: call reset().")
         return str(self.agent_selection)
 
+    @abstractmethod
     def _act(self, agent: str, action: int | None) -> None:
-        raise NotImplementedError
+        """Carry out an action."""
 
     def _forfeit(self, agent: str) -> None:
         """End the game for all: -1 for the agent, 0 for the others."""
@@ -143,11 +144,13 @@ class TurnEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         _ = self.game
         return self._see(0)
 
+    @abstractmethod
     def _see(self, seat: int) -> NDArray[np.float32]:
-        raise NotImplementedError
+        """The observation of a seat."""
 
+    @abstractmethod
     def _mask_of(self, seat: int) -> NDArray[np.int8]:
-        raise NotImplementedError
+        """The legal actions of a seat; zeros if it is not to move."""
 
     def close(self) -> None:
         """Do nothing: no resources are held."""

@@ -53,7 +53,10 @@ from monopoly_env.errors import (
     FormatError,
     GameOverError,
     MonopolyError,
-    array_of,
+    check_actions,
+    check_seat,
+    check_threads,
+    table_size,
 )
 from monopoly_env.game import Games, empty_games
 from monopoly_env.kernels.philox import split_seeds
@@ -188,18 +191,14 @@ class VectorMonopoly:
             RulesError: Unknown rules.
         """
         self.opponents = options.check_opponents(opponents)
-        if num_players is None:
-            num_players = len(self.opponents) + 1 if self.opponents else DEFAULT_PLAYERS
-        setup = options.check_table(num_players, rules, encoding, reward, turn_limit, illegal)
+        players = table_size(self.opponents, num_players, DEFAULT_PLAYERS)
+        setup = options.check_table(players, rules, encoding, reward, turn_limit, illegal)
         self.num_players, self.rules, self.encoding, self.reward = setup[:4]
         self.turn_limit, self.illegal = setup[4:]
-        if self.opponents and len(self.opponents) != self.num_players - 1:
-            table = f"{len(self.opponents)} opponents make a table of {len(self.opponents) + 1}"
-            raise ConfigurationError(f"{table}, not num_players={num_players}.")
         self.num_games = options.check_count("num_games", num_games)
-        self.threads = options.check_threads(threads)
+        self.threads = check_threads(threads)
         self.autoreset = options.check_autoreset(autoreset)
-        self._seat = options.check_seat(seat, self.num_players)
+        self._seat = check_seat(seat, self.num_players)
         self._max_steps = (
             NO_LIMIT if max_steps is None else options.check_count("max_steps", max_steps)
         )
@@ -377,11 +376,8 @@ class VectorMonopoly:
         """The actions to carry out: legal ones, or what `illegal` makes of others, or BEGIN."""
         if not self._running:
             raise ConfigurationError("No games are running: call reset() first.")
-        given, count = array_of(actions), self.num_games
-        if given.shape != (count,) or given.dtype.kind not in "iu":
-            raise ConfigurationError(
-                f"actions must be integers of shape ({count},), one a game, not {_shape(given)}."
-            )
+        count = self.num_games
+        given = check_actions(actions, count)
         ended, finished = np.zeros(count, np.bool_), self.batch.finished
         if self.autoreset is not True and finished.size:
             if not self.autoreset:

@@ -132,15 +132,15 @@ class Match:
         """As `step`, but what happened are rows of `monopoly_env.events`."""
         return self._carry_out(action, True)
 
-    def _carry_out(self, action: int, told: bool) -> list[Row]:
+    def _carry_out(self, action: int, reported: bool) -> list[Row]:
         self.observe()
-        rows = events.play(self.game, action) if told else []
-        if not told:
+        rows = events.play(self.game, action) if reported else []
+        if not reported:
             core.step(self.game, action)
         self.actions.append(int(action))
         before = core.clone(self.game)
         capped = cap_game(self.game, self.turn_limit)
-        return events.follow(rows, before, self.game) if capped and told else rows
+        return events.follow(rows, before, self.game) if capped and reported else rows
 
     def _memory_of(self, seat: int) -> NDArray[np.float64]:
         return self.memory[seat : seat + 1]

@@ -70,9 +70,9 @@ def _names(game: Game) -> list[str]:
 def _task(game: Game, i: int) -> str:
     task, seat, first, second = (int(number) for number in game.agenda[i])
     name = TASK_NAMES[task]
-    told = _ARGUMENTS[name](game, first, second) if name in _ARGUMENTS else ""
+    details = _ARGUMENTS[name](game, first, second) if name in _ARGUMENTS else ""
     who = f" (player {seat})" if seat >= 0 else ""
-    return name.replace("_", " ") + who + (f": {told}" if told else "")
+    return name.replace("_", " ") + who + (f": {details}" if details else "")
 
 
 def _debt(game: Game, dollars: int, creditor: int) -> str:

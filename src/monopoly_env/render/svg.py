@@ -75,8 +75,8 @@ def element(game: Game) -> ET.Element:
         "font-family": "Helvetica, Arial, sans-serif",
     })  # fmt: skip
     add(root, "title", f"Monopoly, turn {game.turns}")
-    told = [_player_in_words(game, seat) for seat in range(game.num_players)]
-    add(root, "desc", "; ".join([*told, question]))
+    players = [_player_in_words(game, seat) for seat in range(game.num_players)]
+    add(root, "desc", "; ".join([*players, question]))
     tile = {"width": 6, "height": 6, "patternUnits": "userSpaceOnUse"}
     hatching = add(add(root, "defs"), "pattern", id="mortgaged", **tile)
     add(hatching, "path", d="M0 6 L6 0", stroke=_LINE, stroke_width=1)

@@ -76,10 +76,10 @@ def _auction(game: Game, names: Names) -> str:
 
 def _sealed_auction(game: Game, names: Names) -> str:
     name, written = names[game.player], int(game.sealed[game.player])
-    told = f"the maximum of {name} is ${written:,} so far"
+    state = f"the maximum of {name} is ${written:,} so far"
     if not written:
-        told = f"{name} writes a sealed bid"
-    return f"Auction of {lot_name(game, int(game.auction_lot))}: {told}."
+        state = f"{name} writes a sealed bid"
+    return f"Auction of {lot_name(game, int(game.auction_lot))}: {state}."
 
 
 def _piece(game: Game, names: Names) -> str:

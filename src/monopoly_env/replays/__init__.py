@@ -11,7 +11,7 @@ from monopoly_env.replays.files import (
     to_dict,
     versions,
 )
-from monopoly_env.replays.narration import labels, message, play, said, tell, told
+from monopoly_env.replays.narration import labels, message, narrated, play, said, tell
 from monopoly_env.replays.pictures import save_animation, save_html, to_html
 from monopoly_env.replays.replay import (
     Replay,
@@ -27,8 +27,7 @@ from monopoly_env.replays.replay import (
 
 __all__ = [
     "FORMAT", "SUFFIX", "Replay", "digest", "extended", "final", "from_dict", "games", "labels",
-    "load", "message", "play", "redraw",
+    "load", "message", "narrated", "play", "redraw",
     "said", "save", "save_animation", "save_html", "settle", "start", "step", "talk_data",
-    "talk_of", "tell", "to_dict", "to_html",
-    "told", "versions",
+    "talk_of", "tell", "to_dict", "to_html", "versions",
 ]  # fmt: skip

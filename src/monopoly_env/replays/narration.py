@@ -69,7 +69,7 @@ def said(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[
     return words + ([f"{speaker} promises: {spoken.promise}."] if spoken.promise else [])
 
 
-def told(replay: Replay) -> Iterator[tuple[Game, list[str]]]:
+def narrated(replay: Replay) -> Iterator[tuple[Game, list[str]]]:
     """Yield copies of the record with sentences about events: at the start and after each event.
 
     Raises:

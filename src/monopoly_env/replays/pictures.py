@@ -9,7 +9,7 @@ from pathlib import Path
 from monopoly_env import core
 from monopoly_env.files import write_atomically
 from monopoly_env.game import Game
-from monopoly_env.replays.narration import told
+from monopoly_env.replays.narration import narrated
 from monopoly_env.replays.replay import Replay, final, games, start
 
 
@@ -26,7 +26,7 @@ def to_html(replay: Replay) -> str:
 
     ending = "" if core.is_over(final(replay)) else " The recording ends before the game does."
     about = f"Seed {replay.seed}, {len(replay.actions):,} decisions.{ending}"
-    return page(f"Monopoly: {', '.join(replay.names)}", about, replay.names, told(replay))
+    return page(f"Monopoly: {', '.join(replay.names)}", about, replay.names, narrated(replay))
 
 
 def save_html(replay: Replay, path: str | os.PathLike[str]) -> Path:

@@ -37,7 +37,7 @@ from monopoly_env.rules import Rules
 # of a game; ten times the longest game between policies
 MOST_DECISIONS: Final = 1_000_000
 _MOST_TURNS: Final = 1 << 24  # of a player, as the arena allows
-_TOLD: Final = ("rules", "seed", "names", "turn_limit", "talk", "reseeds")  # besides actions
+_COMPARED: Final = ("rules", "seed", "names", "turn_limit", "talk", "reseeds")  # besides actions
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +129,8 @@ class Replay:
         """
         if not isinstance(other, Replay):
             return NotImplemented
-        told, others = (tuple(getattr(one, name) for name in _TOLD) for one in (self, other))
-        return told == others and np.array_equal(self.actions, other.actions)
+        mine, others = (tuple(getattr(one, name) for name in _COMPARED) for one in (self, other))
+        return mine == others and np.array_equal(self.actions, other.actions)
 
     def __hash__(self) -> int:
         return hash((self.rules, self.seed, self.actions.tobytes()))

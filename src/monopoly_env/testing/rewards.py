@@ -74,11 +74,11 @@ def _check_game(
     batch, rng = vec.reset(), np.random.default_rng(seed)
     start = int(vec.seeds[0])
     aec.reset(seed=start)
-    told = Rules.coerce(rules).changed()
+    changed = Rules.coerce(rules).changed()
     total = np.zeros(size)
     for step in range(decisions):
         where = (
-            f"Reward {reward.name!r}. Game: new_game({size}, Rules(**{told}), seed={start}),"
+            f"Reward {reward.name!r}. Game: new_game({size}, Rules(**{changed}), seed={start}),"
             f" decision {step} of random play."
         )
         action = int(rng.choice(np.flatnonzero(batch.action_mask[0])))

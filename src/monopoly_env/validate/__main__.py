@@ -130,8 +130,8 @@ def fuzz(options: FuzzOptions, console: Console) -> dict[str, Any]:
         bar = progress.add_task("games", total=count, speed="")
         for result in fuzzer.run(count, options.seed, most, threads, first):
             speed = result.games / (clock() - began)
-            told = f"{speed:,.0f} games/s, {len(result.failures)} failures"
-            progress.update(bar, completed=result.games, speed=told)
+            text = f"{speed:,.0f} games/s, {len(result.failures)} failures"
+            progress.update(bar, completed=result.games, speed=text)
     return vars(result) | {"seconds": round(clock() - began, 2), "seed": options.seed}
 
 

@@ -403,7 +403,7 @@ def show(results: Mapping[str, Any]) -> None:
         f"{results['agent']} after {results['generations']:,} generations",
         ("against", "start", "evolved", "interval", "gain", "interval"),
         rows,
-        "The same seeds, from each seat. Intervals from the spread between seeds, 95%. *: not in"
+        "The same seeds, from each seat. Intervals from the variance between seeds, 95%. *: not in"
         " the fitness.",
     )
     Console().print(genome_table(results["genome"]), tables)

@@ -133,9 +133,9 @@ class PopulationOptions(GameOptions, EvolutionOptions):
                     f" {more}."
                 )
 
+    @abstractmethod
     def check_algorithm(self, kind: GenomeKind) -> None:
-        """Check what is the algorithm's own."""
-        raise NotImplementedError
+        """Check the options of the algorithm itself."""
 
 
 # What numbers may be: from, to; both are allowed.
@@ -394,7 +394,7 @@ class Population(Search):
 
         The games are fresh, with the same dice for all. Returns rows `generation, player,
         opponents, hall, games, rate, low, high`: `hall` tells champions of this run from
-        evaluation opponents; the interval is 95%, from the spread between seeds.
+        evaluation opponents; the interval is 95%, from the variance between seeds.
         """
         options, players = self.options, self.players()
         rows: list[dict[str, Any]] = []
@@ -499,7 +499,7 @@ def show(results: Mapping[str, Any]) -> None:
         ("gene", "mean", "spread"),
         [(row["name"], f"{row['mean']:.3f}", f"{row['spread']:.3f}") for row in results["genes"]],
     )
-    panel = result_table(
+    opponents = result_table(
         f"{results['genome']} after {results['generations']:,} generations",
         ("player", "against", "wins", "interval"),
         [
@@ -512,4 +512,4 @@ def show(results: Mapping[str, Any]) -> None:
         "Intervals 95%.",
         texts=2,
     )  # fmt: skip
-    Console().print(genes, panel)
+    Console().print(genes, opponents)

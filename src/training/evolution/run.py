@@ -39,7 +39,7 @@ _QUANTILES: Final = {"min": 0.0, "quarter": 0.25, "median": 0.5, "three_quarters
 
 
 @dataclass(frozen=True)
-class EvolutionOptions(RunOptions):
+class EvolutionOptions(RunOptions, ABC):
     """The options of every run of evolution."""
 
     # fields that do not change the result
@@ -61,13 +61,13 @@ class EvolutionOptions(RunOptions):
         """Generations of the run."""
         return self.generations
 
+    @abstractmethod
     def check(self) -> None:
         """Check all that can be checked without playing; raises MonopolyError."""
-        raise NotImplementedError
 
+    @abstractmethod
     def search(self, place: Place = HERE) -> Search:
         """The search before its first generation; `place` is where games are played."""
-        raise NotImplementedError
 
 
 class Search(ABC):
@@ -225,11 +225,11 @@ def evolve(search: Search, saving: Saving) -> None:
         if not search.step:
             search.begin()
         while search.step < length:
-            told = f"generation {search.step + 1:,}/{length:,}"
+            text = f"generation {search.step + 1:,}/{length:,}"
             if search.rows:
                 row = search.rows[-1]
-                told += f", fitness {row['fitness/mean']:.3g}, best {row['fitness/max']:.3g}"
-            search.doing(told)
+                text += f", fitness {row['fitness/mean']:.3g}, best {row['fitness/max']:.3g}"
+            search.doing(text)
             search.advance()
             saving.pending = True  # saved now, it would go on without its measurement
             points = {name: x for name, x in search.rows[-1].items() if name != "generation"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from agents.networks.ocnaru import GATED, NAMES, OcnaruNetworks
+from agents.networks.ocnaru import BASE_GATED, NAMES, OcnaruNetworks
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.names import compiled
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
@@ -52,7 +52,7 @@ class OcnaruOptions(RunOptions):
     already trained play along."""
     base_policy: str = "strategic"
     """Policy that plays what no network plays: `strategic` or a preset of it."""
-    gated: tuple[str, ...] = GATED
+    base_gated: tuple[str, ...] = BASE_GATED
     """Networks that act only where the base policy would act with that head."""
     rules: RulesName = "ocnaru"
     variant: Variant = "thesis"
@@ -132,7 +132,7 @@ def check(options: OcnaruOptions) -> OcnaruPolicies:
     """
     check_ranges(options, _RANGES)
     Rules.preset(options.rules)
-    OcnaruNetworks(options.heads, base_policy=options.base_policy, gated=options.gated)
+    OcnaruNetworks(options.heads, base_policy=options.base_policy, base_gated=options.base_gated)
     if not options.heads or len(set(options.heads)) != len(options.heads):
         raise ConfigurationError(
             "--heads must name each network that is trained once, not"

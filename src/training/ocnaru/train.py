@@ -132,7 +132,7 @@ class OcnaruTrainer:
         options = self.options
         heads = options.heads if everything else self.stages[1 : self.stage + 1]
         policy = OcnaruNetworks(
-            heads, base_policy=options.base_policy, gated=options.gated,
+            heads, base_policy=options.base_policy, base_gated=options.base_gated,
             rules=self.rules.changed(), name="ocnaru",
         )  # fmt: skip
         arrays = {

@@ -36,14 +36,14 @@ def by_formula(row: Any, network: Architecture, games: Any, seat: int, state: An
 
 
 @pytest.mark.parametrize("players", [2, 3])
-@pytest.mark.parametrize(("recurrent", "watches"), [(False, False), (True, False), (True, True)])
+@pytest.mark.parametrize(("recurrent", "observes"), [(False, False), (True, False), (True, True)])
 def test_it_plays_the_legal_point_with_the_highest_output(
-    players: int, recurrent: bool, watches: bool
+    players: int, recurrent: bool, observes: bool
 ) -> None:
     network = pente.architecture(10, recurrent=recurrent)
     for seed in range(4):
         row = weights(network, seed)
-        me, other = pente.player(network, row, watches=watches), pe.make("capturer")
+        me, other = pente.player(network, row, observes=observes), pe.make("capturer")
         games = core.new_games([seed], players)
         memory, state, seat = (
             np.zeros((players, 64)),
@@ -52,7 +52,7 @@ def test_it_plays_the_legal_point_with_the_highest_output(
         )
         while not pe.is_over(games[0]):
             to_move = int(games[0].player)
-            if watches and to_move != seat:
+            if observes and to_move != seat:
                 assert me.act(games, seat, memory[seat]) == -1
                 by_formula(row, network, games, seat, state)
             if to_move == seat:

@@ -191,9 +191,9 @@ def test_networks_of_a_window_pick_by_their_rule(head: str) -> None:
 def test_gated_networks_act_only_where_the_base_policy_would() -> None:
     # The base policy sells and mortgages with 150 dollars or less, and lifts mortgages from 500
     # on.
-    def cash_at(gated: tuple[str, ...], head: str) -> list[int]:
+    def cash_at(base_gated: tuple[str, ...], head: str) -> list[int]:
         part = HEADS[PHASES[head]].slice
-        policy = player((head,), gated=gated)
+        policy = player((head,), base_gated=base_gated)
         return [
             int(game.cash[0])
             for game, action in decisions_of(policy, "strategic", range(15))
@@ -214,7 +214,7 @@ def test_trades_debts_and_larger_tables_are_the_parents() -> None:
 
 @pytest.mark.parametrize("rules", ["official", "classic", "short", "mukhar"])
 def test_it_plays_by_any_rules(rules: str) -> None:
-    assert arena.play([player(gated=()), "algorithmic"], 10, rules, 1).games == 10
+    assert arena.play([player(base_gated=()), "algorithmic"], 10, rules, 1).games == 10
 
 
 PLAY = """
@@ -228,7 +228,7 @@ print(json.dumps([results.place.tolist(), results.turns.tolist()]))
 
 
 def test_a_saved_player_plays_the_same_games_in_a_new_process(tmp_path: Path) -> None:
-    policy = player(("buy", "mortgage"), gated=("mortgage",), base_policy="strategic/cautious")
+    policy = player(("buy", "mortgage"), base_gated=("mortgage",), base_policy="strategic/cautious")
     policy.save(tmp_path / "player.safetensors")
     told = subprocess.run(
         [sys.executable, "-c", PLAY, str(tmp_path / "player.safetensors")],

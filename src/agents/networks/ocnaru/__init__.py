@@ -13,15 +13,15 @@ trains it.
 
 from agents.networks.ocnaru.kernel import BASE_ACTION, CHOICE, EPSILON, EVERY, NOTED, OPEN, WATCHED
 from agents.networks.ocnaru.player import OcnaruNetworks
-from agents.networks.ocnaru.table import ARCHITECTURES, GATED, HIDDEN, KIND, NAMES, NETWORKS
+from agents.networks.ocnaru.table import ARCHITECTURES, BASE_GATED, HIDDEN, KIND, NAMES, NETWORKS
 
 __all__ = [
     "ARCHITECTURES",
     "BASE_ACTION",
+    "BASE_GATED",
     "CHOICE",
     "EPSILON",
     "EVERY",
-    "GATED",
     "HIDDEN",
     "KIND",
     "NAMES",

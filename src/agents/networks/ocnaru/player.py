@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from agents.networks import layout
 from agents.networks.ocnaru.kernel import play
-from agents.networks.ocnaru.table import ARCHITECTURES, ENCODING, GATED, KIND, NAMES, NETWORKS
+from agents.networks.ocnaru.table import ARCHITECTURES, BASE_GATED, ENCODING, KIND, NAMES, NETWORKS
 from agents.networks.policy import NetworkPolicy, features_digest
 from agents.players.strategic import POLICIES
 from monopoly_env import encoding as encodings
@@ -23,7 +23,7 @@ class OcnaruNetworks(NetworkPolicy):
 
     Attributes:
         heads: The networks that play, in the order of `NETWORKS`.
-        gated: Networks that act only where the base policy would act with that head.
+        base_gated: Networks that act only where the base policy would act with that head.
         base_policy: Name of the policy that makes all other decisions.
         temperature: Temperature of the choice by values; 0: the highest value.
     """
@@ -33,7 +33,7 @@ class OcnaruNetworks(NetworkPolicy):
         heads: Sequence[str] = NAMES,
         *,
         base_policy: str = "strategic",
-        gated: Sequence[str] = GATED,
+        base_gated: Sequence[str] = BASE_GATED,
         temperature: float = 0.0,
         rules: Mapping[str, Any] | None = None,
         features: str | None = None,
@@ -44,8 +44,8 @@ class OcnaruNetworks(NetworkPolicy):
         Args:
             heads: The networks that play; the base policy decides instead of the others.
             base_policy: `strategic` or one of its presets.
-            gated: Networks that act only where the base policy would; `buy`, `fine` and `card` are
-                always asked.
+            base_gated: Networks that act only where the base policy would; `buy`, `fine` and
+                `card` always act.
             temperature: 0: the highest value; else a value is drawn by exp(value / temperature).
             rules: Options of the training rules that are not official; only saved.
             features: The digest of the features in a saved file, checked against this version's.
@@ -55,7 +55,7 @@ class OcnaruNetworks(NetworkPolicy):
             ConfigurationError: An unknown network, or a base policy of another family.
             FormatError: The features differ from this version's.
         """
-        for head in (*heads, *gated):
+        for head in (*heads, *base_gated):
             if head not in NETWORKS:
                 raise ConfigurationError(f"Unknown network {head!r}. {nearest(head, NAMES)}")
         if base_policy not in POLICIES:
@@ -68,7 +68,7 @@ class OcnaruNetworks(NetworkPolicy):
                 f"it was trained on other features than this version's encoding {ENCODING!r}"
             )
         self.heads = tuple(head for head in NAMES if head in heads)
-        self.gated = tuple(head for head in NAMES if head in gated)
+        self.base_gated = tuple(head for head in NAMES if head in base_gated)
         self.base_policy = base_policy
         self.rules = dict(rules or {})
         self.temperature = float(temperature)
@@ -78,7 +78,7 @@ class OcnaruNetworks(NetworkPolicy):
 
     def _row(self) -> NDArray[np.float64]:
         plays = [name in self.heads for name in NAMES]
-        gates = [name in self.gated for name in NAMES]
+        gates = [name in self.base_gated for name in NAMES]
         weights = layout.pack_all(ARCHITECTURES, layout.zeros(ARCHITECTURES) | self._arrays)
         return np.concatenate(
             [
@@ -95,7 +95,7 @@ class OcnaruNetworks(NetworkPolicy):
         return {
             "heads": list(self.heads),
             "base_policy": self.base_policy,
-            "gated": list(self.gated),
+            "base_gated": list(self.base_gated),
             "temperature": self.temperature,
             "rules": self.rules,
             "features": _digest(),

@@ -26,7 +26,7 @@ class Decider:
         head: The head of its actions.
         asked: The situation in which it decides.
         rule: Its choice by the values of the legal outputs.
-        gated: Whether by default it acts only where the base policy would act with that head.
+        base_gated: Whether by default it acts only where the base policy would act with that head.
     """
 
     size: int
@@ -34,7 +34,7 @@ class Decider:
     head: str
     asked: str
     rule: str
-    gated: bool = False
+    base_gated: bool = False
 
 
 _ONCE: Final = "once in a window of the turn, in the base policy's order of phases"
@@ -48,19 +48,20 @@ NETWORKS: Final[dict[str, Decider]] = {
                        "the legal group of the highest value goes up one level; no abstention and "
                        "no reserve, as in the published program"),
     "downgrade": Decider(8, "the colour group", "sell", _ONCE,
-                         "the legal group of the highest value goes down one level", gated=True),
+                         "the legal group of the highest value goes down one level",
+                         base_gated=True),
     "mortgage": Decider(40, "the square of the lot", "mortgage", _ONCE,
                         "lots above the mean value of the legal ones, the best 3; of a single one, "
-                        "none", gated=True),
+                        "none", base_gated=True),
     "unmortgage": Decider(40, "the square of the lot", "unmortgage", _ONCE,
-                          "the same, the best 2", gated=True),
+                          "the same, the best 2", base_gated=True),
     "fine": Decider(2, "0 stay, 1 pay", "jail, action 0, and turn",
                     _STAYING + ", if no card is used", "the higher value"),
     "card": Decider(2, "0 keep, 1 use", "jail, action 1", _STAYING, "the higher value"),
 }  # fmt: skip
 NAMES: Final = tuple(NETWORKS)
 BUY, UPGRADE, DOWNGRADE, MORTGAGE, UNMORTGAGE, FINE, CARD = range(len(NETWORKS))
-GATED: Final = tuple(name for name, network in NETWORKS.items() if network.gated)
+BASE_GATED: Final = tuple(name for name, network in NETWORKS.items() if network.base_gated)
 
 ARCHITECTURES: Final = {
     name: layout.Architecture(ocnaru.SIZE, HIDDEN, ((name, network.size),))

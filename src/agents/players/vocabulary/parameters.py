@@ -166,14 +166,14 @@ class ScriptedPolicy(CompiledPolicy):
         """The first parameter of a row from a file that is out of its range."""
         return self.family.fault_of(row)
 
-    def varied(self, spread: float, generator: np.random.Generator) -> ScriptedPolicy:
-        """A variant: each quantity times exp(spread z), z standard normal, within its range."""
+    def varied(self, deviation: float, generator: np.random.Generator) -> ScriptedPolicy:
+        """A variant: each quantity times exp(deviation z), z standard normal, within its range."""
         other = copy(self)
         other.params = self.params.copy()
         for place in self.family.quantities().values():
             low, high = fields(self.family)[place].metadata["range"]
             other.params[place] = np.clip(
-                self.params[place] * np.exp(spread * generator.standard_normal()), low, high
+                self.params[place] * np.exp(deviation * generator.standard_normal()), low, high
             )
         return other
 
