@@ -112,28 +112,13 @@ def duel(
 ) -> Results:
     """Play two policies against each other.
 
-    At larger tables, one seat of each plays against seats of the other: two tables. `difference`
-    compares a seat of the first with a seat of the second over both.
-
-    Args:
-        first: A name, saved file or policy.
-        second: Another.
-        games: Games of each table: one table of two, else two.
-        table_size: Seats at a table, 2 to 8.
-        rules: As in `play`.
-        seed: As in `play`.
-        threads: As in `play`.
-        turn_limit: As in `play`.
-        progress: As in `play`.
-        record: The number of games of each table, or the numbers of the games (the first table's
-            come first).
-        adjust: As in `play`.
+    At larger tables, one seat of each plays against seats of the other: two tables of `games` games
+    each. Their games count in this order in `record`. Other arguments and errors are those of
+    `play`; `table_size` is 2 to 8.
 
     Returns:
-        The results; `results.difference(*results.names)` is the paired difference.
-
-    Raises:
-        ConfigurationError: And the others that `play` raises.
+        The results; `results.difference(*results.names)` compares a seat of the first policy with a
+        seat of the second over all games, paired by seed.
     """
     whole_number("table_size", table_size, MIN_PLAYERS, MAX_PLAYERS)
     players = resolve_all([first, second])
@@ -159,18 +144,9 @@ def compare(
 ) -> Difference:
     """Compare two policies on the same seats and seeds against the same opponents.
 
-    Args:
-        first: A name, saved file or policy.
-        second: The policy that it is compared with.
-        against: The opponents: every choice of `table_size - 1` of them makes a table. A repeated
-            one may sit several times. `first` or `second` as an opponent counts as another policy.
-        games: Games of each of the two at each table.
-        table_size: Seats at a table, 2 to 8.
-        rules: As in `play`.
-        seed: As in `play`.
-        threads: As in `play`.
-        turn_limit: As in `play`.
-        progress: As in `play`.
+    Every choice of `table_size - 1` opponents makes a table, at which each of the two plays `games`
+    games; an opponent that is given repeatedly may sit several times. `first` or `second` as an
+    opponent counts as another policy. Other arguments and errors are those of `play`.
 
     Returns:
         The difference of their shares of the win, paired by seed; its `results` hold the games.
@@ -210,20 +186,7 @@ def round_robin(
 ) -> Results:
     """Play every table of `table_size` of these policies, each with the same seeds.
 
-    Args:
-        policies: At least `table_size` names, saved files or policies.
-        games: Games of each table.
-        table_size: Seats at a table, 2 to 8.
-        rules: As in `play`.
-        seed: As in `play`.
-        threads: As in `play`.
-        turn_limit: As in `play`.
-        progress: As in `play`.
-        record: The number of games of each table, or the numbers of the games.
-        adjust: As in `play`.
-
-    Returns:
-        The results of all tables together.
+    `games` is the number of games of each table. Other arguments are those of `play`.
 
     Raises:
         ConfigurationError: Too few policies for a table; and what `play` raises.
@@ -243,13 +206,9 @@ def round_robin(
 def play_again(results: Results, threads: int | None = None, progress: Progress = False) -> Results:
     """Play the games of results again, from the setup that was saved with them.
 
-    Args:
-        results: Results of scripted policies; of a learned one, they hold only the hash.
-        threads: As in `play`.
-        progress: As in `play`.
-
     Raises:
-        ConfigurationError: A policy can't be made again, or the results have no setup.
+        ConfigurationError: A policy can't be made again (of a learned one, results hold only the
+            hash), or the results have no setup.
     """
     setup = results.setup
     if not setup:
