@@ -136,8 +136,8 @@ def measure(options: Options, console: Console) -> dict[str, Any]:
     ]
     mixtures = _mixtures(policy)
     earlier = options.agent.with_name(AFTER_EXPERTS)
-    if earlier.is_file() and isinstance(watched := load(earlier), OcnaruNetworks):
-        mixtures["all, after phase 1"] = watched
+    if earlier.is_file() and isinstance(imitated := load(earlier), OcnaruNetworks):
+        mixtures["all, after phase 1"] = imitated
     jobs: list[tuple[str, Callable[[], dict[str, Any]]]] = [
         *(("matches", partial(_match, *pair, options)) for pair in against),
         *(("reused", partial(_match, *pair, options)) for pair in reused),
@@ -308,7 +308,7 @@ def page(results: dict[str, Any]) -> str:
         ),
         networks_table(),
         "### Against its three opponents, fresh in every game",
-        "Rules `ocnaru`, every seed from both seats, intervals from the spread between seeds, 95%.",
+        "Rules `ocnaru`, every seed from both seats, intervals from the variance between seeds, 95%.",
         markdown(
             ("against", "the thesis", "its networks, fresh opponents, July / May", *_HEADINGS),
             matches,

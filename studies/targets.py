@@ -101,7 +101,11 @@ def labelled(
 
 
 def teach(
-    learner: ValueLearner, states: States, goal: NDArray[np.float64], rate: float, options: Options
+    learner: ValueLearner,
+    states: States,
+    target: NDArray[np.float64],
+    rate: float,
+    options: Options,
 ) -> dict[str, float]:
     """Train the network on shares by seat (B, 1, 4); returns its Brier scores."""
     there = states.there
@@ -109,7 +113,7 @@ def teach(
         torch.from_numpy(states.seen[there]).float(),
         torch.from_numpy(states.seats[there] >= 0),
     )
-    wanted = torch.from_numpy(by_place(goal, states.seats)[there].astype(np.float32))
+    wanted = torch.from_numpy(by_place(target, states.seats)[there].astype(np.float32))
     optimizer = torch.optim.AdamW(
         learner.network.parameters(), lr=rate, weight_decay=learner.options.weight_decay
     )
@@ -149,11 +153,11 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
         {"targets": "as it ships", "learning rate": None} | learner.measure()
     ]
     for rate in options.learning_rates:
-        for name, goal in (("outcomes", states.share[:, None]), ("playouts", shares)):
+        for name, target in (("outcomes", states.share[:, None]), ("playouts", shares)):
             set_arrays_of(learner.network, arrays)
             rows.append(
                 {"targets": name, "learning rate": rate}
-                | teach(learner, states, goal, rate, options)
+                | teach(learner, states, target, rate, options)
             )
     lines = [
         (

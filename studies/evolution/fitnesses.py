@@ -68,7 +68,7 @@ def section(runs: Outcomes, page: Page) -> str:
         [
             (
                 "Wins against the evaluation opponents: 25% are fair. Means over the other two, one"
-                " run a cell; intervals, 95%, from the spread between cells. The last two"
+                " run a cell; intervals, 95%, from the variance between cells. The last two"
                 f" columns are paired with the same populations and matches by {BASE}."
             ),
             table(

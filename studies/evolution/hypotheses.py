@@ -94,7 +94,7 @@ def section(runs: Outcomes, page: Page) -> str:
             (
                 "Mean chance to buy by situation, over the last population and the lots of groups"
                 " of three and more (two others cannot own in a smaller one whose lot is for sale);"
-                " one run a kind; intervals, 95%, from the spread between lots, too narrow for"
+                " one run a kind; intervals, 95%, from the variance between lots, too narrow for"
                 " bits, which are inherited with their neighbours."
             ),
             table(

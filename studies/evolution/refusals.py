@@ -60,7 +60,7 @@ def section(runs: Outcomes, page: Page) -> str:
                 f" wins {scores[0].rate:.1%} ({low:.1%} to {high:.1%}) against three of each"
                 " evaluation opponent. The change if it never buys, and in an auction never wants,"
                 f" the lots of a group in a situation; {GAMES:,} games each with the same dice, 95%"
-                " from the spread between seeds:"
+                " from the variance between seeds:"
             ),
             table(
                 ("group", *mukhar.SITUATIONS),
