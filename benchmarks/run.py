@@ -414,8 +414,9 @@ env = monopoly_v0.env(num_players=2)
 env.reset(seed=0)
 for agent in env.agent_iter():
     observation, reward, terminated, truncated, info = env.last()
-    env.step(None if terminated or truncated else env.action_space(agent).sample(observation["action_mask"]))
-"""  # noqa: E501
+    over = terminated or truncated
+    env.step(None if over else env.action_space(agent).sample(observation["action_mask"]))
+"""
     ),
     "vector": (
         """

@@ -308,7 +308,7 @@ def page(results: dict[str, Any]) -> str:
         ),
         networks_table(),
         "### Against its three opponents, fresh in every game",
-        "Rules `ocnaru`, every seed from both seats, intervals from the variance between seeds, 95%.",
+        "Rules `ocnaru`, every seed from both seats; 95% intervals by variance between seeds.",
         markdown(
             ("against", "the thesis", "its networks, fresh opponents, July / May", *_HEADINGS),
             matches,

@@ -39,7 +39,8 @@ from monopoly_env.kernels.signatures import Array1, Array2
 from monopoly_env.rules import RULES, Rules
 
 _ILLEGAL: Final = -1  # instead of a violation
-_RULES_AT: Final[int] = GAME.fields["rules"][1]  # type: ignore[index]  # the byte of a record where its rules begin
+# The byte of a record where its rules begin
+_RULES_AT: Final[int] = GAME.fields["rules"][1]  # type: ignore[index]
 _MOST_HEADER: Final = 1 << 16  # bytes of the JSON of a saved game
 
 

@@ -56,7 +56,7 @@ Observation: TypeAlias = NDArray[np.float32]
 class PenteEnv(gymnasium.Env[Observation, np.int64]):
     """One learner against players; see the module's docstring."""
 
-    metadata: dict[str, Any] = {"render_modes": list(INSTALLED_MODES), "render_fps": 2}  # noqa: RUF012 - as Gymnasium has it
+    metadata: dict[str, Any] = {"render_modes": list(INSTALLED_MODES), "render_fps": 2}  # noqa: RUF012
 
     def __init__(
         self,

@@ -88,7 +88,7 @@ class Rules:
         if isinstance(rules, Mapping):
             check_names(cls, rules, RulesError)
             return cls(**rules)
-        return rules if isinstance(rules, cls) else cls.preset(rules)  # type: ignore[arg-type]  # preset() refuses anything else
+        return rules if isinstance(rules, cls) else cls.preset(rules)  # type: ignore[arg-type]
 
     def to_record(self) -> tuple[int, ...]:
         """The rules as the numbers in a record, in the order of `RULES`."""

@@ -234,16 +234,20 @@ _READING: Final = {
 import json, pathlib, numpy as np, pandas as pd
 about = json.loads(pathlib.Path("_dataset.json").read_text())
 frame = pd.read_parquet(".")
-observation, mask = np.stack(frame.observation), np.unpackbits(np.stack(frame.choices), axis=1, count={NUM_ACTIONS})
-policy = np.array(about["seats"])[frame.game % len(about["seats"]), frame.player]  # numbers of about["policies"]"""  # noqa: E501
+observation = np.stack(frame.observation)
+mask = np.unpackbits(np.stack(frame.choices), axis=1, count={NUM_ACTIONS})
+seats = np.array(about["seats"])  # numbers of about["policies"]
+policy = seats[frame.game % len(seats), frame.player]"""
     ),
     "npz": (
         f"""\
 import json, pathlib, numpy as np
 about = json.loads(pathlib.Path("_dataset.json").read_text())
 shard = np.load(about["shards"][0]["file"])
-observation, mask = shard["observation"], np.unpackbits(shard["choices"], axis=1, count={NUM_ACTIONS})
-policy = np.array(about["seats"])[shard["game"] % len(about["seats"]), shard["player"]]  # numbers of about["policies"]"""  # noqa: E501
+observation = shard["observation"]
+mask = np.unpackbits(shard["choices"], axis=1, count={NUM_ACTIONS})
+seats = np.array(about["seats"])  # numbers of about["policies"]
+policy = seats[shard["game"] % len(seats), shard["player"]]"""
     ),
 }
 

@@ -61,8 +61,8 @@ def section(runs: Outcomes, page: Page) -> str:
         [
             (
                 f"Wins against three of each evaluation opponent, {_MEASURED:,} games each, 95%"
-                " from the variance between seeds; 25% are fair. One run a search: another would find"
-                " other genes."
+                " from the variance between seeds; 25% are fair. One run a search: another would"
+                " find other genes."
             ),
             *(_measured(rules, runs) for rules in ALIKE),
             (

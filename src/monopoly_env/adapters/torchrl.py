@@ -44,7 +44,8 @@ with extra("torchrl"):
 __all__ = ["MonopolyTorchEnv"]
 
 
-class MonopolyTorchEnv(EnvBase):  # type: ignore[misc]  # TorchRL may not be installed where types are checked
+# TorchRL may not be installed where types are checked
+class MonopolyTorchEnv(EnvBase):  # type: ignore[misc]
     """Many games as one TorchRL environment; the module's docstring lists the entries.
 
     Attributes:

@@ -97,7 +97,7 @@ def check_limits(n: object, until: object = None, seconds: object = None) -> Non
     for name, given, most in (("until", until, 1.0), ("seconds", seconds, math.inf)):
         numbers = int, float, np.integer, np.floating
         is_number = isinstance(given, numbers) and not isinstance(given, bool)
-        if given is not None and not (is_number and 0 <= given <= most):  # type: ignore[operator]  # and not NaN
+        if given is not None and not (is_number and 0 <= given <= most):  # type: ignore[operator]
             wanted = f"a number {'from 0 to 1' if most == 1 else 'from 0'}, or None for no limit"
             raise ConfigurationError(f"{name}={shortened(given)} must be {wanted}.")
 

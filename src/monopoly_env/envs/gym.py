@@ -218,7 +218,10 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
         autoreset_mode: When the next game begins.
     """
 
-    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
+    metadata: dict[str, Any] = {  # noqa: RUF012
+        "render_modes": [],
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+    }
 
     def __init__(  # noqa: PLR0913 - the options of a table
         self,

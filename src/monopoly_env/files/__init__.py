@@ -27,7 +27,7 @@ def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
         ConfigurationError: The file does not exist, is not a regular file, or cannot be read.
     """
     try:
-        file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | _AT_ONCE))  # noqa: SIM115 - the opener; the caller closes
+        file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | _AT_ONCE))  # noqa: SIM115
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             file.close()
             raise OSError(errno.EINVAL, "It is not a regular file")

@@ -240,7 +240,8 @@ def resolve(policy: PolicyLike, *words: str) -> Policy:
         return _from_source(policy)
     if isinstance(policy, (str, Path)) and Path(policy).suffix == files.SUFFIX:
         return load(policy)
-    if isinstance(policy, (str, Path)) and os.path.exists(policy):  # noqa: PTH110, `Path.exists` raises if the name is too long
+    # `Path.exists` raises if the name is too long
+    if isinstance(policy, (str, Path)) and os.path.exists(policy):  # noqa: PTH110
         raise ConfigurationError(
             f"{str(policy)!r} is not a saved policy of Monopoly: that is a {files.SUFFIX}"
             f" file, or a policy in a file of Python is named as {sources.FORM}."

@@ -206,7 +206,7 @@ class Policy(ABC):
             (B,) int64, legal actions.
         """
 
-    def observe(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:  # noqa: B027 - most do not
+    def observe(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:  # noqa: B027
         """Observe games at the first decision of a turn of anybody; loops call it for each seat.
 
         Args:

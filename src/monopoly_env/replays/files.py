@@ -184,7 +184,7 @@ def _descriptions(text: str) -> Iterator[Any]:
     while at < len(text) - 1:
         about, length = _description(text, at)
         yield about
-        at = _BETWEEN.match(text, at + length).end()  # type: ignore[union-attr]  # it matches everywhere
+        at = _BETWEEN.match(text, at + length).end()  # type: ignore[union-attr]
 
 
 def _description(text: str, at: int) -> tuple[Any, int]:

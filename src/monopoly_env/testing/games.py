@@ -33,7 +33,8 @@ from monopoly_env.policy.protocol import CompiledPolicy, Decisions, Policy
 from monopoly_env.rules import Rules
 
 _CHUNK: Final = 4096  # actions of a game that are collected at a time
-_DRAWS: Final = np.dtype(GAME).fields["policy_draws"][1] // 4  # type: ignore[index]  # the word of the record where `policy_draws` begins
+# The word of the record where `policy_draws` begins
+_DRAWS: Final = np.dtype(GAME).fields["policy_draws"][1] // 4  # type: ignore[index]
 
 
 class CheckError(MonopolyError, AssertionError):

@@ -162,7 +162,7 @@ def _copies(policy: Policy, saved: bool, pickled: bool) -> list[tuple[str, Polic
                     f"Policy {policy.name!r} cannot be loaded after it was saved: {error}"
                 ) from error
     if pickled:
-        copies.append((" after it was pickled", pickle.loads(pickle.dumps(policy))))  # noqa: S301 - made a moment ago
+        copies.append((" after it was pickled", pickle.loads(pickle.dumps(policy))))  # noqa: S301
     for how, copy in copies:
         for what, of in _SAME.items():
             if of(copy) != of(policy):
