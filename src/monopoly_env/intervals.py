@@ -36,17 +36,14 @@ def wilson(wins: Any, games: Any, confidence: float = CONFIDENCE) -> tuple[Any, 
     return (low, high) if rate.ndim else (float(low), float(high))
 
 
-def clustered(
-    won: NDArray[Any], seeds: NDArray[Any], confidence: float = CONFIDENCE
-) -> tuple[float, float]:
-    """The interval of a win rate over games of which several share a seed.
+def clustered(won: NDArray[Any], seeds: NDArray[Any]) -> tuple[float, float]:
+    """The 95% interval of a win rate over games of which several share a seed.
 
     The ratio estimator of cluster sampling, with Student's t.
 
     Args:
         won: (G,), the share of the win in each game.
         seeds: (G,) int, the seed of each game.
-        confidence: The confidence level.
 
     Returns:
         The bounds; (0, 1) with a single seed, as the variance is unknown. If all games were won or
@@ -57,8 +54,8 @@ def clustered(
     if count < 2:
         return 0.0, 1.0
     if rate in (0.0, 1.0):
-        return wilson(rate * count, count, confidence)
-    half = half_width((sums - rate * sizes) / sizes.sum(), confidence)
+        return wilson(rate * count, count)
+    half = half_width((sums - rate * sizes) / sizes.sum())
     return max(0.0, rate - half), min(1.0, rate + half)
 
 
@@ -70,15 +67,12 @@ def per_seed(
     return np.bincount(number, values).astype(np.float64), np.bincount(number).astype(np.float64)
 
 
-def half_width(residuals: NDArray[np.float64], confidence: float) -> float:
-    """Half the width of the interval, by Student's t, of an estimate.
-
-    The error of the estimate is the sum of (S,) residuals.
-    """
+def half_width(residuals: NDArray[np.float64]) -> float:
+    """Half the width of the 95% interval (Student's t), for an error that is a sum of residuals."""
     from scipy import special  # a sixth of a second, which most who import this module don't need
 
     count = len(residuals)
-    return float(special.stdtrit(count - 1, (1 + confidence) / 2)) * standard_error(residuals)
+    return float(special.stdtrit(count - 1, (1 + CONFIDENCE) / 2)) * standard_error(residuals)
 
 
 def standard_error(residuals: NDArray[np.float64]) -> float:
@@ -87,10 +81,8 @@ def standard_error(residuals: NDArray[np.float64]) -> float:
     return float(np.sqrt(count / (count - 1) * (residuals**2).sum()))
 
 
-def lead_interval(
-    leads: NDArray[Any], confidence: float = CONFIDENCE
-) -> tuple[float, float, float]:
-    """The mean of paired differences of shares and its interval.
+def lead_interval(leads: NDArray[Any]) -> tuple[float, float, float]:
+    """The mean of paired differences of shares and its 95% interval.
 
     A lead to each side is added (Bonett and Price, "Adjusted Wald confidence interval for a
     difference of binomial proportions based on paired data", 2012): else a few playouts that happen
@@ -98,31 +90,21 @@ def lead_interval(
 
     Args:
         leads: (N,) differences from -1 to 1, one or more.
-        confidence: The confidence level.
 
     Returns:
         Mean, lower and upper bound; the bounds lie between -1 and 1, with the mean between them.
     """
     mean = float(leads.mean(dtype=np.float64))
-    _, low, high = mean_interval(np.append(leads.astype(np.float64), (1.0, -1.0)), confidence)
+    _, low, high = mean_interval(np.append(leads.astype(np.float64), (1.0, -1.0)))
     return mean, min(mean, max(-1.0, low)), max(mean, min(1.0, high))
 
 
-def mean_interval(
-    values: NDArray[Any], confidence: float = CONFIDENCE
-) -> tuple[float, float, float]:
-    """The mean of independent values and its interval by the normal distribution.
+def mean_interval(values: NDArray[Any]) -> tuple[float, float, float]:
+    """The mean of (N,) independent values, and its 95% interval by the normal distribution.
 
     Without variance, or with one value, it is a point.
-
-    Args:
-        values: (N,) numbers, one or more.
-        confidence: The confidence level.
-
-    Returns:
-        Mean, lower and upper bound.
     """
     mean = float(values.mean())
     error = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0
-    half = NormalDist().inv_cdf((1 + confidence) / 2) * error
+    half = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * error
     return mean, mean - half, mean + half

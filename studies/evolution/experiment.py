@@ -17,7 +17,7 @@ from agents import arena
 from agents.arena.evaluation import Seating
 from monopoly_env.files import read_file, read_json, understood
 from monopoly_env.files.arrays import read_arrays
-from monopoly_env.intervals import CONFIDENCE, half_width
+from monopoly_env.intervals import half_width
 from monopoly_env.policy.names import PolicyLike
 from monopoly_env.policy.protocol import Policy
 from studies.pages import Page
@@ -163,9 +163,7 @@ def against_each(
 def mean_of(values: NDArray[np.float64]) -> tuple[float, float]:
     """Mean of independent runs, and half the width of its 95% interval by Student's t."""
     mean = float(values.mean())
-    return mean, (
-        half_width((values - mean) / len(values), CONFIDENCE) if len(values) > 1 else float("nan")
-    )
+    return mean, (half_width((values - mean) / len(values)) if len(values) > 1 else float("nan"))
 
 
 def gain(row: Mapping[str, Any]) -> str:

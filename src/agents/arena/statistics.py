@@ -261,7 +261,7 @@ def paired_difference(
         least = more * (2 * wilson(seeds, seeds)[0] - 1)
         low, high = min(least, more), max(least, more)
     else:
-        half = half_width(one - other, CONFIDENCE)
+        half = half_width(one - other)
         low, high = max(-1.0, more - half), min(1.0, more + half)
     p_value = 2.0 ** (1 - seeds)
     if more == 0:

@@ -203,7 +203,6 @@ def architecture(
     recurrent: bool = False,
     captures: bool = False,
     window: int = 0,
-    activation: str = "logistic",
 ) -> Architecture:
     """A network for a board or a window, with one hidden layer or one recurrent cell.
 
@@ -213,10 +212,9 @@ def architecture(
         recurrent: Whether the hidden layer is an Elman cell; not with a window.
         captures: Whether captured pairs are inputs; not with a window.
         window: Side of the window in points, odd; 0: the whole board.
-        activation: Of the hidden units.
 
     Raises:
-        ConfigurationError: An impossible size or activation.
+        ConfigurationError: An impossible size.
     """
     if window or isinstance(window, bool):
         if type(window) is not int or not SMALLEST <= window <= LARGEST or window % 2 == 0:
@@ -224,12 +222,12 @@ def architecture(
                 f"window={window!r} must be an odd number from {SMALLEST} to {LARGEST}: its middle"
                 " is a point."
             )
-        return Architecture(_KINDS * window**2, (hidden,), (("point", 1),), activation)
+        return Architecture(_KINDS * window**2, (hidden,), (("point", 1),), "logistic")
     points = Rules.coerce(rules).size ** 2
     heads, inputs = (("points", points),), 3 * points + PAIRS * captures
     if recurrent:
-        return Architecture(inputs, (), heads, activation, "elman", hidden)
-    return Architecture(inputs, (hidden,), heads, activation)
+        return Architecture(inputs, (), heads, "logistic", "elman", hidden)
+    return Architecture(inputs, (hidden,), heads, "logistic")
 
 
 def rows(packed: NDArray[np.float32], takes_last: bool = False) -> NDArray[np.float64]:

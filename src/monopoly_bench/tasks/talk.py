@@ -22,7 +22,7 @@ from monopoly_bench.task import TaskScore
 from monopoly_env import actions, core, replays
 from monopoly_env.cli.terminal import TextTable
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.intervals import CONFIDENCE, clustered, half_width
+from monopoly_env.intervals import clustered, half_width
 from monopoly_env.policy.names import make
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.replays import Replay
@@ -203,7 +203,7 @@ def _score(silent: PlayerGames, talking: PlayerGames, of_seed: NDArray[np.int64]
     low, high = clustered(talking.won, of_seed)
     seeds = int(of_seed.max()) + 1
     change = np.array([(talking.won - silent.won)[of_seed == seed].mean() for seed in range(seeds)])
-    half = half_width((change - change.mean()) / seeds, CONFIDENCE) if seeds > 1 else 1.0
+    half = half_width((change - change.mean()) / seeds) if seeds > 1 else 1.0
     kept, broken = int(talking.kept.sum()), int(talking.broken.sum())
     details = {
         "share_without_messages": float(silent.won.mean()),
