@@ -34,14 +34,7 @@ from monopoly_env.cli.command import Command, Preset
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.files.arrays import write_arrays
 from monopoly_env.intervals import clustered
-from pente_env.fitness import (
-    EXPERIMENTS,
-    Experiment,
-    Fitness,
-    Scores,
-    evaluate,
-    opponents_of,
-)
+from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, Scores, evaluate, opponents_of
 from pente_env.player import Player
 from pente_env.rules import MAX_SIZE, MIN_SIZE, Rules
 from studies.searches import ComparedOptions, ComparedSearch
@@ -478,11 +471,7 @@ PRESETS: Final = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if evolution and measuring went through."""
     return command.main_of_presets(
-        "studies.pente_esp",
-        PRESETS,
-        arguments,
-        default="schrum",
-        resume_from="the last generation",
+        "studies.pente_esp", PRESETS, arguments, default="schrum", resume_from="the last generation"
     )
 
 

@@ -39,12 +39,7 @@ CHILDREN: Final = {"monopoly_bench.tasks.code", "monopoly_env"}
 WORDS: Final = {  # what chooses one of several helps of a command
     "training.dqn": ("", "--preset ocnaru", "--preset thesis"),
     "training.exploit": ("", "--learner ppo", "--learner dqn"),
-    "training.evolve": (
-        "",
-        "--preset mukhar2012",
-        "--preset pring",
-        "--preset esp/monopoly",
-    ),
+    "training.evolve": ("", "--preset mukhar2012", "--preset pring", "--preset esp/monopoly"),
     "monopoly_bench": ("", "make", "talk", "code"),
     "monopoly_bench.puzzles": ("", "prompts", "score"),
     "monopoly_env.play": ("", "replay"),

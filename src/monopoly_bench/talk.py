@@ -20,13 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from monopoly_env import actions, core
 from monopoly_env.core import in_range
-from monopoly_env.errors import (
-    ConfigurationError,
-    FormatError,
-    MonopolyError,
-    nearest,
-    shortened,
-)
+from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, shortened
 from monopoly_env.facts.board import GROUP_OF, GROUPS, LOT_NAME, NUM_LOTS, lots_of
 from monopoly_env.game import NOBODY, Game
 from monopoly_env.render.words import lot_name

@@ -24,14 +24,7 @@ from monopoly_env.errors import (
     PositionError,
     whole_number,
 )
-from monopoly_env.game import (
-    GAME,
-    MAX_PLAYERS,
-    MIN_PLAYERS,
-    Game,
-    Games,
-    empty_games,
-)
+from monopoly_env.game import GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games, empty_games
 from monopoly_env.kernels import entry
 from monopoly_env.kernels.philox import count_seeds, split_seeds
 from monopoly_env.kernels.records import as_batch, check_games

@@ -77,11 +77,7 @@ class RewardKernel(Callback):
 
     @staticmethod
     def _prototype(
-        game: Game,
-        left: int,
-        discount: float,
-        memory: Array1[np.float64],
-        out: Array1[np.float32],
+        game: Game, left: int, discount: float, memory: Array1[np.float64], out: Array1[np.float32]
     ) -> None: ...
 
 

@@ -21,13 +21,7 @@ from monopoly_env.intervals import half_width
 from monopoly_env.policy.names import PolicyLike
 from monopoly_env.policy.protocol import Policy
 from studies.pages import Page
-from training.evolution.populations import (
-    MEAN,
-    POPULATION,
-    mean_rate,
-    overall,
-    population_file,
-)
+from training.evolution.populations import MEAN, POPULATION, mean_rate, overall, population_file
 from training.evolution.run import EvolutionOptions
 from training.run.folder import Run
 

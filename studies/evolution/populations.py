@@ -73,11 +73,7 @@ def section(runs: Outcomes, page: Page) -> str:
                 (label, f"{fitness.mean():.2f}", f"{fitness.std():.1f}", *ends, *_genes(population))
             )
     strength = [
-        (
-            name,
-            *(percent(*run.strength(player)) for player in ("champion", "mean")),
-            *_cost(run),
-        )
+        (name, *(percent(*run.strength(player)) for player in ("champion", "mean")), *_cost(run))
         for name, run in kinds.items()
     ]
     return "\n\n".join(

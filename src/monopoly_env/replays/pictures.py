@@ -20,9 +20,7 @@ def to_html(replay: Replay) -> str:
         FormatError: The replay can't be played back.
     """
     # here, so that an edit of pictures compiles no kernel of this file anew
-    from monopoly_env.render.page import (
-        page,
-    )
+    from monopoly_env.render.page import page
 
     ending = "" if core.is_over(final(replay)) else " The recording ends before the game does."
     about = f"Seed {replay.seed}, {len(replay.actions):,} decisions.{ending}"

@@ -391,11 +391,7 @@ def test_a_mask_is_written_for_those_that_read_it() -> None:
         ([("strategic",)], {}, "the same number of players, 2 to 8, not 1"),
         ([("strategic", "random"), ("random",) * 3], {}, "not 2 and 3"),
         ([("strategc", "random")], {}, "Did you mean 'strategic'"),
-        (
-            [("one_ply", "random")],
-            {},
-            "Policy 'one_ply.*' is not compiled",
-        ),
+        ([("one_ply", "random")], {}, "Policy 'one_ply.*' is not compiled"),
         (PAIRS, {"heads": ("byu",)}, "Unknown head 'byu'. Did you mean 'buy'"),
         (PAIRS, {"heads": "buy"}, "heads='buy' must name heads"),
         (PAIRS, {"heads": ()}, r"heads=\(\) must name heads"),

@@ -38,24 +38,10 @@ from agents.players.vocabulary.reading import (
     price,
     sellable,
 )
-from monopoly_env.actions import (
-    A_BUILD,
-    A_BUY,
-    A_MORTGAGE,
-    A_REPLY,
-    A_SELL,
-    A_TURN,
-    A_UNMORTGAGE,
-)
+from monopoly_env.actions import A_BUILD, A_BUY, A_MORTGAGE, A_REPLY, A_SELL, A_TURN, A_UNMORTGAGE
 from monopoly_env.engine import agenda, building, mortgage
 from monopoly_env.engine.sets import lowest, size
-from monopoly_env.facts.board import (
-    ALL_LOTS,
-    GROUP_LOTS,
-    GROUP_OF,
-    HOUSE_PRICE,
-    RENT,
-)
+from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, HOUSE_PRICE, RENT
 from monopoly_env.game import Game
 from monopoly_env.kernels import borrowed, kernel
 from monopoly_env.policy.protocol import Mask, Row, observe_kernel, policy_kernel
