@@ -122,7 +122,7 @@ def complete_colours(game: Game, seat: int) -> int:
 
 @kernel
 def _resale_pays(game: Game) -> bool:
-    """Whether a building may be sold for its full cost, so that building could go on forever."""
+    """Whether a building sells for its full cost: building and selling could alternate forever."""
     return game.rules.sell_ratio == 100 or game.rules.shortage_floor != _OWN_PRICE
 
 

@@ -68,9 +68,9 @@ def _stranded_value(game: Game, seat: int) -> int:
 
 @kernel
 def _stuck_streets(game: Game, seat: int) -> tuple[int, int]:
-    """The built streets that can never be cleared, and the houses in the bank without them.
+    """The built streets that can never be cleared, and the bank's houses once all others are.
 
-    Groups are cleared one after another: each returns its houses, so the order does not matter.
+    A cleared group returns its houses, so clearing any group that can be cleared never hurts.
     """
     stuck, bank = 0, int(game.houses)
     for lot in range(NUM_STREETS):
