@@ -306,7 +306,7 @@ def _check_rules(batch: Games) -> None:
 
 @lru_cache(maxsize=1024)
 def _broken_rules(block: bytes) -> str:
-    """What is wrong with the rules of a record, given as its bytes; empty if nothing is."""
+    """The fault of a record's rules, given as its bytes; empty if there is none."""
     numbers = np.frombuffer(block, RULES)[0]
     try:
         same = Rules.from_record(numbers).to_record() == numbers.tolist()

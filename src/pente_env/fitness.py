@@ -37,7 +37,7 @@ TAKEN: Final = {"pairs": 8, "keryo": 14, "none": 0}
 
 @dataclass(frozen=True)
 class Fitness:
-    """What a game pays: a won one `moves_max` - moves, any other `factor` * moves.
+    """The fitness of a game: `moves_max` - moves if won, else `factor` * moves.
 
     Raises:
         ConfigurationError: An unknown value, or a factor that is no number.
@@ -141,7 +141,7 @@ class Experiment:
 
     @cached_property
     def opponents(self) -> dict[PlayerLike, Player]:
-        """Those of all tests, each made or loaded once."""
+        """The opponents of all tests, each made or loaded once."""
         return {player: coerce(player) for test in self.tests for player in test}
 
     @property

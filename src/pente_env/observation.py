@@ -1,4 +1,4 @@
-"""What a player sees: numbers from 0 to 1, from its own seat.
+"""Observations: numbers from 0 to 1, from the player's own seat.
 
 For each point three numbers, 3 * point + k: k = 0 for an own stone, 1 for one of the player that
 moves next, 2 for one of the player after. `schrum` is just that, the input of the networks in

@@ -1,4 +1,4 @@
-"""How much a fresh learner wins against a player that stays as it is.
+"""The wins of a fresh learner against a player that does not change.
 
 The command is `python -m training.exploit AGENT --learner ppo`.
 

@@ -243,7 +243,7 @@ def _finite(value: float) -> float | None:
 
 @dataclass(frozen=True)
 class CrossTable:
-    """How often each policy ends before each other, at the tables where both sit.
+    """Shares of games in which one policy ends before another, at the tables where both sit.
 
     Attributes:
         names: The names of N policies.

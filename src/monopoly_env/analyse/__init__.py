@@ -1,4 +1,4 @@
-"""What a position is worth: playouts from any record, and the comparison of actions by playouts.
+"""Playouts from any record: shares of the win, and actions compared by them.
 
 `python -m monopoly_env.analyse` analyses a saved game or a replay.
 """

@@ -1,4 +1,4 @@
-"""What a position is worth, which action is best, and who was lucky.
+"""Analyse a position or a recorded game: shares of the win, best actions, luck.
 
 `python -m monopoly_env.analyse --help`.
 

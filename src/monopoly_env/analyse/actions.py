@@ -50,7 +50,7 @@ class Candidate:
 
     @property
     def move(self) -> Move:
-        """What was compared: the action."""
+        """The action that was compared."""
         return self.action
 
 
@@ -66,7 +66,7 @@ class WholeOffer(Candidate):
 
     @property
     def move(self) -> Move:
-        """What was compared: all actions of the offer."""
+        """The actions of the offer that was compared."""
         return self.steps
 
 
@@ -88,7 +88,7 @@ class Comparison:
     outcomes: dict[Move, NDArray[np.float32]] = field(repr=False, compare=False)
 
     def lead(self, action: Move, other: Move) -> NDArray[np.float64]:
-        """How much more an action brought than another, in each playout that both had."""
+        """The lead of an action over another, in each playout that both had."""
         one, two = self.outcomes[action], self.outcomes[other]
         both = min(len(one), len(two))
         return one[:both].astype(np.float64) - two[:both]

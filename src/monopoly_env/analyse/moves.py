@@ -1,4 +1,4 @@
-"""What can be compared at a decision: actions, and offers as a whole.
+"""Moves at a decision that can be compared: actions, and offers as a whole.
 
 Policies begin a playout with an empty memory, in which the plan of an offer is lost. So an offer is
 one move: the action that begins it, all of its steps, and 'cash: done'. Playouts begin at the last
@@ -135,7 +135,7 @@ def in_words(game: Game, move: Move) -> str:
 
 
 def move_at(games: Games, actions: NDArray[np.int64], number: int) -> Move | None:
-    """What was decided in a recorded game: the action, or the whole offer if it begins one.
+    """The move of a recorded game: an action, or the whole offer if the action begins one.
 
     Args:
         games: (D,) records, the game before each decision.

@@ -47,7 +47,7 @@ Mixture: TypeAlias = PolicyLike | Sequence[PolicyLike] | Mapping[PolicyLike, flo
 
 
 class _Setting(NamedTuple):
-    """What all playouts of a call share, as the kernel reads it."""
+    """The arguments of all playouts of a call, as the kernel reads them."""
 
     rounds: int  # after so many a playout is cut off; NO_LIMIT: never
     shuffles: bool  # whether the order of unseen cards is drawn anew
@@ -67,7 +67,7 @@ class _Positions(NamedTuple):
 
 
 class _Results(NamedTuple):
-    """What happened, by position and playout."""
+    """The results, by position and playout."""
 
     shares: Array3[np.float32]  # (B, N, P)
     # (B, N, P), twice each place, since those who tie share the mean of theirs

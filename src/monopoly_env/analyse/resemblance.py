@@ -31,7 +31,7 @@ _COUNTS: Final = ~np.isin(np.arange(len(DECISION_NAMES)), OFFERING)
 
 @dataclass(frozen=True, eq=False)
 class Resemblance:
-    """How often P players did what K policies would have done.
+    """Shares of decisions in which P players agree with K policies.
 
     Attributes:
         names: (K,) names of the policies.

@@ -305,7 +305,7 @@ def _may_sell(game: Game, lot: int) -> bool:
 
 @kernel
 def refund(game: Game, lot: int, ratio: int) -> int:
-    """What the bank pays for one building of a street, in dollars, at a ratio in percent."""
+    """The bank's price for one building of a street, in dollars, at a ratio in percent."""
     return int(HOUSE_PRICE[game.rules.board, lot]) * ratio // 100
 
 
@@ -400,7 +400,7 @@ def _houses_needed(game: Game, total: int, count: int) -> int:
 
 @kernel
 def liquidation_of_buildings(game: Game, seat: int, ratio: int) -> int:
-    """What all buildings of a seat bring at a ratio in percent, in dollars (31, 56)."""
+    """The proceeds of all buildings of a seat at a ratio in percent, in dollars (31, 56)."""
     value = 0
     for lot in range(NUM_STREETS):
         if game.level[lot] > 0 and has(game.lots[seat], lot):

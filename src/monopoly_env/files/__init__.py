@@ -74,7 +74,7 @@ def read_json(text: bytes | str) -> Any:
 
 
 def differing(header: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
-    """What differs in a file's header from what is expected, as text; empty if nothing does."""
+    """The differences of a file's header from the expected one, as text; empty if none."""
     given = {key: header.get(key) for key in expected}
     wrong = {key: shortened(one, 400) for key, one in given.items() if one != expected[key]}
     return "; ".join(f"{key} is {one}, expected {expected[key]!r}" for key, one in wrong.items())

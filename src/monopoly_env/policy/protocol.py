@@ -134,7 +134,7 @@ class Decisions:
     def observation(
         self, encoding: str = "standard", pad_to: int | None = None
     ) -> NDArray[np.float32]:
-        """What the deciding players see. It is computed on each call.
+        """The observations of the deciding players, computed on each call.
 
         Args:
             encoding: The name of an encoding (`monopoly_env.encoding`).
@@ -282,7 +282,7 @@ class Policy(ABC):
         }
 
     def shown(self) -> Mapping[str, Any]:
-        """What `repr` shows beside the name: by default the options."""
+        """The content of `repr` beside the name: by default the options."""
         return self.options()
 
     def __repr__(self) -> str:

@@ -148,7 +148,7 @@ def recorded_choices(
 
 
 class Recorder(NamedTuple):
-    """What is recorded of running games, and buffers.
+    """Recorded choices of running games, and buffers.
 
     Attributes:
         wanted: (K,) bool, the policies whose choices are recorded.

@@ -183,7 +183,7 @@ def _cycle(tables: NDArray[np.int16]) -> NDArray[np.int16]:
 
 
 class _Setup:
-    """What all games of a stream have in common; threads share it."""
+    """The setup of all games of a stream; threads share it."""
 
     def __init__(
         self, tables: Sequence[Sequence[PolicyLike]], rules: Rules, encoding: str | Encoding,

@@ -67,7 +67,7 @@ _DEAR: Final = tuple(GROUP_NAMES.index(name) for name in ("green", "dark_blue"))
 
 
 class Quantities(NamedTuple):
-    """What the rewards read of a game, for one player: (N,) float64 each.
+    """The quantities of a game that rewards read, for one player: (N,) float64 each.
 
     Attributes:
         worth: Dollars: cash, lots (mortgaged ones at half), own buildings.

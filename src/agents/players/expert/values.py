@@ -71,7 +71,7 @@ def _income(edition: int, group: int, level: float) -> float:
 def group_worth(
     game: Game, group: int, lots: int, elsewhere: int, funds: float, turns: float, params: Row
 ) -> float:
-    """What the lots of a group are worth to a player.
+    """The worth of a group's lots to a player.
 
     Args:
         game: The game, for levels and mortgages.
