@@ -27,8 +27,8 @@ from scipy import sparse
 from agents.arena.games import PlayedGames
 from agents.arena.pictures import heat_map, main_table, new_axes
 from monopoly_env.cli.extras import extra
-from monopoly_env.errors import ConfigurationError, FormatError, shortened
-from monopoly_env.files import read_file, read_json, write_atomically
+from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.files import differing, read_json, read_saved, understood, write_atomically
 from monopoly_env.intervals import CONFIDENCE
 
 if TYPE_CHECKING:
@@ -472,17 +472,10 @@ class Ratings:
         Raises:
             FormatError: The file is missing, corrupt, or of another kind or version.
         """
-        try:
-            written = read_json(read_file(path, _MOST_BYTES))
-            differences = [
-                f"{key} is {shortened(written.get(key))}, expected {value!r}"
-                for key, value in _versions().items()
-                if written.get(key) != value
-            ]
-            if differences:
-                raise FormatError(
-                    f"{str(path)!r} does not match this version: {'; '.join(differences)}."
-                )
+        written = read_json(read_saved(path, _MOST_BYTES, "holds no ratings"))
+        with understood(path, "holds no ratings"):
+            if differences := differing(written, _versions()):
+                raise FormatError(f"{str(path)!r} does not match this version: {differences}.")
             players = {
                 str(name): Rating(float(r["mu"]), float(r["sigma"]), int(r["games"]))
                 for name, r in written["players"].items()
@@ -490,10 +483,6 @@ class Ratings:
             if not all(math.isfinite(r.mu) and 0 < r.sigma < math.inf for r in players.values()):
                 raise ValueError("a rating is not a finite number")
             return cls(players, [str(digest) for digest in written["counted"]])
-        except FormatError:
-            raise
-        except Exception as error:  # any error that damaged content causes
-            raise FormatError(f"{str(path)!r} holds no ratings: {error}.") from error
 
 
 def _openskill() -> Any:

@@ -20,7 +20,7 @@ from agents.arena.counting import GAME_STATISTICS, STATISTICS
 from agents.arena.games import ARRAYS, GameBatch
 from monopoly_env.cli.extras import extra
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
-from monopoly_env.files import read_file, read_json, write_atomically
+from monopoly_env.files import differing, read_json, read_saved, understood, write_atomically
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.rules import RULES_VERSION
 
@@ -89,13 +89,13 @@ def read(path: str | Path) -> dict[str, Any]:
     """
     games, about_path = _pair(path)
     about = _about(about_path)
-    data = _bytes(games, _MOST_GAMES)
+    data = read_saved(games, _MOST_GAMES)
     if about["games_sha256"] != hashlib.sha256(data).hexdigest():
         raise FormatError(
             f"{str(games)!r} and {str(about_path)!r} do not belong together: one of them has"
             " changed since they were saved."
         )
-    try:
+    with understood(path, "holds no results"):
         wrong = [key for key, kind in _SAVED.items() if not isinstance(about[key], kind)]
         if wrong:
             raise ValueError(f"{wrong[0]} is {shortened(about[wrong[0]])}")
@@ -111,13 +111,11 @@ def read(path: str | Path) -> dict[str, Any]:
             "costs": costs,
             **_read_games(data, names),
         }
-    except Exception as error:  # any error that damaged content causes
-        raise FormatError(f"{str(path)!r} holds no results: {error}.") from error
 
 
 def _about(path: Path) -> dict[str, Any]:
     """The content of the JSON file, with its versions checked."""
-    about = read_json(_bytes(path, _MOST_ABOUT))
+    about = read_json(read_saved(path, _MOST_ABOUT))
     if not isinstance(about, dict):
         raise FormatError(f"{str(path)!r} holds no results: it is not an object in JSON.")
     if "games_sha256" not in about:
@@ -125,21 +123,9 @@ def _about(path: Path) -> dict[str, Any]:
             f"{str(path)!r} has no games: it holds something else, or a summary that was saved"
             " alone."
         )
-    differences = [
-        f"{key} is {shortened(about.get(key))}, expected {value!r}"
-        for key, value in _versions().items()
-        if about.get(key) != value
-    ]
-    if differences:
-        raise FormatError(f"{str(path)!r} does not match this version: {'; '.join(differences)}.")
+    if differences := differing(about, _versions()):
+        raise FormatError(f"{str(path)!r} does not match this version: {differences}.")
     return about
-
-
-def _bytes(path: Path, most: int) -> bytes:
-    try:
-        return read_file(path, most)
-    except ConfigurationError as error:
-        raise FormatError(f"{str(path)!r} can't be read: {error}") from error
 
 
 # --- parquet

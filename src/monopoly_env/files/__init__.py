@@ -73,6 +73,16 @@ def read_json(text: bytes | str) -> Any:
     return value if not level else None
 
 
+def read_saved(
+    path: str | os.PathLike[str], most: int = MOST_BYTES, what: str = "can't be read"
+) -> bytes:
+    """The bytes of a file as `read_file` gives them; FormatError: it `what`, and why."""
+    try:
+        return read_file(path, most)
+    except ConfigurationError as error:
+        raise FormatError(f"{os.fspath(path)!r} {what}: {error}") from error
+
+
 def differing(header: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     """The differences of a file's header from the expected one, as text; empty if none."""
     given = {key: header.get(key) for key in expected}

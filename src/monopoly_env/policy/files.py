@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load, save
 
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
-from monopoly_env.files import read_file, read_json, understood, write_atomically
+from monopoly_env.files import read_json, read_saved, understood, write_atomically
 from monopoly_env.rules import RULES_VERSION
 
 SUFFIX: Final = ".safetensors"
@@ -86,10 +86,7 @@ def read_arrays(
             or the object is not as wanted.
     """
     named = f"is not {what}, a {SUFFIX} file"
-    try:
-        data = read_file(path)
-    except ConfigurationError as error:
-        raise FormatError(f"{str(path)!r} {named}: {error}") from error
+    data = read_saved(path, what=named)
     with understood(path, named):
         arrays = load(data)
         header = read_json(data[_LENGTH : _LENGTH + int.from_bytes(data[:_LENGTH], "little")])

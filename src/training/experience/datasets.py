@@ -40,7 +40,14 @@ from monopoly_env.errors import (
     shortened,
     whole_number,
 )
-from monopoly_env.files import read_file, read_json, understood, write_atomically
+from monopoly_env.files import (
+    differing,
+    read_file,
+    read_json,
+    read_saved,
+    understood,
+    write_atomically,
+)
 from monopoly_env.files.arrays import MOST_ARRAYS, arrays_of
 from monopoly_env.rules import RULES_VERSION
 from training.experience.masks import PACKED
@@ -367,10 +374,7 @@ def _shard(folder: Path, shard: Mapping[str, Any]) -> tuple[Path, bytes]:
         for count in ("games", "experiences", "bytes"):
             whole_number(f"{folder / ABOUT}: {count}:", shard[count], 0, error=FormatError)
     path = folder / name
-    try:
-        data = read_file(path, MOST_ARRAYS)
-    except ConfigurationError as error:
-        raise FormatError(f"Shard {str(path)!r} can't be read: {error}") from error
+    data = read_saved(path, MOST_ARRAYS)
     if hashlib.sha256(data).hexdigest() != expected:
         raise FormatError(f"Shard {str(path)!r} is damaged: it is not the file that {ABOUT} lists.")
     return path, data
@@ -422,11 +426,8 @@ def _differences(about: Mapping[str, Any]) -> list[str]:
         expected = versions(encodings.make(about["encoding"], about["num_players"]))
     except (KeyError, MonopolyError) as error:
         return [f"its encoding is unknown here ({error})"]
-    differences = [
-        f"{name} is {about.get(name)!r}, expected {value!r}"
-        for name, value in expected.items()
-        if name != "columns" and about.get(name) != value
-    ]
+    facts = {name: value for name, value in expected.items() if name != "columns"}
+    differences = [text] if (text := differing(about, facts)) else []
     given = {column.get("name"): column for column in about.get("columns", ())}
     for column in expected["columns"]:
         for fact in ("dtype", "shape"):
