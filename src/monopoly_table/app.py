@@ -17,6 +17,7 @@ from fastapi.responses import JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
 from monopoly_env.errors import MonopolyError
@@ -269,6 +270,7 @@ def create(settings: ServerSettings) -> FastAPI:
     app.mount("/", StaticFiles(directory=PAGE, html=True), "page")
     for kind in (MonopolyError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, _refused)
+    app.add_middleware(GZipMiddleware)
     app.add_middleware(safety.Guard, hosts=settings.hosts, rate=settings.rate, burst=settings.burst)
     return app
 

@@ -141,7 +141,7 @@ def test_building_on_the_board(server: PageServer, page: Any) -> None:
     page.keyboard.press("b")
     expect(page.locator(".board .can")).to_have_count(2)
     moved(page, page.locator("#square-1").click)
-    expect(page.locator(".log")).to_contain_text("Mediterranean Avenue now has 1 house")
+    expect(page.locator(".log")).to_contain_text("Ann builds a house on Mediterranean Avenue")
     page.locator("#square-1").click()  # even building: not a second one here
     expect(page.locator(".deed h3")).to_contain_text("Mediterranean")
     expect(page.locator(".tools").get_by_role("button", name="Undo")).to_be_visible()

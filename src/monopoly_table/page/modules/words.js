@@ -285,13 +285,14 @@ const DOES = {
   lift: (told) => `lift the mortgage on ${lotNames(told)}${told.paid ? ` for ${money(told.paid)}` : ""}`,
   complete: ({ numbers: [group], about }) => `complete ${groupName(group, about)}`,
   jail_card: ({ numbers: [deck] }) => `get the ${CARDS[DECKS[deck]]}`,
-  build: ({ numbers: [lot, level], view, paid }) => `build ${level === 5 ? "a hotel" : `house ${level}`} on ${view.lots[lot].name}${paid ? ` for ${money(paid)}` : ""}`,
+  build: ({ numbers: [lot, level], view, paid }) => `build ${BUILT[level - 1]} on ${view.lots[lot].name}${paid ? ` for ${money(paid)}` : ""}`,
   sell: ({ numbers: [lot, level], view, got }) => `sell down to ${level ? built(level) : "no house"} on ${view.lots[lot].name}${got ? ` for ${money(got)}` : ""}`,
   pay: (told) => (told.numbers[1] < 0 ? (priced(told) ? "" : `pay ${money(told.numbers[0])}`) : `pay ${object(told.numbers[1], told.view)} ${money(told.numbers[0])}${isRent(told) ? " rent" : ""}`),
   receive: (told) => (priced(told) ? "" : `collect ${money(told.numbers[0])}${passesGo(told) ? " for passing GO" : ""}`),
   bankrupt: () => "are bankrupt",
   chose: (told) => choice(told),
 };
+const BUILT = ["a house", "a second house", "a third house", "a fourth house", "a hotel"];
 const PRICED = ["get", "mortgage", "lift", "build", "sell"]; // they name their price
 
 /** What happens without a player. @type {Record<string, (told: Told) => string>} */
@@ -349,8 +350,9 @@ export function sentences(rows, view, about) {
   for (const row of rows) {
     const [number, seat, ...rest] = row;
     const kind = Object.keys(about.events)[number];
-    const sum = (/** @type {string} */ wanted) => rows.filter((other) => other.at(-1) === row.at(-1) && other[1] === seat && kindOf(other, about) === wanted).reduce((total, other) => total + other[2], 0);
-    const told = { view, about, rows, row, seat, numbers: rest.slice(0, -1), paid: sum("pay"), got: sum("receive") };
+    const sum = (/** @type {(other: Row) => boolean} */ counts) => rows.filter((other) => other.at(-1) === row.at(-1) && other[1] === seat && counts(other)).reduce((total, other) => total + other[2], 0);
+    const paid = sum((other) => kindOf(other, about) === "pay" && other[3] === BANK);
+    const told = { view, about, rows, row, seat, numbers: rest.slice(0, -1), paid, got: sum((other) => kindOf(other, about) === "receive") };
     if (HAPPENS[kind]) found.push({ key: "", seat: -1, clauses: [HAPPENS[kind](told)] });
     const does = DOES[kind]?.(told);
     if (!does) continue;
