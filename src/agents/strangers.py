@@ -83,7 +83,7 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     return int(call(int(params[_FIRST]), game, mask, params[_PARAMS:length], memory))
 
 
-class Mixture(CompiledPolicy):
+class MixedPolicy(CompiledPolicy):
     """Two players in one: the second makes some of the decisions, without memory."""
 
     def __init__(
@@ -142,7 +142,7 @@ class Mixture(CompiledPolicy):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the parts: the kernels have other addresses in another process."""
-        return Mixture, (*self.parts, self.decisions, self.name)
+        return MixedPolicy, (*self.parts, self.decisions, self.name)
 
 
 def stranger(split: str, number: int) -> CompiledPolicy:
@@ -162,7 +162,9 @@ def stranger(split: str, number: int) -> CompiledPolicy:
         groups = generator.random(len(GROUPS)) < 0.5
         groups[generator.integers(len(GROUPS))] = True
         chosen = [group for group, taken in zip(GROUPS, groups, strict=True) if taken]
-        made: CompiledPolicy = Mixture(first, second, [name for group in chosen for name in group])
+        made: CompiledPolicy = MixedPolicy(
+            first, second, [name for group in chosen for name in group]
+        )
     else:
         made = _varied(base, generator)
     made.name = f"{PREFIX}{split}/{number}"
@@ -197,7 +199,7 @@ def _varied(name: str, generator: np.random.Generator) -> CompiledPolicy:
 
 def about(policy: CompiledPolicy) -> str:
     """The players that a stranger is made from."""
-    if isinstance(policy, Mixture):
+    if isinstance(policy, MixedPolicy):
         first, second = policy.parts
         return f"{first.name}, for {', '.join(policy.decisions)} {second.name}"
     _, split, number = policy.name.split("/")

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from agents.arena.games import GameBatch
 from agents.arena.runner import Runner
-from agents.strangers import Mixture
+from agents.strangers import MixedPolicy
 from monopoly_env.cli.extras import extra
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.kernels.sources import source_hash
@@ -222,7 +222,7 @@ def choices_of_piece(shared: Any, seats: NDArray[np.int64], first: int) -> Choic
 def _bare(policy: Policy) -> CompiledPolicy:
     """A compiled policy without what only its own class knows: kernels and numbers."""
     assert isinstance(policy, CompiledPolicy)
-    if isinstance(policy, Mixture):  # its row has addresses of this process
+    if isinstance(policy, MixedPolicy):  # its row has addresses of this process
         return policy
     return CompiledPolicy(
         policy.name, policy.kernel, policy.params,

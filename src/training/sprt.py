@@ -98,7 +98,7 @@ class Claims(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Options:
+class SprtOptions:
     """Play two players until one of two claims on the difference of their shares is accepted.
 
     The difference is the share of the win of a seat of FIRST minus that of a seat of SECOND: with
@@ -166,7 +166,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
 
 
 def play_block(
-    options: Options, players: Sequence[Policy], number: int
+    options: SprtOptions, players: Sequence[Policy], number: int
 ) -> tuple[NDArray[np.float64], int]:
     """Play a block of games.
 
@@ -196,7 +196,7 @@ def play_block(
     return shares[0] - other, sum(len(one.won) for one in played)
 
 
-def players_of(options: Options) -> list[Policy]:
+def players_of(options: SprtOptions) -> list[Policy]:
     """FIRST, SECOND and their opponents.
 
     Raises:
@@ -215,7 +215,7 @@ def players_of(options: Options) -> list[Policy]:
     return players
 
 
-def execute(options: Options, _: Console) -> dict[str, Any]:
+def execute(options: SprtOptions, _: Console) -> dict[str, Any]:
     """Play until a claim is accepted or --games are played; returns what --json prints.
 
     Raises:
@@ -245,7 +245,7 @@ def execute(options: Options, _: Console) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _resumed(options: Options, settings: dict[str, Any]) -> tuple[int, int, Tally]:
+def _resumed(options: SprtOptions, settings: dict[str, Any]) -> tuple[int, int, Tally]:
     """Blocks, games and sums so far.
 
     Raises:
@@ -286,7 +286,7 @@ def show(results: dict[str, Any]) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if the claim of a gain is accepted."""
     task = Command(
-        Options, execute, show, lambda results: 0 if results["accepted"] == "high" else 1
+        SprtOptions, execute, show, lambda results: 0 if results["accepted"] == "high" else 1
     )
     return command.main("training.sprt", task, arguments, resume_from="the last block")
 

@@ -9,7 +9,7 @@ import pytest
 
 import agents
 from agents import arena, strangers
-from agents.strangers import FAMILIES, LISTED, SPLITS, Mixture, listed, stranger
+from agents.strangers import FAMILIES, LISTED, SPLITS, MixedPolicy, listed, stranger
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.protocol import CompiledPolicy
 
@@ -24,9 +24,9 @@ def test_no_player_is_in_two_splits_and_each_name_is_one_player() -> None:
         for one in found:
             again = agents.make(one.name)
             assert (again.name, repr(again)) == (one.name, repr(one))
-            if not isinstance(one, Mixture):
+            if not isinstance(one, MixedPolicy):
                 assert np.array_equal(again.params, one.params)
-        assert sum(isinstance(one, Mixture) for one in found) == LISTED // 2
+        assert sum(isinstance(one, MixedPolicy) for one in found) == LISTED // 2
 
 
 def test_variants_of_one_script_differ_and_mixtures_have_a_part_of_their_split() -> None:
@@ -37,7 +37,7 @@ def test_variants_of_one_script_differ_and_mixtures_have_a_part_of_their_split()
         kinds = {agents.make(base).kind for base in FAMILIES[split][0]}
         for number in range(1, LISTED, 2):
             mixture = stranger(split, number)
-            assert isinstance(mixture, Mixture)
+            assert isinstance(mixture, MixedPolicy)
             assert kinds & {part.kind for part in mixture.parts}
     assert not set(agents.names()) & set(strangers.POLICIES)  # generated names are not listed
     with pytest.raises(ConfigurationError, match=r"'reports'.*Did you mean 'report'"):
@@ -48,17 +48,17 @@ def test_a_mixture_makes_each_decision_as_the_part_that_it_belongs_to() -> None:
     first, second = agents.make("expert"), agents.make("strategic")
     masked = CompiledPolicy("masked", first.kernel, first.params, reads_mask=True)
     with pytest.raises(ConfigurationError, match="not of 'masked'"):
-        Mixture(first, masked, ["buy"])
+        MixedPolicy(first, masked, ["buy"])
     with pytest.raises(ConfigurationError, match="'turn' is not one"):
-        Mixture(first, first, ["turn"])
-    alike = Mixture(first, first, ["buy", "bid", "reply"])
-    never = Mixture(first, second, [])
+        MixedPolicy(first, first, ["turn"])
+    alike = MixedPolicy(first, first, ["buy", "bid", "reply"])
+    never = MixedPolicy(first, second, [])
     seating = [arena.evaluation.Seating(("algorithmic",))]
     plain, same, none = arena.against([first, alike, never], seating, [20], seed=3, threads=1)
     assert plain.won.tolist() == none.won.tolist()
     turns = [wins.results[0].turns.tolist() for wins in (plain, same, none)]
     assert turns[0] == turns[2]
-    mixed = Mixture(first, second, ["buy", "bid", "reply", "debt", "jail"])
+    mixed = MixedPolicy(first, second, ["buy", "bid", "reply", "debt", "jail"])
     (other,) = arena.against([mixed], seating, [20], seed=3, threads=1)
     assert other.results[0].turns.tolist() != turns[0]
 
