@@ -80,8 +80,9 @@ docs: $(READY)  ## write the generated pages and pictures of docs/
 	$(BIN)/python -m agents.reference $(ARGS)
 	$(BIN)/python docs/packages.py $(ARGS)
 
-site: $(READY)  ## build the documentation site in site/, with the API reference
+site: $(READY)  ## build the documentation site in site/, with the API reference and the library for browsers
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict $(ARGS)
+	$(BIN)/python -m monopoly_env.compiled --target wasm32 --out site/browser
 
 check-page:  ## check the types of the page's modules; needs node
 	npx --yes -p typescript tsc -p src/monopoly_table/page/jsconfig.json

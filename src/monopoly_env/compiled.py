@@ -31,6 +31,7 @@ from monopoly_env.kernels.callbacks import CALLBACKS
 from monopoly_env.kernels.signatures import signature
 from monopoly_env.kernels.sources import cache_root, file_hash, sources_of
 
+BROWSER_FOLDER: Final = Path("build", "browser")
 _C_FILES: Final = ("caller.c", "runtime.c")
 
 
@@ -43,13 +44,13 @@ class CompileOptions:
     """
 
     target: str = library.system()
-    """The system to compile for: linux-x86_64, linux-aarch64, darwin-aarch64, darwin-x86_64 or
-    win32-x86_64."""
+    """The system to compile for: linux-x86_64, linux-aarch64, darwin-aarch64, darwin-x86_64,
+    win32-x86_64, or wasm32 for browsers."""
     every_processor: bool = False
     """Add code for each kind of processor of the target, as in a wheel: v2, v3 and v4 of x86-64,
     20 seconds each. Otherwise, for this system, only this machine's kind is made."""
     out: Path = library.FILE.parent
-    """The folder of the library and its manifest."""
+    """The folder of the library and its manifest; for browsers, by default build/browser."""
     if_needed: bool = False
     """Do nothing if the library is here and its sources have not changed since."""
     json: bool = False
@@ -71,6 +72,8 @@ def execute(options: CompileOptions, console: Console) -> dict[str, Any]:
         os.environ["MONOPOLY_ENV_COMPILED"] = "0"
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     console.print("Compiling the library takes two minutes ...")
+    if options.target == "wasm32":
+        return _for_browsers(options, console)
     began = time.perf_counter()
     levels = export.levels_of(options.target, options.every_processor)
     exports = collect()
@@ -104,6 +107,30 @@ def is_current(folder: Path, target: str) -> bool:
         return bool(same and about["system"] == target)
     except (OSError, ValueError, KeyError, TypeError):
         return False
+
+
+def _for_browsers(options: CompileOptions, console: Console) -> dict[str, Any]:
+    """Build the library for browsers."""
+    from monopoly_env.browser import bundle
+
+    began = time.perf_counter()
+    exports = collect()
+    with console.status("compiling ...") as status:
+        code = code_of(exports, lambda name: status.update(f"compiling {name}"))
+        status.update("optimizing")
+        chosen = {one.name: one.signature for one in exports if bundle.is_chosen(one.name)}
+        wasm = bundle.compiled(code, list(chosen), compiler(options.target))
+        files = bundle.files(wasm, chosen)
+    out = BROWSER_FOLDER if options.out == library.FILE.parent else options.out
+    for name, data in files.items():
+        write_atomically(out / name, data)
+    return {
+        "target": options.target,
+        "exports": len(chosen),
+        "bytes": len(wasm),
+        "seconds": round(time.perf_counter() - began, 1),
+        "file": str(out / "monopoly.wasm"),
+    }
 
 
 def collect() -> list[Any]:

@@ -131,6 +131,12 @@ def register(name: str, factory: Callable[[], Value]) -> None:
     _VALUES[name] = cache(factory)
 
 
+def names() -> tuple[str, ...]:
+    """The names of all values."""
+    load_packages()
+    return tuple(_VALUES)
+
+
 def resolve(value: str | Value) -> Value:
     """A value, given by name or as it is.
 

@@ -65,13 +65,17 @@ class Machine(NamedTuple):
         levels: Kinds of processors, the newest first, and LLVM's names of them. A library has code
             for each; `caller.c` chooses when it is loaded.
         linker: The target by zig's name.
+        features: More that the processor has, by LLVM's names.
     """
 
     triple: str
     levels: dict[str, str]
     linker: str
+    features: str = ""
 
 
+# all of them in every browser since 2023
+_WASM_FEATURES: Final = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
 _X86: Final = {"v4": "x86-64-v4", "v3": "x86-64-v3", "v2": "x86-64-v2"}
 TARGETS: Final = {
     "linux-x86_64": Machine("x86_64-unknown-linux-gnu", _X86, "x86_64-linux-gnu.2.17"),
@@ -79,6 +83,7 @@ TARGETS: Final = {
     "darwin-aarch64": Machine("arm64-apple-macosx11.0.0", {"any": "apple-m1"}, "aarch64-macos"),
     "darwin-x86_64": Machine("x86_64-apple-macosx11.0.0", _X86, "x86_64-macos"),
     "win32-x86_64": Machine("x86_64-pc-windows-gnu", _X86, "x86_64-windows-gnu"),
+    "wasm32": Machine("wasm32-unknown-wasi", {"any": "generic"}, "wasm32-wasi", _WASM_FEATURES),
 }
 _FEATURES: Final = {"v4": ("avx512bw", "avx512vl"), "v3": ("avx2", "bmi2", "fma")}
 
@@ -152,6 +157,8 @@ def _collected() -> Iterator[list[Any]]:
         runtime = nrtdynmod.compile_nrt_functions(cpu_target.target_context)
         stack.enter_context(patch.object(rtsys, "_library", runtime, create=True))
         cpu_target.target_context.cached_internal_func.clear()
+        for inner in linking.INNER:  # kernels that were compiled before are compiled again
+            inner.cache_clear()
         yield libraries
 
 
@@ -173,14 +180,18 @@ def _linked(libraries: Sequence[Any]) -> Any:
 def optimized(code: Code, target: Machine, level: str) -> bytes:
     """An object file for a kind of processor of a target.
 
-    It defines `monopoly_calls_LEVEL`, for each export a function that takes an array of slots of 64
-    bits (place of the result, place of the error, the arguments); `monopoly_functions_LEVEL`, the
-    exports themselves.
+    It has the exports in `code.types` and what they call. It defines `monopoly_calls_LEVEL`, for
+    each export a function that takes an array of slots of 64 bits (place of the result, place of
+    the error, the arguments); `monopoly_functions_LEVEL`, the exports themselves.
     """
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.levels[level], opt=3, reloc="pic", codemodel="default"
+        cpu=target.levels[level],
+        features=target.features,
+        opt=3,
+        reloc="static" if target.triple.startswith("wasm") else "pic",
+        codemodel="default",
     )
     module = llvm.parse_bitcode(code.bitcode)
     wrappers = llvm.parse_assembly(
@@ -233,6 +244,7 @@ def _run_passes(module: Any, machine: Any, first: bool) -> None:
     builder = llvm.create_pass_builder(machine, options)
     passes = builder.getModulePassManager()
     if first:
+        passes.add_global_dead_code_eliminate_pass()
         passes.add_constant_merge_pass()
         passes.add_loop_rotate_pass()
         passes.add_instruction_combine_pass()

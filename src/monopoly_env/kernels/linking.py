@@ -34,6 +34,8 @@ from numba.core.typed_passes import NopythonTypeInference
 from monopoly_env.kernels.code_cache import CodeCache
 from monopoly_env.kernels.sources import cache_folder, is_registered
 
+# for each kernel, what makes the dispatcher for compiled callers
+INNER: Final[list[Any]] = []
 # expressions that only pass on what is there
 _BORROWING: Final = ("getitem", "static_getitem", "getattr", "build_tuple", "cast", "phi")
 
@@ -59,6 +61,8 @@ def kernel(function: Callable[..., Any], **options: Any) -> Any:
         # so that Numba notices a kernel that calls itself
         code._compiling_counter = dispatcher._compiling_counter
         return code
+
+    INNER.append(inner)
 
     def resolve_widened(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
         return inner().get_call_template(

@@ -1,26 +1,26 @@
 /* The functions of Numba's runtime that compiled code calls: memory of arrays and lists that are
    made in kernels, and the strides of an array that takes another shape. */
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-typedef void (*Destroy)(void *data, size_t size, void *info);
+typedef int64_t Word; /* Numba's sizes are 64 bits wide on every machine */
+typedef void (*Destroy)(void *data, Word size, void *info);
 
 typedef struct {
-    size_t references;
+    Word references;
     Destroy destroy;
     void *destroy_info;
     void *data;
-    size_t size;
+    Word size;
     void *allocator;
 } MemInfo;
 
-void *NRT_Allocate(size_t size) { return malloc(size); }
+void *NRT_Allocate(Word size) { return malloc(size); }
 
 void NRT_Free(void *data) { free(data); }
 
 /* The data stands after the head of its block, aligned. */
-MemInfo *NRT_MemInfo_alloc_aligned(size_t size, uint32_t align) {
+MemInfo *NRT_MemInfo_alloc_aligned(Word size, uint32_t align) {
     MemInfo *info = malloc(sizeof(MemInfo) + size + align);
     if (!info)
         return NULL;
@@ -29,7 +29,7 @@ MemInfo *NRT_MemInfo_alloc_aligned(size_t size, uint32_t align) {
     return info;
 }
 
-MemInfo *NRT_MemInfo_alloc(size_t size) { return NRT_MemInfo_alloc_aligned(size, 16); }
+MemInfo *NRT_MemInfo_alloc(Word size) { return NRT_MemInfo_alloc_aligned(size, 16); }
 
 void NRT_MemInfo_call_dtor(MemInfo *info) {
     if (info->destroy)
@@ -38,13 +38,13 @@ void NRT_MemInfo_call_dtor(MemInfo *info) {
 }
 
 /* Lists have a block of their own, since it grows; its `destroy_info` destroys the items. */
-static void destroy_list(void *data, size_t size, void *items) {
+static void destroy_list(void *data, Word size, void *items) {
     if (items)
         ((Destroy)items)(data, size, NULL);
     free(data);
 }
 
-MemInfo *NRT_MemInfo_new_varsize_dtor(size_t size, Destroy items) {
+MemInfo *NRT_MemInfo_new_varsize_dtor(Word size, Destroy items) {
     MemInfo *info = malloc(sizeof(MemInfo));
     void *data = malloc(size);
     if (!info || !data) {
@@ -56,7 +56,7 @@ MemInfo *NRT_MemInfo_new_varsize_dtor(size_t size, Destroy items) {
     return info;
 }
 
-void *NRT_MemInfo_varsize_alloc(MemInfo *info, size_t size) {
+void *NRT_MemInfo_varsize_alloc(MemInfo *info, Word size) {
     info->data = malloc(size);
     info->size = size;
     return info->data;
@@ -70,18 +70,26 @@ void NRT_MemInfo_varsize_free(MemInfo *info, void *data) {
 
 /* Strides of an array of another shape over the same items; 0: it cannot be done without a copy.
    Only contiguous arrays are asked for here. */
-int numba_attempt_nocopy_reshape(intptr_t ndim, const intptr_t *shape, const intptr_t *strides,
-                                 intptr_t new_ndim, const intptr_t *new_shape,
-                                 intptr_t *new_strides, intptr_t itemsize, int fortran) {
-    intptr_t items = 1, wanted = 1;
-    for (intptr_t i = ndim - 1; i >= 0; i--) {
+int numba_attempt_nocopy_reshape(Word ndim, const Word *shape, const Word *strides,
+                                 Word new_ndim, const Word *new_shape,
+                                 Word *new_strides, Word itemsize, int fortran) {
+    Word items = 1, wanted = 1;
+    for (Word i = ndim - 1; i >= 0; i--) {
         if (shape[i] != 1 && strides[i] != items * itemsize)
             return 0;
         items *= shape[i];
     }
-    for (intptr_t i = new_ndim - 1; i >= 0; i--) {
+    for (Word i = new_ndim - 1; i >= 0; i--) {
         new_strides[i] = wanted * itemsize;
         wanted *= new_shape[i];
     }
     return !fortran && items == wanted;
 }
+
+#ifdef __wasm__ /* there is no Python: what would raise an error of its own stops the program */
+void *PyExc_RuntimeError;
+void PyErr_SetString(void *kind, const char *text) {
+    (void)kind, (void)text;
+    __builtin_trap();
+}
+#endif

@@ -28,7 +28,7 @@ from monopoly_env import core
 from monopoly_env.actions import DECISION_NAMES, NUM_ACTIONS
 from monopoly_env.engine.agenda import FAULTS, OVER
 from monopoly_env.engine.players import finish
-from monopoly_env.engine.step import is_legal, write_mask
+from monopoly_env.engine.step import apply, is_legal, write_mask
 from monopoly_env.errors import (
     ConfigurationError,
     EngineError,
@@ -38,7 +38,7 @@ from monopoly_env.errors import (
     array_of,
 )
 from monopoly_env.game import BY_CAP, GAME, MAX_PLAYERS, Game, Games, empty_games
-from monopoly_env.kernels import entry, inlined, kernel
+from monopoly_env.kernels import borrowed, entry, inlined, kernel
 from monopoly_env.kernels.signatures import Array1, Array2, Array3, Records
 from monopoly_env.policy.protocol import (
     MEMORY,
@@ -213,6 +213,25 @@ class Running(NamedTuple):
         """(B, P), each seat's share of the win in games that have ended."""
         won = self.games["place"][:, : self.seats.shape[1]] == 1
         return np.asarray(won / won.sum(axis=1, keepdims=True))
+
+
+@entry
+def play_on(running: Running, actions: Array1[np.uint8]) -> int:
+    """Play the first game on until it stops; returns the number of actions carried out.
+
+    Args:
+        running: The game. `progress` says why it stopped: not at all if `actions` is full.
+        actions: (L,), where they are noted.
+    """
+    running, count = borrowed(running), 0
+    while count < len(actions):
+        action = next_of(running, 0)
+        if action < 0:
+            break
+        actions[count] = action
+        apply(running.games[0], action)
+        count += 1
+    return count
 
 
 @inlined

@@ -8,6 +8,7 @@ import pytest
 import agents
 import monopoly_env as me
 from monopoly_env.actions import parse
+from monopoly_env.policy.loop import NO_LIMIT, Players, Running, play_on
 from monopoly_env.policy.match import Match
 from monopoly_env.policy.protocol import Decisions
 from tests.policies import RICH, restless
@@ -32,6 +33,22 @@ def play(match: Match) -> list[str]:
     while match.policy:
         told = match.step(match.ask())
     return told
+
+
+def test_it_is_the_game_that_the_compiled_loop_plays() -> None:
+    policies = [agents.make(name) for name in ("random", "expert", "genetic/esp/recurrent")]
+    match = Match(me.new_game(3, seed=4), policies)
+    play(match)
+    running = Running.begin(
+        Players.of(policies), np.array([[0, 1, 2]]), np.array([4]), seed=0, rules=me.Rules(),  # type: ignore[arg-type]
+        turn_limit=NO_LIMIT // 3,
+    )  # fmt: skip
+    first, rest = np.zeros(100, np.uint8), np.zeros(1 << 16, np.uint8)
+    assert play_on(running, first) == 100
+    count = play_on(running, rest)
+    assert [*first, *rest[:count]] == match.actions
+    assert me.digest(running.games[0]) == me.digest(match.game)
+    np.testing.assert_array_equal(running.memory[0], match.memory)
 
 
 def test_policies_play_up_to_a_decision_from_outside() -> None:

@@ -1,0 +1,182 @@
+"""The files of the library for browsers: which functions are in it, and how they are called."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env import actions
+from monopoly_env.analyse import playouts, values
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.facts.board import SQUARE_NAME
+from monopoly_env.game import ENDINGS, GAME, MAX_PLAYERS, MIN_PLAYERS
+from monopoly_env.kernels import library, name_of
+from monopoly_env.kernels.layout import layout
+from monopoly_env.kernels.signatures import ArgumentType, Signature
+from monopoly_env.policy import loop, names, protocol
+from monopoly_env.rules import PRESETS, RULES, RULES_VERSION, Rules
+
+_SCRIPTS: Final = ("monopoly.js", "library.js")
+# modules, and packages of modules, whose functions are in the library
+MODULES: Final = (
+    "monopoly_env.core",
+    "monopoly_env.policy",
+    "monopoly_env.analyse.playouts",
+    "monopoly_env.analyse.values",
+    "monopoly_env.render",
+    "agents.learned.agent",
+    "agents.networks.esp",
+    "agents.players",
+    "agents.values",
+)
+_FLAGS: Final = (
+    "-O2", "-s", "-mexec-model=reactor", "-Wl,--export-table", "-Wl,-z,stack-size=1048576",
+    "-Wl,--export=malloc,--export=free",
+    "-Wl,--export=monopoly_calls,--export=monopoly_functions",
+)  # fmt: skip
+_MOST_NUMBERS: Final = 2000  # in the manifest; more are a file of their own
+
+
+def is_chosen(export: str) -> bool:
+    """Whether an export is in the library for browsers."""
+    return export.startswith(tuple(f"{module}." for module in MODULES))
+
+
+def compiled(code: Any, names: Sequence[str], compiler: Sequence[str]) -> bytes:
+    """The functions as WebAssembly.
+
+    Args:
+        code: All compiled code (`kernels.export.Code`).
+        names: The exports, in the order of their numbers.
+        compiler: The command of the C compiler.
+
+    Raises:
+        ConfigurationError: The compiler fails.
+    """
+    from monopoly_env.kernels import export
+
+    code = code._replace(types={name: code.types[name] for name in names})
+    with tempfile.TemporaryDirectory() as folder:
+        given, made = Path(folder, "exports.o"), Path(folder, "monopoly.wasm")
+        given.write_bytes(export.optimized(code, export.TARGETS["wasm32"]))
+        runtime = Path(library.__file__).with_name("runtime.c")
+        line = [*compiler, *_FLAGS, str(runtime), str(given), "-o", str(made), "-lm"]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise ConfigurationError(f"The library cannot be linked: {done.stderr.strip()}")
+        return made.read_bytes()
+
+
+def files(wasm: bytes, signatures: dict[str, Signature]) -> dict[str, bytes]:
+    """The files of the library, by path.
+
+    Args:
+        wasm: The compiled functions.
+        signatures: Their types, in the order of their numbers.
+    """
+    weights: dict[str, bytes] = {}
+    manifest = {
+        "version": version("monopoly-env"),
+        "rules_version": RULES_VERSION,
+        "exports": {
+            name: {
+                "arguments": [_type(kind) for kind in signature.arguments],
+                "result": library.letter(signature.result),
+            }
+            for name, signature in signatures.items()
+        },
+        "record": {"size": GAME.itemsize, "fields": layout(GAME)},
+        "progress": {"size": loop.PROGRESS.itemsize, "fields": layout(loop.PROGRESS)},
+        "constants": {
+            "actions": actions.NUM_ACTIONS,
+            "memory": protocol.MEMORY,
+            "players": [MIN_PLAYERS, MAX_PLAYERS],
+            "outside": loop.OUTSIDE,
+            "stops": {"illegal": loop.ILLEGAL, "stuck": loop.STUCK, "broken": loop.BROKEN},
+            "no_limit": int(loop.NO_LIMIT),
+            "turn_limit": playouts.TURN_LIMIT,
+            "no_action": playouts.NO_ACTION,
+        },
+        "decisions": actions.DECISION_NAMES,
+        "texts": [actions.describe(action) for action in range(actions.NUM_ACTIONS)],
+        "endings": ENDINGS,
+        "squares": SQUARE_NAME,
+        "presets": {name: _rules(Rules.preset(name)) for name in PRESETS},
+        "policies": dict(_policies(set(signatures), weights)),
+        "values": dict(_values(set(signatures), weights)),
+    }
+    text = json.dumps(manifest, separators=(",", ":")).encode()
+    scripts = {name: Path(__file__).with_name(name).read_bytes() for name in _SCRIPTS}
+    return {**scripts, "monopoly.json": text, "monopoly.wasm": wasm, **weights}
+
+
+def _type(kind: ArgumentType) -> Any:
+    """A type for `monopoly.js`: a letter, `[dimensions, bytes of an item]`, or `{parts}`."""
+    if kind.parts:
+        return {"parts": [_type(part) for part in kind.parts]}
+    if kind.dtype is not None and (kind.ndim or kind.dtype.fields):
+        return [kind.ndim, kind.dtype.itemsize]
+    return library.letter(kind)
+
+
+def _rules(rules: Rules) -> str:
+    """Rules as the bytes of a record, in base64."""
+    return base64.b64encode(np.array(rules.to_record(), RULES).tobytes()).decode()
+
+
+def _policies(known: set[str], weights: dict[str, bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The policies that need only functions of the library."""
+    for name in names.names():
+        policy = names.make(name)
+        if not isinstance(policy, protocol.CompiledPolicy):
+            continue
+        kernels = [one and name_of(one.function) for one in (policy.kernel, policy.observer)]
+        if known.issuperset(filter(None, kernels)):
+            yield (
+                name,
+                {
+                    "kernel": kernels[0],
+                    "observe": kernels[1],
+                    "reads_mask": policy.reads_mask,
+                    "tables": [
+                        n for n in range(MIN_PLAYERS, MAX_PLAYERS + 1) if policy.plays_at(n)
+                    ],
+                    "params": _numbers(name, policy.params, weights),
+                },
+            )
+
+
+def _values(known: set[str], weights: dict[str, bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The values of states."""
+    for name in values.names():
+        value = values.resolve(name)
+        kernel = name_of(value.kernel.function)
+        if kernel in known:
+            yield (
+                name,
+                {
+                    "kernel": kernel,
+                    "most_players": value.most_players,
+                    "params": _numbers(f"value/{name}", value.params, weights),
+                },
+            )
+
+
+def _numbers(name: str, row: NDArray[Any], weights: dict[str, bytes]) -> Any:
+    """A row of numbers, or the path of the file that holds it: little-endian, as wide as needed."""
+    if len(row) <= _MOST_NUMBERS:
+        return row.tolist()
+    narrow = row.astype("<f4")
+    exact = bool((narrow == row).all())
+    path = f"weights/{name.replace('/', '-')}.{'f4' if exact else 'f8'}"
+    weights[path] = (narrow if exact else row.astype("<f8")).tobytes()
+    return path
