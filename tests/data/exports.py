@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monopoly_env.kernels import kernel
 from monopoly_env.kernels.signatures import Array1, Array2
 
 
@@ -47,4 +48,22 @@ def is_odd(number: int) -> bool:
     return number % 2 == 1
 
 
-FUNCTIONS = (total, fill, is_odd)
+@kernel
+def _half(number: int) -> int:
+    return number // 2
+
+
+@kernel
+def _quarter(number: int) -> int:
+    return _half(_half(number))
+
+
+_quarter(8)  # `_half` is now compiled for this call, too
+
+
+def eighth(number: int) -> int:
+    """An eighth, rounded down."""
+    return _half(_quarter(number))
+
+
+FUNCTIONS = (total, fill, is_odd, eighth)

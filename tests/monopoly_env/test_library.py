@@ -126,6 +126,7 @@ def test_arguments_and_results_of_all_kinds(made: dict[str, Any]) -> None:
     assert squares.tolist() == [[0, 1], [0, 1], [4, 5]]
     assert made["is_odd"](3) is True
     assert made["is_odd"](np.int16(4)) is False
+    assert made["eighth"](41) == 5
 
 
 @pytest.mark.parametrize(

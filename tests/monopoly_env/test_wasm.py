@@ -193,7 +193,7 @@ def test_a_person_plays_takes_back_and_goes_on(folder: Path) -> None:
         ("monopoly.newGame({seed: 1.5})", "RangeError: seed=1.5 must be a whole number"),
         ("monopoly.newGame({seed: -1})", "RangeError: seed=-1 must be"),
         ("monopoly.newGame({seats: ['experd']})", "RangeError: Unknown policy experd. Known: "),
-        ("monopoly.newGame({players: 2, seats: ['ppo/best/four']})", "play at tables of 2"),
+        ("monopoly.newGame({players: 5, seats: ['ppo/best/two']})", "play at tables of 5"),
         ("monopoly.newGame({seats: ['ppo/best/four']})", 'await fetch("ppo/best/four") first'),
         (PERSON + "game.apply(204)", "RangeError: Action 204 is illegal here."),
         (PERSON + "game.apply(205)", "RangeError: action=205 must be"),
