@@ -118,15 +118,16 @@ def _for_browsers(options: CompileOptions, console: Console) -> dict[str, Any]:
     with console.status("compiling ...") as status:
         code = code_of(exports, lambda name: status.update(f"compiling {name}"))
         status.update("optimizing")
-        chosen = {one.name: one.signature for one in exports if bundle.is_chosen(one.name)}
-        wasm = bundle.compiled(code, list(chosen), compiler(options.target))
-        files = bundle.files(wasm, chosen)
+        names = bundle.chosen(one.name for one in exports)
+        wasm = bundle.compiled(code, names, compiler(options.target))
+        signatures = {one.name: one.signature for one in exports}
+        files = bundle.files(wasm, {name: signatures[name] for name in names})
     out = BROWSER_FOLDER if options.out == library.FILE.parent else options.out
     for name, data in files.items():
         write_atomically(out / name, data)
     return {
         "target": options.target,
-        "exports": len(chosen),
+        "exports": len(names),
         "bytes": len(wasm),
         "seconds": round(time.perf_counter() - began, 1),
         "file": str(out / "monopoly.wasm"),

@@ -17,12 +17,12 @@ const JOBS = {
     }
     return digests;
   },
-  /** The digests of games that policies play to the end. */
-  async play({ options, seeds }) {
+  /** The digests of games that policies play to the end, or for so many decisions. */
+  async play({ options, seeds, most }) {
     await monopoly.fetch(...options.seats);
     return Promise.all(seeds.map((seed) => {
       const game = monopoly.newGame({ ...options, seed });
-      game.play();
+      game.play(most);
       return game.digest();
     }));
   },

@@ -6,7 +6,7 @@ import base64
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -26,29 +26,27 @@ from monopoly_env.policy import loop, names, protocol
 from monopoly_env.rules import PRESETS, RULES, RULES_VERSION, Rules
 
 _SCRIPTS: Final = ("monopoly.js", "library.js")
-# modules, and packages of modules, whose functions are in the library
+# modules and packages whose functions are in the library, beside those of policies and values
 MODULES: Final = (
-    "monopoly_env.core",
-    "monopoly_env.policy",
-    "monopoly_env.analyse.playouts",
-    "monopoly_env.analyse.values",
-    "monopoly_env.render",
-    "agents.learned.agent",
-    "agents.networks.esp",
-    "agents.players",
-    "agents.values",
-)
+    "monopoly_env.analyse.playouts", "monopoly_env.analyse.values", "monopoly_env.core",
+    "monopoly_env.derived", "monopoly_env.events", "monopoly_env.policy", "monopoly_env.positions",
+    "monopoly_env.render", "monopoly_env.replays",
+)  # fmt: skip
+_LEVEL: Final = "any"  # there is one kind of processor
 _FLAGS: Final = (
     "-O2", "-s", "-mexec-model=reactor", "-Wl,--export-table", "-Wl,-z,stack-size=1048576",
     "-Wl,--export=malloc,--export=free",
-    "-Wl,--export=monopoly_calls,--export=monopoly_functions",
+    f"-Wl,--export=monopoly_calls_{_LEVEL},--export=monopoly_functions_{_LEVEL}",
 )  # fmt: skip
 _MOST_NUMBERS: Final = 2000  # in the manifest; more are a file of their own
 
 
-def is_chosen(export: str) -> bool:
-    """Whether an export is in the library for browsers."""
-    return export.startswith(tuple(f"{module}." for module in MODULES))
+def chosen(exports: Iterable[str]) -> list[str]:
+    """Those of the exports that are in the library, in their order."""
+    tables = (*_policies({}).values(), *_values({}).values())
+    needed = {about[which] for about in tables for which in ("kernel", "observe")}
+    inside = tuple(f"{module}." for module in MODULES)
+    return [name for name in exports if name.startswith(inside) or name in needed]
 
 
 def compiled(code: Any, names: Sequence[str], compiler: Sequence[str]) -> bytes:
@@ -67,7 +65,7 @@ def compiled(code: Any, names: Sequence[str], compiler: Sequence[str]) -> bytes:
     code = code._replace(types={name: code.types[name] for name in names})
     with tempfile.TemporaryDirectory() as folder:
         given, made = Path(folder, "exports.o"), Path(folder, "monopoly.wasm")
-        given.write_bytes(export.optimized(code, export.TARGETS["wasm32"]))
+        given.write_bytes(export.optimized(code, export.TARGETS["wasm32"], _LEVEL))
         runtime = Path(library.__file__).with_name("runtime.c")
         line = [*compiler, *_FLAGS, str(runtime), str(given), "-o", str(made), "-lm"]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
@@ -111,8 +109,8 @@ def files(wasm: bytes, signatures: dict[str, Signature]) -> dict[str, bytes]:
         "endings": ENDINGS,
         "squares": SQUARE_NAME,
         "presets": {name: _rules(Rules.preset(name)) for name in PRESETS},
-        "policies": dict(_policies(set(signatures), weights)),
-        "values": dict(_values(set(signatures), weights)),
+        "policies": _policies(weights),
+        "values": _values(weights),
     }
     text = json.dumps(manifest, separators=(",", ":")).encode()
     scripts = {name: Path(__file__).with_name(name).read_bytes() for name in _SCRIPTS}
@@ -133,42 +131,34 @@ def _rules(rules: Rules) -> str:
     return base64.b64encode(np.array(rules.to_record(), RULES).tobytes()).decode()
 
 
-def _policies(known: set[str], weights: dict[str, bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The policies that need only functions of the library."""
+def _policies(weights: dict[str, bytes]) -> dict[str, dict[str, Any]]:
+    """The compiled policies by name."""
+    found = {}
     for name in names.names():
         policy = names.make(name)
-        if not isinstance(policy, protocol.CompiledPolicy):
-            continue
-        kernels = [one and name_of(one.function) for one in (policy.kernel, policy.observer)]
-        if known.issuperset(filter(None, kernels)):
-            yield (
-                name,
-                {
-                    "kernel": kernels[0],
-                    "observe": kernels[1],
-                    "reads_mask": policy.reads_mask,
-                    "tables": [
-                        n for n in range(MIN_PLAYERS, MAX_PLAYERS + 1) if policy.plays_at(n)
-                    ],
-                    "params": _numbers(name, policy.params, weights),
-                },
-            )
+        if isinstance(policy, protocol.CompiledPolicy):
+            found[name] = {
+                "kernel": name_of(policy.kernel.function),
+                "observe": policy.observer and name_of(policy.observer.function),
+                "reads_mask": policy.reads_mask,
+                "tables": [n for n in range(MIN_PLAYERS, MAX_PLAYERS + 1) if policy.plays_at(n)],
+                "params": _numbers(name, policy.params, weights),
+            }
+    return found
 
 
-def _values(known: set[str], weights: dict[str, bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The values of states."""
-    for name in values.names():
-        value = values.resolve(name)
-        kernel = name_of(value.kernel.function)
-        if kernel in known:
-            yield (
-                name,
-                {
-                    "kernel": kernel,
-                    "most_players": value.most_players,
-                    "params": _numbers(f"value/{name}", value.params, weights),
-                },
-            )
+def _values(weights: dict[str, bytes]) -> dict[str, dict[str, Any]]:
+    """The values of states by name."""
+    made = {name: values.resolve(name) for name in values.names()}
+    return {
+        name: {
+            "kernel": name_of(value.kernel.function),
+            "observe": None,
+            "most_players": value.most_players,
+            "params": _numbers(f"value/{name}", value.params, weights),
+        }
+        for name, value in made.items()
+    }
 
 
 def _numbers(name: str, row: NDArray[Any], weights: dict[str, bytes]) -> Any:

@@ -37,8 +37,8 @@ export class Library {
       const addresses = new Uint32Array(wasm.memory.buffer, start.value, names.length);
       return new Map(names.map((name, number) => [name, addresses[number]]));
     };
-    this.#calls = table(wasm.monopoly_calls);
-    this.#functions = table(wasm.monopoly_functions);
+    this.#calls = table(wasm.monopoly_calls_any);
+    this.#functions = table(wasm.monopoly_functions_any);
   }
 
   /** The address of a function, for compiled callers. @param {string?} name @returns {bigint} */
