@@ -54,7 +54,7 @@ class ResponseOptions(RunOptions):
     player."""
     rules: RulesName = "official"
     imitation_steps: int = 1_000_000
-    """Decisions of the player to imitate first."""
+    """Decisions of the player to imitate first, rounded up to whole rollouts."""
     steps: int = 4_000_000
     """Length of the run: decisions of the learner in its own games."""
     rollout_games: int = 512

@@ -263,7 +263,10 @@ def opened(options: LearnerOptions, console: Console) -> Iterator[tuple[Learner,
         options, (*FREE, "threads", "device", "cluster"), device=setup.device.type,
         algorithm=options.algorithm, **more,
     )  # fmt: skip
-    budget = f"{options.imitation.imitation_steps:,} + {options.steps:,} decisions"
+    budget = (
+        f"{options.imitation.imitation_steps:,} + {options.steps:,} decisions, rounded up to whole"
+        f" rollouts of {options.league.rollout_games:,} games,"
+    )
     with cluster.joined(hardware.cluster, hardware.threads) as place:
         learner = Learner(options, setup, place.play_games)
         with Session.open(

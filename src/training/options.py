@@ -87,7 +87,7 @@ class Imitation:
     expert: str = "expert"
     """Policy that is imitated first, in games against itself; `none`: no imitation."""
     imitation_steps: int = 1_000_000
-    """Decisions of the expert to imitate."""
+    """Decisions of the expert to imitate, rounded up to whole rollouts of `rollout_games`."""
 
 
 @dataclass(frozen=True)

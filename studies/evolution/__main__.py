@@ -68,6 +68,8 @@ class Options:
     """The page, with a section for each experiment and pictures in a folder beside it."""
     budget: float = 1.0
     """Share of generations, matches and measurements of every run, for trials."""
+    only_finished: bool = False
+    """Write the page of the runs that are finished, and carry out none."""
     threads: int | None = None
     """Threads that play; default: one per core. The results are the same."""
 
@@ -101,6 +103,8 @@ def carry_out(runs: Mapping[str, EvolutionOptions], options: Options, console: C
         outcomes[name] = Outcome(folder, settings)
         if outcomes[name].evaluation.is_file():
             _check_finished(outcomes[name])
+        elif options.only_finished:
+            del outcomes[name]
         else:
             console.print(f"{name}, run {number + 1} of {len(runs)}")
             carry_on(settings, console)

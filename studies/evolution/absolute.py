@@ -11,7 +11,7 @@ from agents.players.genetic import kind_of
 from agents.players.genetic.kinds import PREFIX
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.reference import table
-from studies.evolution import populations, pring
+from studies.evolution import populations
 from studies.evolution.experiment import Experiment, Outcomes, against_each, gain, percent
 from studies.pages import Page
 from training.evolution.cmaes import CmaesOptions
@@ -19,30 +19,24 @@ from training.evolution.fitness import FITNESSES
 from training.evolution.populations import AGAINST
 from training.evolution.run import EvolutionOptions
 
+RULES: Final = "mukhar"
 # Searches by CMA-ES: the genome, and its games.
 GAMES: Final = {
     "tga": 200_000,
     "rga": 200_000,
     "tga, longer": 2_000_000,
     "rga, longer": 2_000_000,
-    "pring": 400_000,
 }
 LEVELS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
-# By rules: the kind with uniform genes, the shipped players, and the results of populations.
-ALIKE: Final = {"mukhar": "tga", "pring": "pring"}
-SHIPPED: Final = {"mukhar": ("rga", "tga", "sga"), "pring": ("pring",)}
-POPULATIONS: Final[dict[str, dict[str, EvolutionOptions]]] = {
-    "mukhar": {**populations.KINDS}, "pring": {"pring/00": pring.REPEATS["pring/00"]},
-}  # fmt: skip
+SHIPPED: Final = ("rga", "tga", "sga")
+POPULATIONS: Final[dict[str, EvolutionOptions]] = {**populations.KINDS}
 _MEASURED: Final = 2400
 _POPULATION, _EACH = 20, 240
 
 
 def _search(name: str) -> CmaesOptions:
-    genome = name.partition(",")[0]
-    rules = next(rules for rules, kinds in SHIPPED.items() if genome in kinds)
     return CmaesOptions(
-        genome=genome, fitness=rules, population=_POPULATION, candidate_games=_EACH,
+        genome=name.partition(",")[0], fitness=RULES, population=_POPULATION, candidate_games=_EACH,
         generations=GAMES[name] // (_POPULATION * _EACH), sigma=1.0, final_games=9600,
         curve_games=0,
     )  # fmt: skip
@@ -64,7 +58,7 @@ def section(runs: Outcomes, page: Page) -> str:
                 " from the variance between seeds; 25% are fair. One run a search: another would"
                 " find other genes."
             ),
-            *(_measured(rules, runs) for rules in ALIKE),
+            _measured(runs),
             (
                 f"CMA-ES from genes of a half, {_POPULATION} candidates a generation, {_EACH} games"
                 " each, judged by wins against algorithmic, gcp:"
@@ -77,33 +71,35 @@ def section(runs: Outcomes, page: Page) -> str:
     )
 
 
-def _measured(rules: str, runs: Outcomes) -> str:
-    """The table of wins by some rules."""
-    met = set(map(str, FITNESSES[rules]))
+def _measured(runs: Outcomes) -> str:
+    """The table of wins."""
+    met = set(map(str, FITNESSES[RULES]))
     columns = [
         f"{opponent}{', met by CMA-ES' if opponent in met else ''}"
         for opponent in (f"3 x {name}" for name in AGAINST)
     ]
-    found = against_each(_players(rules, runs), AGAINST, rules, _MEASURED)
+    found = against_each(_players(runs), AGAINST, RULES, _MEASURED)
     rows = [(name, *(percent(*rate) for rate in rates)) for name, rates in found.items()]
-    return table((f"genome, rules {rules}", *columns, "mean"), rows)
+    return table((f"genome, rules {RULES}", *columns, "mean"), rows)
 
 
-def _players(rules: str, runs: Outcomes) -> dict[str, Policy]:
-    """The players measured under some rules, by their names on the page."""
-    alike = kind_of(ALIKE[rules])
-    players: dict[str, Policy] = {
-        f"all genes {n:g}": alike.policy(np.full(alike.size, n), f"all {n:g}") for n in LEVELS
-    }
-    for name in POPULATIONS[rules]:
+def uniform(name: str) -> dict[str, Policy]:
+    """The players of a kind whose genes are all alike."""
+    kind = kind_of(name)
+    return {f"all genes {n:g}": kind.policy(np.full(kind.size, n), f"all {n:g}") for n in LEVELS}
+
+
+def _players(runs: Outcomes) -> dict[str, Policy]:
+    """The players that are measured, by their names on the page."""
+    players = uniform("tga")
+    for name in POPULATIONS:
         results = runs[name].results
         players[f"{name}, mean after {results['generations']} generations"] = runs[name].mean
-    searches = [name for name, search in SEARCHES.items() if search.fitness == rules]
     players |= {
-        f"{name.removeprefix('absolute/')}, by CMA-ES": runs[name].agent for name in searches
+        f"{name.removeprefix('absolute/')}, by CMA-ES": runs[name].agent for name in SEARCHES
     }
     return players | {
-        name: agents.make(name) for name in (f"{PREFIX}{kind}/best" for kind in SHIPPED[rules])
+        name: agents.make(name) for name in (f"{PREFIX}{kind}/best" for kind in SHIPPED)
     }
 
 
@@ -128,6 +124,6 @@ def _gains(name: str, runs: Outcomes) -> list[tuple[str, ...]]:
 
 EXPERIMENT: Final = Experiment(
     "The same genomes, selected by wins against fixed opponents",
-    {**SEARCHES, **POPULATIONS["mukhar"], **POPULATIONS["pring"]},
+    {**SEARCHES, **POPULATIONS},
     section,
 )

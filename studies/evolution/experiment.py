@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -60,6 +61,17 @@ class Outcome:
         """
         with understood(self.evaluation):
             return int(self.results["generations"])
+
+    def last(self, name: str) -> float:
+        """The last value of a curve.
+
+        Raises:
+            FormatError: curves.csv is damaged.
+        """
+        path = self.folder / "curves.csv"
+        with understood(path):
+            *_, row = csv.DictReader(read_file(path).decode().splitlines())
+            return float(row[name])
 
     @cached_property
     def agent(self) -> Policy:

@@ -9,18 +9,22 @@ from typing import Any, Final
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from scipy.stats import spearmanr
+from scipy.stats import pearsonr, spearmanr
 
-from monopoly_env.facts.board import GROUP_OF, GROUPS, LOT_NAME, NUM_LOTS
+import agents
+from agents.players.genetic import pring
+from monopoly_env.facts.board import LOT_NAME, NUM_LOTS
 from monopoly_env.reference import table
-from studies.evolution.experiment import Experiment, Outcome, Outcomes, percent
+from studies.evolution.absolute import uniform
+from studies.evolution.experiment import Experiment, Outcome, Outcomes, against_each, percent
 from studies.pages import Page
+from training.evolution.populations import AGAINST
 from training.evolution.steady import PRING, Steady
 
 GAMES: Final = 400_000
 SEEDS: Final = 20
-CHEAP: Final = ("brown", "light_blue", "pink")
 _UK: Final = 2
+_MEASURED: Final = 2400
 _BASE: Final = dataclasses.replace(PRING, evaluate_every=0, final_games=480)
 
 # Pring 2015, 10,000 players, random-choice crossover, 400,000 games.
@@ -73,68 +77,99 @@ VARIED: Final = {
 
 
 def preferences(run: Outcome) -> NDArray[np.float64]:
-    """(28,) the mean preference for each lot of the last population."""
-    return np.asarray(run.population()["population"].mean(axis=0))
+    """(U, 28) the mean preference for each lot of the last population, by use."""
+    return np.asarray(run.population()["population"].mean(axis=0).reshape(-1, NUM_LOTS))
+
+
+def best(runs: Outcomes) -> str:
+    """The run as published whose mean genome wins most against the evaluation opponents."""
+    return max(
+        (name for name in REPEATS if name in runs), key=lambda name: runs[name].strength("mean")
+    )
 
 
 def section(runs: Outcomes, page: Page) -> str:
     """K by lot with the published one, and the effect of each variation."""
-    repeats = np.array([preferences(runs[name]) for name in REPEATS])  # (20, 28)
+    repeats = np.concatenate([preferences(runs[name]) for name in REPEATS if name in runs])
     published = np.array([PUBLISHED[LOT_NAME[_UK][lot]] for lot in range(NUM_LOTS)])
     own, spread = repeats.mean(axis=0), repeats.std(axis=0, ddof=1)
     rows = [
         (LOT_NAME[_UK][lot], f"{published[lot]:.3f}", f"{own[lot]:.3f}", f"{spread[lot]:.3f}")
         for lot in np.argsort(-published)
     ]
-    varied = {
-        name: runs[f"pring/{name}" if f"pring/{name}" in runs else next(iter(REPEATS))]
-        for name in VARIATIONS
-    }
+    names = {name: f"pring/{name}" for name in VARIATIONS} | {"as published": next(iter(REPEATS))}
+    varied = {name: runs[run] for name, run in names.items() if run in runs}
     others = repeats[1:].mean(axis=0)  # without the baseline of the variations
     columns = (
         "variation",
         "rank correlation with Pring",
-        "with the mean of ours",
+        "correlation",
+        "rank correlation with the mean of ours",
         "standard deviation in the population",
         "mean genome against the evaluation opponents",
     )
+    lines = [line for name, run in varied.items() for line in _rows(name, run, published, others)]
     return "\n\n".join(
         [
             table(
                 ("lot", "K, Pring", f"K, mean of {len(repeats)} runs", "deviation between runs"),
                 rows,
             ),
-            _correlations(repeats, published),
-            table(columns, [(name, *_row(run, published, others)) for name, run in varied.items()]),
+            _correlations(repeats, published, runs),
+            table(columns, lines),
+            _strengths(runs),
             page.picture("pring", _lots(published, repeats), "K by lot"),
             page.picture("pring_variations", _variations(varied, own), "K by lot and variation"),
         ]
     )
 
 
-def _correlations(repeats: NDArray[np.float64], published: NDArray[np.float64]) -> str:
-    """Rank correlations of the runs with the published preferences and with each other."""
+def _correlations(
+    repeats: NDArray[np.float64], published: NDArray[np.float64], runs: Outcomes
+) -> str:
+    """Correlations of the runs with the published preferences and with each other."""
     mean = spearmanr(repeats.mean(axis=0), published)
     single = [spearmanr(row, published).statistic for row in repeats]
+    lines = [pearsonr(row, published).statistic for row in repeats]
     pairs = [spearmanr(*pair).statistic for pair in itertools.combinations(repeats, 2)]
-    rest = ~np.isin(GROUP_OF, [GROUPS.index(name) for name in CHEAP])
-    without = spearmanr(repeats.mean(axis=0)[rest], published[rest])
+    depths = [runs[name].last("depth/mean") for name in REPEATS if name in runs]
     return (
         f"Rank correlation of the mean with the published K: {mean.statistic:+.2f} (p ="
-        f" {mean.pvalue:.2g}); of single runs {min(single):+.2f} to {max(single):+.2f}. Between two"
-        f" of our own runs: {min(pairs):+.2f} to {max(pairs):+.2f}, {np.mean(pairs):+.2f} in the"
-        f" mean. Without the {(~rest).sum()} streets of {', '.join(CHEAP[:-1])} and {CHEAP[-1]},"
-        f" where the two disagree most (chosen after looking): {without.statistic:+.2f} (p ="
-        f" {without.pvalue:.2g})."
+        f" {mean.pvalue:.2g}); of single runs {min(single):+.2f} to {max(single):+.2f}, Pearson's"
+        f" {min(lines):+.2f} to {max(lines):+.2f}. Between two of our own runs:"
+        f" {min(pairs):+.2f} to {max(pairs):+.2f}, {np.mean(pairs):+.2f} in the mean. Generations"
+        f" behind a player at the end: {np.mean(depths):.0f} in the mean."
     )
 
 
-def _row(run: Outcome, published: NDArray[np.float64], own: NDArray[np.float64]) -> tuple[str, ...]:
-    """A variation's rank correlations, standard deviation, and strength of the mean genome."""
-    found = preferences(run)
-    correlations = [f"{spearmanr(found, other).statistic:+.2f}" for other in (published, own)]
-    spread = run.population()["population"].std(axis=0).mean()
-    return *correlations, f"{spread:.3f}", percent(*run.strength("mean"))
+def _rows(
+    name: str, run: Outcome, published: NDArray[np.float64], own: NDArray[np.float64]
+) -> list[tuple[str, ...]]:
+    """A variation's correlations, by use, and spread and strength of its genomes."""
+    found, lines = preferences(run), []
+    spreads = run.population()["population"].std(axis=0).reshape(len(found), -1).mean(axis=1)
+    for use, row, spread in zip(pring.USES, found, spreads, strict=False):
+        lines.append(
+            (
+                name if len(found) == 1 else f"{name}: {use}",
+                f"{spearmanr(row, published).statistic:+.2f}",
+                f"{pearsonr(row, published).statistic:+.2f}",
+                f"{spearmanr(row, own).statistic:+.2f}",
+                f"{spread:.3f}",
+                percent(*run.strength("mean")),
+            )
+        )
+    return lines
+
+
+def _strengths(runs: Outcomes) -> str:
+    """Wins of uniform genomes, and of those of the runs, against the evaluation opponents."""
+    players = uniform("pring") | {f"{best(runs)}, mean genome": runs[best(runs)].mean}
+    players["genetic/pring/best"] = agents.make("genetic/pring/best")
+    found = against_each(players, AGAINST, _BASE.rules, _MEASURED)
+    rows = [(name, *(percent(*rate) for rate in rates)) for name, rates in found.items()]
+    columns = (f"wins in {_MEASURED:,} games each", *(f"3 x {name}" for name in AGAINST), "mean")
+    return table(columns, rows)
 
 
 def _lots(published: NDArray[np.float64], repeats: NDArray[np.float64]) -> Figure:
@@ -152,7 +187,7 @@ def _variations(runs: dict[str, Outcome], own: NDArray[np.float64]) -> Figure:
     figure = Figure(figsize=(12, 2.4 * -(-len(runs) // 3)), layout="constrained")
     grid = figure.subplots(-(-len(runs) // 3), 3, sharex=True, sharey=True).ravel()
     for axes, (name, run) in zip(grid, runs.items(), strict=False):
-        axes.bar(range(NUM_LOTS), preferences(run), color="steelblue")
+        axes.bar(range(NUM_LOTS), preferences(run)[-1], color="steelblue")
         axes.plot(range(NUM_LOTS), own, ".", color="black", markersize=4)
         axes.set_title(name, fontsize="small")
     grid[0].set(ylim=(0, 1))

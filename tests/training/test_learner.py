@@ -474,8 +474,10 @@ def test_what_a_run_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     )
     words = line.split()
     assert dqn.main([*words, str(tmp_path / "run"), "--json"]) == 0
-    results = json.loads(capsys.readouterr().out)
+    shown = capsys.readouterr()
+    results = json.loads(shown.out)
     assert len(results["stages"]) == 3
+    assert "decisions, rounded up to whole rollouts of 4 games," in " ".join(shown.err.split())
     agent = agents.load(tmp_path / "run" / "agent.safetensors")
     assert isinstance(agent, LearnedAgent)
     assert agents.arena.play([agent, "random"], games=2, rules="ocnaru").games == 2

@@ -224,6 +224,7 @@ MEASURES: Final = {
     "finish_order": Measure(finish_order, 3.0),
     "num_properties": Measure(num_properties, float(NUM_LOTS)),
     "num_monopolies": Measure(num_monopolies, float(NUM_GROUPS)),
+    "num_monopolies_of_8": Measure(num_monopolies, 8.0),  # in percent of the colours, as the thesis
     "net_worth": Measure(net_worth),
     "net_worth_share": Measure(net_worth_share),
     "tournament": Measure(None),

@@ -71,8 +71,8 @@ class Play(GameOptions):
     """Matches of each player in a generation, a game each; with --fitness tournament, how many of
     these are held."""
     fitness: str = "finish_order"
-    """num_wins, finish_order, num_properties, num_monopolies, net_worth (the paper's),
-    net_worth_share (the thesis's), tournament."""
+    """num_wins, finish_order, num_properties, num_monopolies, num_monopolies_of_8 (the thesis's
+    percent), net_worth (the paper's), net_worth_share (the thesis's), tournament."""
     scale: str = "raw"
     """raw: points as they are (the paper); percent: of the largest possible (the thesis)."""
 

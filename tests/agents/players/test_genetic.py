@@ -211,6 +211,12 @@ def test_the_jail_gene_is_that_of_the_opponents_streets() -> None:
     assert mukhar.jail_gene(game, 0, mukhar.NARROW) == 160 + 4 * 2
     mortgaged = in_jail(mortgaged=["States Avenue"])
     assert mukhar.jail_gene(mortgaged, 0, mukhar.WIDE) == 160 + 64 * (8 + 16 + 32) + 1 + 32
+    owned = 160 + 64 * (2 + 8 + 16 + 32) + 1 + 32  # by the papers, a mortgaged street is owned too
+    assert mukhar.jail_gene(mortgaged, 0, mukhar.WIDE, 0.0) == owned
+    pays_if_owned = genome("rga", **{f"g{owned}": 1})
+    for unmortgaged, answer in ((True, "go on"), (False, "pay the fine")):
+        player = KINDS["rga"].policy(pays_if_owned, unmortgaged=unmortgaged)
+        assert asked_of(player, mortgaged) == answer
     assert mukhar.jail_gene(game, 1, mukhar.WIDE) == 160 + 32  # its own lots do not count
     for kind, gene in (("rga", 160 + 64 * 58 + 33), ("tga", 168)):
         ones = genome(kind, **{f"g{gene}": 1})
@@ -497,7 +503,7 @@ def test_a_file_of_another_length_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "player.safetensors"
     agents.make("genetic/tga").save(path)
     rewrite(path, lambda row: row[:-1])
-    with pytest.raises(me.FormatError, match=r"\(193,\), expected float64 \(194,\)"):
+    with pytest.raises(me.FormatError, match=r"\(194,\), expected float64 \(195,\)"):
         agents.load(path)
 
 

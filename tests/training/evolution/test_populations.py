@@ -115,6 +115,9 @@ def test_the_thesis_scales_by_what_is_possible() -> None:
     # by the largest there is
     assert scores.scaled(points, "net_worth_share", "percent", 100).tolist() == [0, 50, 100]
     assert scores.scaled(points, "num_properties", "raw", 100).tolist() == points.tolist()
+    # 10 groups, or the eight colours by which the thesis divides
+    assert scores.scaled(points, "num_monopolies", "percent", 30).tolist() == [0, 50, 100]
+    assert scores.scaled(points, "num_monopolies_of_8", "percent", 30).tolist() == [0, 62.5, 125]
     assert scores.scaled(points, "tournament", "percent", 1).tolist() == points.tolist()
     with pytest.raises(ConfigurationError, match="Unknown fitness 'wins'"):
         scores.scaled(points, "wins", "raw", 1)

@@ -8,9 +8,9 @@ shares from 0 to 1, or bits.
 
 | kind | genes G, in this order | numbers a kernel reads |
 |---|---|---|
-| `rga` | 4 x 40 chances to buy, 64 x 64 to leave jail | the genes, then 18 scripted numbers |
+| `rga` | 4 x 40 chances to buy, 64 x 64 to leave jail | the genes, then 19 scripted numbers |
 | `tga` | 4 x 40 chances to buy, 4 x 4 to leave jail | the same |
-| `sga` | the genes of `tga`, 6 bits each: 4 x 240 bits and 96 bits | chances k / 64, 18 numbers |
+| `sga` | the genes of `tga`, 6 bits each: 4 x 240 bits and 96 bits | chances k / 64, 19 numbers |
 | `pring` | a preference K for each of the 28 lots | the genes |
 | `pring_by_use` | 4 x 28: for buying, for building, for mortgages, for trading | the genes |
 | `strategic` | places in their ranges of the 27 numbers of `strategic` | all its parameters |
@@ -22,10 +22,11 @@ the group, 1 only the player itself does, 2 one opponent does, 3 two or more do.
 no lot; their genes are never read. The next genes are the chances to leave jail, drawn before each
 throw. In `rga` it is gene 160 + 64 w + n, where w and n are the streets that opponents own
 unmortgaged on the West side (pink, orange) and on the North side (red, yellow), a bit each in board
-order. In the others it is gene 160 + 4 w + n, with a bit for each of a side's two colour groups
-that one opponent owns whole. A player that leaves uses a card if it has one. A player that declines
-a lot bids in its auction by the same gene again, so a lot with gene p is obtained with chance 1 -
-(1 - p)^2 if nobody bids more.
+order, as in the program; with `unmortgaged=False`, all that they own, as the papers say. In the
+others it is gene 160 + 4 w + n, with a bit for each of a side's two colour groups that one opponent
+owns whole. A player that leaves uses a card if it has one. A player that declines a lot bids in its
+auction by the same gene again, so a lot with gene p is obtained with chance 1 - (1 - p)^2 if nobody
+bids more.
 
 Everything that is not in the genes is played as by `yasumura`, with the numbers of Mukhar's
 program: it builds down to the minimum cash, lifts mortgages, and trades by Yasumura's valuation

@@ -59,6 +59,9 @@ class Scripted(yasumura.Yasumura):
     """of the minimum cash, left when building"""
     thesis: bool = switch(False)
     """bids as in the thesis of 2013; otherwise as in the paper of 2012"""
+    unmortgaged: bool = switch(True)
+    """jail genes of `rga` count unmortgaged streets, as the program does; otherwise all that are
+    owned, as the papers say"""
 
 
 AT: Final = Scripted.columns()
@@ -132,10 +135,10 @@ def _whole(game: Game, seat: int, group: int) -> int:
 
 
 @kernel
-def jail_gene(game: Game, seat: int, states: int) -> int:
+def jail_gene(game: Game, seat: int, states: int, unmortgaged: float = 1.0) -> int:
     """The gene for leaving jail at the current board; `states` is WIDE or NARROW."""
     if states == WIDE:
-        lots = of_opponents(game, seat) & ~int(game.mortgaged)
+        lots = of_opponents(game, seat) & ~(int(game.mortgaged) if unmortgaged else 0)
         west, north = (lots >> _WEST) & (WIDE - 1), (lots >> _NORTH) & (WIDE - 1)
     else:
         west, north = _whole(game, seat, _GROUPS_WEST), _whole(game, seat, _GROUPS_NORTH)
@@ -235,7 +238,8 @@ def _leaves(game: Game, seat: int, params: Row, memory: Row) -> bool:
         if memory[SLOT.jail_turn] == game.turns + 1:
             return False
         memory[SLOT.jail_turn] = game.turns + 1
-    return says_yes(game, seat, params[jail_gene(game, seat, _states(params))])
+    gene = jail_gene(game, seat, _states(params), _scripted(params)[AT.unmortgaged])
+    return says_yes(game, seat, params[gene])
 
 
 @kernel
