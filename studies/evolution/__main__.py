@@ -64,7 +64,7 @@ class Options:
     ] = ()
     out: Path = Path("runs/experiments")
     """Folder of the runs. Finished runs are not played again, stopped ones continue."""
-    page: Path = Path("docs/results/evolution.md")
+    page: Path = Path("docs/results/evolution_runs.md")
     """The page, with a section for each experiment and pictures in a folder beside it."""
     budget: float = 1.0
     """Share of generations, matches and measurements of every run, for trials."""
@@ -142,7 +142,7 @@ def execute(options: Options, console: Console) -> int:
         MonopolyError: Invalid options, or a file that can't be read or written.
     """
     names = check(options)
-    page = Page(options.page, "# Evolution, reproduced\n")
+    page = Page(options.page, "# Evolution: the runs\n")
     for name in names:
         page.check(name)  # before hours of runs
     for name in names:

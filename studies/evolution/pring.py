@@ -134,7 +134,8 @@ def _correlations(
     pairs = [spearmanr(*pair).statistic for pair in itertools.combinations(repeats, 2)]
     depths = [runs[name].last("depth/mean") for name in REPEATS if name in runs]
     return (
-        f"Rank correlation of the mean with the published K: {mean.statistic:+.2f} (p ="
+        f"{len(repeats)} of {SEEDS} runs. Rank correlation of the mean with the published K:"
+        f" {mean.statistic:+.2f} (p ="
         f" {mean.pvalue:.2g}); of single runs {min(single):+.2f} to {max(single):+.2f}, Pearson's"
         f" {min(lines):+.2f} to {max(lines):+.2f}. Between two of our own runs:"
         f" {min(pairs):+.2f} to {max(pairs):+.2f}, {np.mean(pairs):+.2f} in the mean. Generations"
