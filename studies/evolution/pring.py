@@ -147,7 +147,7 @@ def _rows(
     name: str, run: Outcome, published: NDArray[np.float64], own: NDArray[np.float64]
 ) -> list[tuple[str, ...]]:
     """A variation's correlations, by use, and spread and strength of its genomes."""
-    found, lines = preferences(run), []
+    found, lines = preferences(run), list[tuple[str, ...]]()
     spreads = run.population()["population"].std(axis=0).reshape(len(found), -1).mean(axis=1)
     for use, row, spread in zip(pring.USES, found, spreads, strict=False):
         lines.append(
