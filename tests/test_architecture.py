@@ -85,7 +85,7 @@ def test_only_one_file_knows_how_many_actions_there_are() -> None:
 # Files that come with the package, or that another program of ours has just written.
 OWN_FILES = {
     "monopoly_env/kernels/sources.py", "monopoly_env/files/sources.py", "monopoly_env/reference.py",
-    "monopoly_env/kernels/library.py", "monopoly_env/compiled.py",
+    "monopoly_env/kernels/library.py", "monopoly_env/compiled.py", "monopoly_env/browser/bundle.py",
     "monopoly_env/render/page.py",
     "agents/players/evolved.py", "agents/players/expert/bargainer.py",
     "agents/players/genetic/shipped.py",
