@@ -18,8 +18,9 @@ from monopoly_env import core
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.errors import RulesError, nearest
 from monopoly_env.facts.board import NUM_LOTS, NUM_SQUARES
+from monopoly_env.facts.cards import DECKS
 from monopoly_env.files import read_json
-from monopoly_env.game import MAX_PLAYERS, Game
+from monopoly_env.game import CHANCE_GOOD, MAX_PLAYERS, Game
 from monopoly_env.positions import position
 from monopoly_env.rules import RULES, Rules
 
@@ -194,6 +195,12 @@ class Goods(_Shape):
     lots: Annotated[list[Lot], Field(max_length=NUM_LOTS)] = []
     cards: Annotated[list[Deck], Field(max_length=2)] = []
     dollars: Dollars = 0
+
+    @property
+    def bits(self) -> int:
+        """The lots and cards as a set of goods."""
+        goods = {*self.lots, *(CHANCE_GOOD + DECKS.index(card) for card in self.cards)}
+        return sum(1 << good for good in goods)
 
 
 class Hello(_Shape):
@@ -433,6 +440,7 @@ class AboutAnswer(TypedDict):
     windows: list[str]
     events: dict[str, list[str]]
     reasons: list[str]
+    offer_reasons: list[str]
     endings: list[str]
     colours: list[str]
     letters: list[str]

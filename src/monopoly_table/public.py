@@ -24,6 +24,7 @@ from monopoly_env.facts import board, cards
 from monopoly_env.facts.cards import DECKS
 from monopoly_env.facts.editions import EDITION_NAMES
 from monopoly_env.game import ENDINGS, NOBODY, Game
+from monopoly_env.offers import REFUSALS
 from monopoly_env.render.svg import GROUP_COLOURS, PLAYER_COLOURS
 from monopoly_env.render.text import PLAYERS
 from monopoly_env.rules import PRESETS, Rules
@@ -258,6 +259,7 @@ def constants() -> dict[str, Any]:
         "windows": list(_WINDOWS),
         "events": {kind: list(numbers) for kind, numbers in events.EVENTS.items()},
         "reasons": list(REASONS),
+        "offer_reasons": list(REFUSALS),
         "endings": list(ENDINGS),
         "colours": list(PLAYER_COLOURS),
         "letters": list(PLAYERS),

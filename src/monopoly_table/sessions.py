@@ -141,7 +141,7 @@ class GameSession:
         async with self.lock:
             version = game.row.version
             if isinstance(message, messages.Preview):
-                preview = await run_in_threadpool(offers.preview, game.game, message, game.names)
+                preview = await run_in_threadpool(offers.preview, game.game, message)
                 return {"type": "preview", **preview}
             steps = await run_in_threadpool(_perform, game, rights, message)
             if isinstance(message, messages.NewSeat):

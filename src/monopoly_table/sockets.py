@@ -126,7 +126,7 @@ async def _text(socket: WebSocket) -> str:
 
 async def send(socket: WebSocket, message: dict[str, Any]) -> None:
     """Send a message."""
-    await socket.send_text(json.dumps(message))
+    await socket.send_text(json.dumps(message, separators=(",", ":")))
 
 
 # --- the socket of a game

@@ -14,12 +14,14 @@ from starlette.websockets import WebSocketDisconnect
 import agents
 import monopoly_env as me
 from monopoly_env.actions import A_BID
+from monopoly_env.offers import REFUSALS
 from monopoly_env.policy import names
 from monopoly_table import public
 from tests.monopoly_table.clients import Player, ann, bearer, begin, seated, state
 from tests.policies import Historian
 
 NO_AUCTION = {"options": {"auction": "none"}}
+REASONS = list(REFUSALS)
 
 
 def test_a_whole_game_against_a_policy(client: TestClient) -> None:
@@ -207,9 +209,10 @@ def test_an_offer_a_counter_offer_and_a_deal(client: TestClient) -> None:
     with ann(client, trading(client, "person", "person", "expert")) as player:
         give, ask = {"lots": [1], "cards": ["chance"], "dollars": 37}, {"lots": [20]}
         seen = player.say("preview", to=1, give=give, ask=ask)
-        assert seen["legal"]
-        assert seen["sides"][0]["completes"] == ["dark_blue"]
-        assert seen["sides"][0]["cash"] == 1463
+        assert seen["reason"] == 0
+        assert seen["record"]["lots"][:2] == [1 << 20 | 1 << 21, 1 << 1 | 1 << 5]
+        assert seen["record"]["cash"][:2] == [1463, 1537]
+        assert seen["derived"]["rent"][20] == 70
         assert player.view["may_offer"] == [1, 2]
         assert player.move("offer", to=1, give=give, ask=ask)["type"] == "done"
         offer = player.view["offer"]
@@ -240,24 +243,24 @@ def test_an_offer_a_counter_offer_and_a_deal(client: TestClient) -> None:
         assert build["dollars"] == 200
 
 
-@pytest.mark.parametrize(("to", "give", "ask", "reason"), [
-    (1, {"lots": [20]}, {}, "does not own Park Place"),
-    (1, {"dollars": 5000}, {"lots": [20]}, "has $1,500"),
-    (1, {}, {"lots": [20], "dollars": 1600}, "has $1,500"),
-    (1, {"dollars": 5}, {}, "needs a lot or a card"),
-    (1, {"cards": ["community_chest"]}, {"lots": [20]}, "no jail card"),
-    (0, {"lots": [21]}, {}, "another player"),
-    (7, {"lots": [21]}, {}, "another player"),
+@pytest.mark.parametrize(("to", "give", "ask", "code", "reason"), [
+    (1, {"lots": [20]}, {}, "not_owned", "does not own Park Place"),
+    (1, {"dollars": 5000}, {"lots": [20]}, "cash", "has $1,500"),
+    (1, {}, {"lots": [20], "dollars": 1600}, "cash", "has $1,500"),
+    (1, {"dollars": 5}, {}, "empty", "needs a lot or a card"),
+    (1, {"cards": ["community_chest"]}, {"lots": [20]}, "not_owned", "Community Chest jail card"),
+    (0, {"lots": [21]}, {}, "partner", "another player"),
+    (7, {"lots": [21]}, {}, "partner", "another player"),
 ])  # fmt: skip
 def test_an_impossible_offer_is_refused_with_the_reason(
-    client: TestClient, to: int, give: Any, ask: Any, reason: str
+    client: TestClient, to: int, give: Any, ask: Any, code: str, reason: str
 ) -> None:
     with ann(client, trading(client, "person", "person", "expert")) as player:
         before = player.view
         answer = player.move("offer", to=to, give=give, ask=ask)
         assert answer["type"] == "refused"
         assert reason in answer["error"]
-        assert player.say("preview", to=to, give=give, ask=ask)["error"] == answer["error"]
+        assert player.say("preview", to=to, give=give, ask=ask)["reason"] == REASONS.index(code)
         assert player.view["digest"] == before["digest"]
 
 

@@ -2,13 +2,14 @@
  * A position as components read it, made of the facts that the game's keeper sends (docs/protocol.md): the public record, and
  * what follows from it. Server and worker send the same facts.
  */
-import { actionText, goods, lotName, payIn, questionText, reasonText, where } from "./words.js";
+import { actionText, goods, lotName, offerReason, payIn, questionText, reasonText, where } from "./words.js";
 
 const NOBODY = -1;
 const COUNTER = 2; // of the head reply
 const ON_LOTS = ["build", "sell", "mortgage", "unmortgage", "trade_ask", "trade_give"];
 const OFFERING = ["trade_ask", "trade_give", "trade_cash", "reply"];
 const NUM_LOTS = 28;
+const UTILITIES = 9; // their group
 const [HOUSE, HOTEL] = [28, 29];
 
 /** The members of a set of bits. @param {number} bits @param {number} count @returns {number[]} */
@@ -136,3 +137,30 @@ function mayOffer(view, about) {
   if (view.question.decision === "reply") return isLegal(view.record.legal, start("reply") + COUNTER) ? [view.offer.from] : [];
   return view.actions.filter((/** @type {any} */ action) => action.kind === "trade").map((/** @type {any} */ action) => action.to);
 }
+
+/**
+ * What an offer would do: why it can't be made, and both sides after it.
+ * @param {any} answer of the message `preview` @param {number} to @param {any} view @param {import("./protocol.js").About} about
+ */
+export function previewOf(answer, to, view, about) {
+  const error = answer.reason ? offerReason(about.offer_reasons[answer.reason], answer.seat, answer.good, view, about) : null;
+  const sides = answer.record ? [view.question.seat, to].map((seat) => sideOf(seat, answer, view, about)) : [];
+  return { legal: !answer.reason, error, sides };
+}
+
+/** @param {number} seat @param {any} answer @param {any} view @param {import("./protocol.js").About} about */
+function sideOf(seat, { record, derived }, view, about) {
+  const [had, has] = [view.record.lots[seat], record.lots[seat]];
+  const whole = (/** @type {number} */ held) => about.groups.filter((group) => group.lots.every((lot) => (held >> lot) & 1)).map((group) => group.name);
+  const [before, after] = [whole(had), whole(has)];
+  return {
+    seat, cash: record.cash[seat], lots: members(has, NUM_LOTS),
+    completes: after.filter((name) => !before.includes(name)), breaks: before.filter((name) => !after.includes(name)),
+    rent_before: visits(had, view.derived.rent, view), rent_after: visits(has, derived.rent, view),
+  };
+}
+
+const USUAL_THROW = 7;
+
+/** The rent of one visit to each lot, of utilities at the most frequent throw. @param {number} held @param {number[]} rent @param {any} view */
+const visits = (held, rent, view) => members(held, NUM_LOTS).reduce((total, lot) => total + Math.max(0, rent[lot]) * (view.lots[lot].group === UTILITIES ? USUAL_THROW : 1), 0);

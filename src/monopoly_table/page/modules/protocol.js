@@ -32,7 +32,7 @@
  * @typedef {{name: string, rule: string, doc: string, default: any, range?: number[], choices?: string[]}} Option
  * @typedef {{version: string, ready: boolean, host: boolean, origin: string|null,
  *   rules: {presets: Object<string, Object<string, any>>, options: Option[]},
- *   heads: {name: string, start: number}[], notes: number[], decisions: string[], windows: string[], endings: string[], events: Object<string, string[]>, reasons: string[],
+ *   offer_reasons: string[], heads: {name: string, start: number}[], notes: number[], decisions: string[], windows: string[], endings: string[], events: Object<string, string[]>, reasons: string[],
  *   policies: {name: string, plays_on: boolean}[], colours: string[], letters: string[],
  *   groups: {name: string, colour: string, lots: number[]}[], boards: Object<string, Square[]>,
  *   cards: Object<string, Object<string, string[]>>,

@@ -1,5 +1,6 @@
 /** The trade desk: pick the goods of both sides, preview the exchange, offer it. */
 import { html, useEffect, useState } from "./ui.js";
+import { previewOf } from "./facts.js";
 import { Worth } from "./worth.js";
 import { Badge, Who } from "./players.js";
 import { CARDS, money, plain } from "./words.js";
@@ -38,7 +39,7 @@ export function Desk({ view, about, send, offer, close }) {
     const timer = setTimeout(async () => {
       try {
         const answer = await send({ type: "preview", to, ...goods });
-        if (!stale) setSeen(answer);
+        if (!stale) setSeen(previewOf(answer, to, view, about));
       } catch (refused) {
         if (!stale) setSeen({ legal: false, error: /** @type {Error} */ (refused).message, sides: [] });
       }

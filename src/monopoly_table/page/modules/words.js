@@ -258,6 +258,24 @@ const REASONS = /** @type {Record<string, string>} */ ({
   rules: "the rules do not allow it now",
 });
 
+/** Why an offer can't be made. @param {string} reason @param {number} seat @param {number} good @param {any} view @param {any} about @returns {string} */
+export function offerReason(reason, seat, good, view, about) {
+  const name = good < 0 ? "" : good < CHANCE_GOOD ? lotName(good, view.rules.board, about) : `the ${CARDS[DECKS[good - CHANCE_GOOD]]}`;
+  const known = /** @type {Record<string, () => string>} */ ({
+    partner: () => `No offer to ${object(seat, view)} is possible now.`,
+    not_owned: () => `${says(seat, `don't own ${name}`, view)}.`,
+    buildings: () => `${name}: the buildings of this colour have to be sold first.`,
+    traded: () => `${capital(name)} has changed hands in this turn already.`,
+    cash: () => `${says(seat, "have", view)} only ${money(view.record.cash[seat])}.`,
+    too_much: () => "That is more money than an offer can hold.",
+    empty: () => "An offer needs a property or a card; by some rules one from each side.",
+    repeated: () => "This offer was rejected in this turn already, or somebody lacks the cash for it and for the fees on mortgages.",
+    sum: () => "The rules do not allow this sum in an offer.",
+    rules: () => "The rules do not allow this combination in an offer.",
+  });
+  return known[reason]?.() ?? plain(reason);
+}
+
 // --- events
 
 /**
