@@ -36,7 +36,7 @@ class Hook(BuildHookInterface):  # type: ignore[type-arg]  # the options have no
             return
         source = Path(self.root, "src")
         self._folder = tempfile.TemporaryDirectory(prefix="monopoly-env-")
-        line = [sys.executable, "-m", "monopoly_env.compiled", "--every-processor", "--json"]
+        line = [sys.executable, "-m", "monopoly_env.compiled", "--json"]
         line += ["--out", self._folder.name, *(["--target", wanted] if wanted else [])]
         paths = filter(None, (str(source), os.environ.get("PYTHONPATH")))  # pip has its own there
         environment = os.environ | {

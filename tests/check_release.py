@@ -36,7 +36,6 @@ from benchmarks import table
 
 import monopoly_env
 from monopoly_env.kernels import library
-from monopoly_env.kernels.export import TARGETS
 
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
@@ -51,7 +50,7 @@ MACHINES = {
     "win32-x86_64": ("PE", "AMD64"),
 }
 NEEDED = re.compile(  # part of each such system, or of Python
-    r"lib[cm]\.so\.6|ld-linux-.*|/usr/lib/libSystem\.B\.dylib"
+    r"lib[cm]\.so\.6|ld-linux-.*|@rpath/exports\.abi3\.so|/usr/lib/libSystem\.B\.dylib"
     r"|python3\.dll|kernel32\.dll|ntdll\.dll|api-ms-win-crt-.*\.dll",
     re.IGNORECASE,
 )
@@ -119,7 +118,7 @@ def build(here: Path) -> dict[str, Path]:
         archive.extractall(here / "source", filter="data")
     (source,) = (here / "source").iterdir()
     wheels = {}
-    for target in (*TARGETS, PURE):
+    for target in (*MACHINES, PURE):
         began, before = time.perf_counter(), set(DIST.iterdir())
         _build("--wheel", source, MONOPOLY_ENV_WHEEL=target)
         (wheels[target],) = set(DIST.iterdir()) - before

@@ -25,6 +25,7 @@ from rich.console import Console
 
 from monopoly_env.cli import command
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.facts.editions import OWN_NAMES, VARIABLE
 from monopoly_env.files import write_atomically
 from monopoly_env.kernels import ENTRIES, library
 from monopoly_env.kernels.callbacks import CALLBACKS
@@ -46,9 +47,6 @@ class CompileOptions:
     target: str = library.system()
     """The system to compile for: linux-x86_64, linux-aarch64, darwin-aarch64, darwin-x86_64,
     win32-x86_64, or wasm32 for browsers."""
-    every_processor: bool = False
-    """Add code for each kind of processor of the target, as in a wheel: v2, v3 and v4 of x86-64,
-    20 seconds each. Otherwise, for this system, only this machine's kind is made."""
     out: Path = library.FILE.parent
     """The folder of the library and its manifest; for browsers, by default build/browser."""
     if_needed: bool = False
@@ -67,6 +65,10 @@ def execute(options: CompileOptions, console: Console) -> dict[str, Any]:
         raise ConfigurationError(
             f"Unknown target {options.target!r}. {nearest(options.target, export.TARGETS)}"
         )
+    if OWN_NAMES:
+        raise ConfigurationError(
+            f"{VARIABLE} is set, but a library has only the built-in boards: unset it."
+        )
     compiler(options.target)  # before the work of minutes, if it lacks one
     if library.loaded() is not None:  # Numba has to know all functions: begin again without it
         os.environ["MONOPOLY_ENV_COMPILED"] = "0"
@@ -75,18 +77,16 @@ def execute(options: CompileOptions, console: Console) -> dict[str, Any]:
     if options.target == "wasm32":
         return _for_browsers(options, console)
     began = time.perf_counter()
-    levels = export.levels_of(options.target, options.every_processor)
     exports = collect()
     with console.status("compiling ...") as status:
         code = code_of(exports, lambda name: status.update(f"compiling {name}"))
-        binary = make(code, options.target, levels, status.update)
+        binary = make(code, options.target, status.update)
     about = describe(binary, options.target, [one.name for one in exports])
     # the manifest last: a library is not used with another manifest than its own
     write_atomically(options.out / library.file_name(options.target), binary)
     write_atomically(options.out / library.ABOUT.name, json.dumps(about).encode())
     return {
         "target": options.target,
-        "levels": levels,
         "exports": len(exports),
         "bytes": len(binary),
         "seconds": round(time.perf_counter() - began, 1),
@@ -188,19 +188,18 @@ def _modules(package: str) -> Iterator[str]:
             yield module.name
 
 
-def make(code: Any, target: str, levels: Sequence[str], say: Callable[[str], None]) -> bytes:
+def make(code: Any, target: str, say: Callable[[str], None]) -> bytes:
     """A library of code for a target, with a copy for each kind of processor.
 
     Args:
         code: For no machine in particular.
         target: A name of `export.TARGETS`.
-        levels: The kinds of processor, the newest first.
         say: Called with what is done.
     """
     from monopoly_env.kernels import export
 
     objects = {}
-    for level in levels:
+    for level in export.TARGETS[target].levels:
         say(f"optimizing for {target}, processors {level}")
         objects[level] = export.optimized(code, export.TARGETS[target], level)
     say(f"linking for {target}")
@@ -242,7 +241,8 @@ def link(objects: dict[str, bytes], target: str) -> bytes:
 def _libraries(folder: Path, target: str) -> list[str]:
     """What the linker is told of Python and of mathematical functions."""
     if target.startswith("darwin"):
-        return ["-undefined", "dynamic_lookup"]
+        named = f"-Wl,-install_name,@rpath/{library.file_name(target)}"  # else its folder's
+        return ["-undefined", "dynamic_lookup", named]
     if target.startswith("linux"):
         return ["-lm"]
     names = re.findall(rb"__imp_(_?Py\w+)\0", (folder / "caller.o").read_bytes())

@@ -82,8 +82,10 @@ def _type_of(hint: Any) -> ArgumentType:
         if isinstance(about, Records):
             return ArgumentType(about.dtype, about.ndim)
         if isinstance(about, int):
-            dtype = get_args(get_args(array)[1])[0]  # of ndarray[shape, dtype[scalar]]
-            return ArgumentType(np.dtype(dtype), about)
+            given = get_args(array)[
+                -1
+            ]  # of ndarray[shape, dtype[scalar]]; of NumPy 2.5 NDArray[scalar]
+            return ArgumentType(np.dtype((*get_args(given), given)[0]), about)
     if get_origin(hint) is tuple:
         return ArgumentType(None, parts=tuple(map(_type_of, get_args(hint))), tuple_type=tuple)
     if isinstance(hint, type) and issubclass(hint, tuple):
