@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from tests.monopoly_table.browser.driver import (
@@ -71,24 +72,30 @@ def test_a_whole_game_by_keyboard_alone(server: PageServer, page: Any) -> None:
 
 
 def test_a_trade_with_a_counter_offer(server: PageServer, page: Any) -> None:
-    lots = position(stand(lots=[0, 5]), stand(lots=[1, 6]))
+    lots = position(stand(lots=[0, 5]), stand(lots=[1, 6]), mortgaged=[1])
     page.goto(server.link(game=server.game(position=lots, seats=TWO_PEOPLE)))
     page.wait_for_selector(OWN)
     page.keyboard.press("t")
     desk = page.locator(".desk")
     desk.get_by_role("button", name="Mediterranean Avenue").click()
     desk.locator("[data-side=ask] [data-lot='1']").click()
-    desk.locator("[data-side=ask] input").fill("10")
+    desk.locator("[data-side=ask] input[type=number]").fill("10")
     page.wait_for_selector(".preview")
     moved(page, desk.get_by_role("button", name="Offer", exact=True).click)
     expect(page.locator("#asked")).to_contain_text("Bob")
-    expect(page.locator(".offer")).to_contain_text("Mediterranean Avenue")
+    bob_gets, ann_gets = page.locator(".offered .column").all()
+    expect(bob_gets).to_contain_text("Mediterranean Avenue")
+    expect(ann_gets).to_contain_text(re.compile("Baltic Avenue.*mortgaged.*[$]10", re.DOTALL))
+    expect(ann_gets.locator(".after")).to_contain_text("$1,510 in cash · rents $")
+    expect(page.locator(".board .can")).to_have_count(2)
+    page.locator("[data-weigh]").click()
+    page.wait_for_selector("table.worth tbody tr")
 
     page.get_by_role("button", name="Counter-offer").click()
-    dollars = desk.locator("[data-side=give] input")
+    dollars = desk.locator("[data-side=give] input[type=number]")
     expect(dollars).to_have_value("10")
     dollars.fill("")
-    desk.locator("[data-side=ask] input").fill("40")
+    desk.locator("[data-side=ask] input[type=number]").fill("40")
     page.wait_for_selector(".preview")
     moved(page, desk.get_by_role("button", name="Offer", exact=True).click)
     expect(page.locator("#asked")).to_contain_text("Ann")
@@ -190,10 +197,11 @@ def test_bankruptcy_ends_the_game(server: PageServer, page: Any) -> None:
     while wait_for_own_question(page):
         click_on(page)
     expect(page.locator(OVER)).to_contain_text("Bob won")
-    page.get_by_role("link", name="Look back").click()
-    page.get_by_role("tab", name="Whole game").click()
-    page.locator("[data-report]").click()
+    expect(page.locator(".standings li").last).to_contain_text("Ann")
+    page.locator("[data-judge]").click()
     expect(page.locator("ul.verdict[data-done=true]")).to_contain_text("Ann")
+    page.locator("[data-rematch]").click()
+    page.wait_for_selector("main.table[data-version='0']")
 
 
 def test_a_reload_and_a_second_tab_agree(server: PageServer, page: Any) -> None:

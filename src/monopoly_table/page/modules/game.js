@@ -5,7 +5,9 @@ import { bids } from "./auction.js";
 import { viewOf } from "./facts.js";
 import { Help, useKeys } from "./keyboard.js";
 import { Log } from "./log.js";
+import { moved } from "./offer.js";
 import { Players, Who } from "./players.js";
+import { Report } from "./report.js";
 import { CommandLine, Question, VERBS, answers } from "./question.js";
 import { GameSocket, address, ask, go } from "./server.js";
 import { Name, Settings } from "./settings.js";
@@ -103,7 +105,7 @@ function Table({ game, about, state, socket }) {
     },
   });
 
-  const marked = mine && verb ? marks(view, verb) : undefined;
+  const marked = mine && verb ? marks(view, verb) : view.question?.decision === "reply" ? moved(view) : undefined;
   const pick = (/** @type {number} */ where) => {
     const action = mine && verb && view.actions.find((each) => each.kind === verb && each.square === where);
     if (action) choose(action);
@@ -120,7 +122,8 @@ function Table({ game, about, state, socket }) {
       ${desk && mine
         ? html`<${Desk} key=${view.version} ...${{ view, about }} send=${(/** @type {any} */ message) => socket.send(message)}
             offer=${(/** @type {number} */ to, /** @type {any} */ give, /** @type {any} */ wanted) => socket.act({ type: "offer", to, give, ask: wanted })} close=${() => setDesk(false)} />`
-        : html`<${Question} key=${view.version} ...${{ view, verb, setVerb, choose, bid }} trade=${openDesk} />`}
+        : html`<${Question} key=${view.version} ...${{ view, about, verb, setVerb, choose, bid }} trade=${openDesk} report=${() => showHints(true)}
+            send=${(/** @type {any} */ message) => socket.send(message)} />`}
       ${unnamed && html`<${Name} player=${unnamed} send=${send} />`}
       ${view.you.length === 0 && !view.over && html`<${FreeSeats} ...${{ view, game }} />`}
       <p class="buttons tools">
@@ -134,7 +137,9 @@ function Table({ game, about, state, socket }) {
     <aside class="side" aria-label="More">
       <${Tabs} label="More" open=${tab} setOpen=${setTab} tabs=${[
         { id: "log", title: "Log", body: () => html`<${Log} ...${{ view, about }} log=${state.log} link=${(/** @type {number} */ version) => address({ game, frame: version })} />` },
-        { id: "analysis", title: "Analysis", body: () => html`<${Analysis} target=${{ game, version: view.version }} ...${{ view, about }} on=${hints} setOn=${showHints} />` },
+        { id: "analysis", title: "Analysis", body: () => (view.over
+          ? html`<${Report} ...${{ game, about }} players=${view.players} last=${view.version} frame=${view.version} goTo=${(/** @type {number} */ frame) => go({ game, frame })} begin />`
+          : html`<${Analysis} target=${{ game, version: view.version }} ...${{ view, about }} on=${hints} setOn=${showHints} />`) },
         { id: "settings", title: "Table", body: () => html`<${Settings} ...${{ game, view, about, send }} />` },
       ]} />
     </aside>

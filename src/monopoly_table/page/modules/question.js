@@ -1,8 +1,10 @@
 /** The open question with a button for each legal answer. */
 import { html, useState } from "./ui.js";
 import { Auction } from "./auction.js";
+import { Ending } from "./ending.js";
+import { Offered } from "./offer.js";
 import { Who } from "./players.js";
-import { capital, inWords, money, verb } from "./words.js";
+import { capital, money, verb } from "./words.js";
 
 /** The kinds of action that name a lot, chosen on the board or from a list. */
 export const VERBS = /** @type {Record<string, {label: string, key: string}>} */ ({
@@ -27,18 +29,19 @@ const priced = (action) => action.dollars && !action.text.includes("$");
 
 /**
  * @param {{view: import("./protocol.js").View, verb: string|null, setVerb: (verb: string|null) => void, trade: () => void,
- *   choose: (action: import("./protocol.js").Action) => void, bid: (dollars: number) => void}} props
+ *   choose: (action: import("./protocol.js").Action) => void, bid: (dollars: number) => void, about: import("./protocol.js").About,
+ *   send: (message: any) => Promise<any>, report: () => void}} props
  */
-export function Question({ view, verb: open, setVerb, trade, choose, bid }) {
+export function Question({ view, verb: open, setVerb, trade, choose, bid, about, send, report }) {
   const { question } = view;
-  if (!question) return html`<${Ending} view=${view} />`;
+  if (!question) return html`<${Ending} ...${{ view, about, report }} />`;
   const player = view.players[question.seat];
   const mine = view.you.includes(question.seat);
   const steps = view.actions.filter((action) => action.kind.startsWith("trade_"));
   return html`<section class="question ${mine ? "mine" : ""}" aria-label="The open question">
     <h2 tabindex="-1" id="asked"><${Who} player=${player} /> ${mine ? verb("decide", question.seat, view) : verb("are thinking", question.seat, view)}</h2>
     <p class="subject">${question.text}</p>
-    ${view.offer && question.decision === "reply" && html`<${OfferInWords} view=${view} />`}
+    ${view.offer && question.decision === "reply" && html`<${Offered} ...${{ view, about, send }} />`}
     ${mine && html`
       ${view.auction && html`<${Auction} ...${{ view, choose, bid }} />`}
       <p class="buttons answers">${answers(view).map((action, number) => html`
@@ -65,25 +68,6 @@ function Verbs({ view, verb, setVerb, choose }) {
       <p class="buttons small">${open.map((/** @type {any} */ action) => html`<button type="button" data-action=${action.action} onClick=${() => choose(action)}>
         ${view.lots[action.lot]?.name ?? capital(action.text)}${action.dollars ? html` <small>${money(action.dollars)}</small>` : ""}</button>`)}</p>`}
   </div>`;
-}
-
-/** @param {any} props */
-function OfferInWords({ view }) {
-  const { offer } = view;
-  const nameOf = (/** @type {number} */ lot) => view.lots[lot].name;
-  return html`<dl class="offer">
-    <div><dt><${Who} player=${view.players[offer.from]} /> gives</dt><dd>${inWords(offer.give, nameOf)}</dd></div>
-    <div><dt><${Who} player=${view.players[offer.from]} /> wants</dt><dd>${inWords(offer.ask, nameOf)}</dd></div>
-  </dl>`;
-}
-
-/** @param {{view: import("./protocol.js").View}} props */
-function Ending({ view }) {
-  const names = view.winners.map((seat) => view.players[seat].name);
-  return html`<section class="question over" aria-label="The end">
-    <h2 tabindex="-1" id="asked">${names.length ? `${names.join(" and ")} won` : "The game is over"}</h2>
-    <p class="subject">${capital(view.ending ?? "")}</p>
-  </section>`;
 }
 
 /** A line to type a move into. @param {{view: import("./protocol.js").View, say: (text: string) => Promise<any>}} props */

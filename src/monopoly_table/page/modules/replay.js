@@ -132,7 +132,7 @@ function Moment({ game, about, index, frame, goTo, shown, error, running, setRun
     <aside class="side" aria-label="More">
       <${Tabs} label="More" open=${tab} setOpen=${setTab} tabs=${[
         { id: "analysis", title: "This moment", body: () => html`<${Analysis} target=${{ game, version: frame }} ...${{ view, about, chosen }} on=${analysing} setOn=${setAnalysing} />` },
-        { id: "report", title: "Whole game", body: () => html`<${Report} ...${{ game, last, frame, goTo }} players=${view.players} />` },
+        { id: "report", title: "Whole game", body: () => html`<${Report} ...${{ game, about, last, frame, goTo }} players=${view.players} />` },
         { id: "events", title: "Events", body: () => html`<ol class="events">${all.map((mark) => html`<li class=${mark.frame === frame ? "now" : ""}>
           <button type="button" class="link" onClick=${() => goTo(mark.frame)}>Turn ${index.turns[mark.frame]}: ${mark.text}</button></li>`)}</ol>` },
       ]} />

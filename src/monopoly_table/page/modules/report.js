@@ -3,16 +3,20 @@ import { html, useState } from "./ui.js";
 import { useAnalysis } from "./jobs.js";
 import { Curve } from "./curve.js";
 import { Who } from "./players.js";
+import { seatsOf } from "./seats.js";
+import { ask, go } from "./server.js";
 import { points, range } from "./words.js";
 
 /** The parts of a player's way from the first share to the last. @type {Record<string, string>} */
 const NUMBERS = { luck: "Luck", skill: "Skill", others: "Others" };
 
 /**
- * @param {{game: string, players: import("./protocol.js").Player[], last: number, frame: number, goTo: (frame: number) => void}} props
+ * @param {{game: string, about: import("./protocol.js").About, players: import("./protocol.js").Player[], last: number, frame: number,
+ *   goTo: (frame: number) => void, begin?: boolean}} props
+ *   begin: whether to judge the game at once.
  */
-export function Report({ game, players, last, frame, goTo }) {
-  const [asked, askFor] = useState("");
+export function Report({ game, about, players, last, frame, goTo, begin = false }) {
+  const [asked, askFor] = useState(begin ? "report" : "");
   const [kept, keep] = useState(/** @type {Record<string, any>} */ ({})); // the latest answer of each job
   const jobs = /** @type {Record<string, any>} */ ({ curve: { type: "curve", game, points: 80, playouts: 200, policies: "expert" }, report: { type: "report", game, playouts: 60, policies: "expert" } });
   const { answer, error } = useAnalysis(jobs[asked] ?? null);
@@ -29,12 +33,13 @@ export function Report({ game, players, last, frame, goTo }) {
     ${running && html`<p class="quiet"><label>Playing the game out again and again …
       <progress max="1" value=${asked === "report" ? report?.progress ?? 0 : undefined}></progress></label></p>`}
     ${line.length > 1 && html`<${Curve} points=${line} ...${{ players, last, frame, goTo }} />`}
-    ${report?.players && html`<${Verdict} ...${{ report, players, goTo }} />`}
+    ${report?.players && html`<${Verdict} ...${{ game, about, report, players, goTo }} />`}
   </section>`;
 }
 
 /** @param {any} props */
-function Verdict({ report, players, goTo }) {
+function Verdict({ game, about, report, players, goTo }) {
+  const again = (/** @type {number} */ version) => ask("POST", "/games", { from: { game, version }, seats: seatsOf(players), seed: null, speed: 0.6, paused: false }).then((begun) => go({ game: begun.game }));
   const number = (/** @type {any} */ each, /** @type {string} */ name) => html`<div><dt>${NUMBERS[name]}</dt>
     <dd>${points(each[name])} <small>${range(each.intervals[name])}</small></dd></div>`;
   return html`
@@ -45,9 +50,10 @@ function Verdict({ report, players, goTo }) {
       <dl>${Object.keys(NUMBERS).map((name) => number(each, name))}</dl></li>`)}</ul>
     <p class="fine">In points of the win, with 95% intervals. Luck: dice and cards. Skill: the player's own choices. Others: the choices of the others.
       ${" "}From ${report.playouts} playouts of each choice${report.done ? "" : ", a first version that gets better as long as you look"}. Accuracy: ${report.formula}.</p>
-    ${report.mistakes.length > 0 && html`<h3>The most costly choices</h3>
+    ${report.mistakes.length > 0 && html`<h3>Turning points</h3>
       <ol class="mistakes">${report.mistakes.map((/** @type {any} */ each) => html`<li key=${each.version}>
         <button type="button" class="link" onClick=${() => goTo(each.version)}>Turn ${each.turn}</button>${": "}<${Who} player=${players[each.seat]} />${" "}
-        chose <em>${each.text}</em>${each.best && html`, better: <em>${each.best.text}</em>`}, ${" "}<strong>${points(-Math.abs(each.cost))}</strong> points</li>`)}</ol>`}
+        chose <em>${each.text}</em>${each.best && html`, better: <em>${each.best.text}</em>`}, ${" "}<strong>${points(-Math.abs(each.cost))}</strong> points
+        ${about.host && html` <button type="button" class="link" onClick=${() => again(each.version)}>Play on from here</button>`}</li>`)}</ol>`}
   `;
 }

@@ -8,6 +8,9 @@ export function seated(count, seats = []) {
   return Array.from({ length: count }, (_, seat) => seats[seat] ?? (seat === 0 ? { kind: "person", name: "You" } : { kind: "policy", policy: "expert" }));
 }
 
+/** The seats of a game that was played, for another. @param {import("./protocol.js").Player[]} players */
+export const seatsOf = (players) => players.map(({ kind, name, policy }) => (kind === "policy" ? { kind, policy: policy ?? "expert" } : { kind, name }));
+
 /** @param {{seats: any[], setSeats: (seats: any[]) => void, about: import("./protocol.js").About}} props */
 export function Seats({ seats, setSeats, about }) {
   const known = levels(about);

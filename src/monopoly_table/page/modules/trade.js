@@ -1,9 +1,10 @@
 /** The trade desk: pick the goods of both sides, preview the exchange, offer it. */
 import { html, useEffect, useState } from "./ui.js";
 import { previewOf } from "./facts.js";
+import { After } from "./offer.js";
 import { Worth } from "./worth.js";
 import { Badge, Who } from "./players.js";
-import { CARDS, money, plain } from "./words.js";
+import { CARDS, money } from "./words.js";
 
 /** @returns {import("./protocol.js").Goods} */
 const nothing = () => ({ lots: [], cards: [], dollars: 0 });
@@ -94,6 +95,7 @@ export function Desk({ view, about, send, offer, close }) {
 function Side({ title, side, player, goods, set, view, about }) {
   const flip = (/** @type {"lots"|"cards"} */ field, /** @type {any} */ item) =>
     set({ ...goods, [field]: goods[field].includes(item) ? goods[field].filter((/** @type {any} */ each) => each !== item) : [...goods[field], item] });
+  const pay = (/** @type {any} */ event) => set({ ...goods, dollars: Math.max(0, Math.floor(Number(event.target.value) || 0)) });
   const groups = about.groups.filter((/** @type {any} */ group) => group.lots.some((/** @type {number} */ lot) => player.lots.includes(lot)));
   return html`<fieldset class="side" data-side=${side}>
     <legend>${title} <small><${Badge} ...${player} /> ${player.name}, ${money(player.cash)}</small></legend>
@@ -107,16 +109,12 @@ function Side({ title, side, player, goods, set, view, about }) {
     ${player.jail_cards.map((/** @type {string} */ card) => html`<button type="button" class="lot" aria-pressed=${goods.cards.includes(card)}
       onClick=${() => flip("cards", card)}>${CARDS[card] ?? card}</button>`)}
     ${!groups.length && !player.jail_cards.length && html`<p class="quiet">nothing but cash</p>`}
-    <label class="dollars">Dollars <input type="number" inputmode="numeric" min="0" max=${player.cash} value=${goods.dollars || ""} placeholder="0"
-      onInput=${(/** @type {any} */ event) => set({ ...goods, dollars: Math.max(0, Math.floor(Number(event.target.value) || 0)) })} /></label>
+    <label class="dollars">Cash <input type="number" inputmode="numeric" min="0" max=${player.cash} value=${goods.dollars || ""} placeholder="0" onInput=${pay} /></label>
+    <input class="dollars" type="range" min="0" max=${Math.max(0, player.cash)} step="10" value=${goods.dollars} aria-label=${`Cash of ${player.name}`} onInput=${pay} />
   </fieldset>`;
 }
 
 /** Both sides after the exchange. @param {any} props */
 function Preview({ seen, view }) {
-  return html`<ul class="preview">${seen.sides.map((/** @type {any} */ side) => html`<li>
-    <${Who} player=${view.players[side.seat]} />: ${money(side.cash)} in cash, rent of all lots ${money(side.rent_before)} → <strong>${money(side.rent_after)}</strong>
-    ${side.completes.map((/** @type {string} */ group) => html` <span class="tag won">completes ${plain(group)}</span>`)}
-    ${side.breaks.map((/** @type {string} */ group) => html` <span class="tag away">breaks up ${plain(group)}</span>`)}
-  </li>`)}</ul>`;
+  return html`<ul class="preview">${seen.sides.map((/** @type {any} */ side) => html`<li><${Who} player=${view.players[side.seat]} /> <${After} side=${side} /></li>`)}</ul>`;
 }
