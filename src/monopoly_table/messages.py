@@ -541,6 +541,7 @@ class PuzzleListed(TypedDict):
     title: str
     players: int
     decision: str
+    gap: float
 
 
 class Puzzles(TypedDict):

@@ -315,6 +315,7 @@ def puzzle_list() -> list[dict[str, Any]]:
             "title": _title(one),
             "players": one.replay.num_players,
             "decision": one.kind,
+            "gap": -max(each.difference for each in one.candidates if each is not one.best),
         }
         for number, one in enumerate(_puzzles())
     ]

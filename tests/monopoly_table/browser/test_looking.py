@@ -150,7 +150,13 @@ def test_puzzles_are_guessed(server: PageServer, page: Any) -> None:
     if not server.ask("/api/puzzles")["puzzles"]:
         page.wait_for_selector("text=This table has no puzzles.")
         return
+    page.wait_for_selector(".puzzles a")
+    titles = page.locator(".puzzles a").all_inner_texts()
+    assert len(set(titles)) == len(titles)  # each has its number, kind and difficulty
+    assert re.search(r"1\s+Auction\s+(easy|medium|hard) · \d players", titles[0])
     page.locator(".puzzles a").first.click()
     page.locator("[data-guess]").first.click()
-    page.wait_for_selector("p.verdict")
+    expect(page.locator("p.verdict")).to_contain_text("points of the win")
     page.wait_for_selector(".candidates tbody tr")
+    page.get_by_role("link", name="All puzzles").click()
+    expect(page.locator(".streak")).to_contain_text("of 1 puzzle right")

@@ -54,6 +54,19 @@ export const PRESETS = {
   frayn: "The rules of Frayn's program, which are the official ones.",
 };
 
+/** The kinds of puzzles, by the decision. @type {Record<string, string>} */
+export const PUZZLES = { buy: "Buy or not", bid: "Auction", build: "Build", jail: "Jail", trade: "Offer", money: "Raise cash" };
+
+/** How hard a puzzle is, by the distance of the best move from the next. @param {number} gap */
+export const difficulty = (gap) => (gap >= 0.2 ? "easy" : gap >= 0.09 ? "medium" : "hard");
+
+/** What the other moves lose. @param {number[]} losses shares of the win, of each */
+export function lose(losses) {
+  const [least, most] = [Math.min(...losses), Math.max(...losses)].map((loss) => (100 * loss).toFixed(1));
+  const what = least === most ? `${least} points` : `${least} to ${most} points`;
+  return losses.length === 1 ? `The other move loses ${what} of the win.` : `The other moves lose ${what} of the win.`;
+}
+
 export const CARDS = /** @type {Record<string, string>} */ ({ chance: "Chance jail card", community_chest: "Community Chest jail card" });
 
 // --- goods
