@@ -48,12 +48,25 @@ def test_a_dropped_replay_is_stepped_through(
     page.goto(server.link())
     page.locator("input[type=file]").set_input_files(path)
     wait_for_frame(page, 0)
+    page.locator("[data-every]").check()
     page.keyboard.press("ArrowRight")
     wait_for_frame(page, 1)
     page.keyboard.press("ArrowRight")
     wait_for_frame(page, 2)
     page.keyboard.press("ArrowLeft")
     wait_for_frame(page, 1)
+    page.locator("[data-every]").uncheck()
+    now = "[...document.querySelectorAll('.course li')].findIndex(each => each.className == 'now')"
+    told = page.evaluate(now)
+    for step in (1, 2, 3):  # each tells something: no picks of offers
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function(f"told => {now} === told", arg=told + step)
+    assert not page.get_by_text("away", exact=True).count()
+    assert not page.get_by_role("link", name="To the game").count()
+    page.locator("[data-speed]").select_option(label="fast")
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("count => document.querySelector('main').dataset.frame > count", arg=8)
+    page.get_by_role("button", name="Stop").click()
     page.keyboard.press("End")
     page.wait_for_function(
         "() => document.querySelector('.question h2').textContent.includes('won')"
@@ -61,8 +74,7 @@ def test_a_dropped_replay_is_stepped_through(
     last = frame(page)
     page.get_by_label("Decision", exact=True).fill("3")
     wait_for_frame(page, 3)
-    page.get_by_role("tab", name="Events").click()
-    page.locator(".events button").last.click()
+    page.locator(".course .sentence").last.click()
     wait_for_frame(page, last)
 
 

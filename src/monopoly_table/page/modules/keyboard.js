@@ -29,7 +29,7 @@ export function useKeys(keys) {
       if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
       const typing = into.closest?.("input:not([type=checkbox]):not([type=range]), select, textarea");
       if (typing && event.key !== "Escape") return;
-      if (event.key.startsWith("Arrow") && into.closest?.("input, [role=tablist], .log")) return;
+      if (event.key.startsWith("Arrow") && into.closest?.("input:not([type=checkbox]), [role=tablist], .log")) return;
       if (event.key === " " && into.closest?.("button, a, summary, [role=button]")) return; // Space presses the focused control
       if (event.key.length === 1 && !wanted()) return;
       const does = latest.current[event.key];
@@ -54,7 +54,7 @@ const TABLE = [
   ["Esc", "close what is open"],
 ];
 const REPLAY = [
-  ["← →", "one decision back or forward"],
+  ["← →", "one step back or forward"],
   ["↑ ↓", "one turn back or forward"],
   ["Home  End", "the first and the last moment"],
   ["Space", "play or stop"],

@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "./ui.js";
 import { useAnalysis } from "./jobs.js";
 import { Who } from "./players.js";
-import { CARDS, built, money, plain } from "./words.js";
+import { CARDS, built, money, plain, verb } from "./words.js";
 import { Changes } from "./worth.js";
 
 /** Deeds, jail cards and cash as small cards. @param {{goods: import("./protocol.js").Goods, view: import("./protocol.js").View, about: import("./protocol.js").About}} props */
@@ -40,7 +40,7 @@ export function Offered({ view, about, send }) {
     if (mine) send?.({ type: "preview", to: from, give: ask, ask: give }).then((answer) => setSides(answer.sides), () => {});
   }, [view.version]);
   const column = (/** @type {number} */ seat, /** @type {import("./protocol.js").Goods} */ goods) => html`<div class="column">
-    <h3><${Who} player=${view.players[seat]} /> ${view.players[seat].name === "You" ? "get" : "gets"}</h3>
+    <h3><${Who} player=${view.players[seat]} /> ${verb("get", seat, view)}</h3>
     <${Goods} ...${{ goods, view, about }} />
     ${sides.filter((side) => side.seat === seat).map((side) => html`<${After} side=${side} />`)}</div>`;
   return html`<section class="offered" aria-label="The offer">

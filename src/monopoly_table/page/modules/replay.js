@@ -2,7 +2,9 @@
 import { html, useEffect, useMemo, useRef, useState } from "./ui.js";
 import { Analysis } from "./analysis.js";
 import { actionOf, viewOf } from "./facts.js";
+import { Course, happenings, stops } from "./history.js";
 import { Help, useKeys } from "./keyboard.js";
+import { speeds } from "./levels.js";
 import { Players, Who } from "./players.js";
 import { Report } from "./report.js";
 import { address, ask, go } from "./server.js";
@@ -11,6 +13,10 @@ import { Tabs } from "./tabs.js";
 import { marks as marksOf, plain, told, verb } from "./words.js";
 
 const KEPT = 200; // frames held in memory
+const UPLOADED = "r"; // how the ids of games begin that cannot be played
+
+/** Nobody is away from a recorded game. @param {import("./protocol.js").View} view */
+const present = (view) => ({ ...view, players: view.players.map((player) => ({ ...player, connected: true })) });
 
 /** @param {{game: string, start: number, about: import("./protocol.js").About}} props */
 export function Replay({ game, start, about }) {
@@ -18,7 +24,6 @@ export function Replay({ game, start, about }) {
   const [frame, setFrame] = useState(start);
   const [shown, setShown] = useState(/** @type {any} */ (null));
   const [error, setError] = useState("");
-  const [running, setRunning] = useState(false);
   const frames = useRef(/** @type {Map<number, any>} */ (new Map()));
   const last = index?.version ?? 0;
   const goTo = (/** @type {number} */ wanted) => setFrame(Math.max(0, Math.min(last, wanted)));
@@ -52,17 +57,8 @@ export function Replay({ game, start, about }) {
       abort.abort();
     };
   }, [game, frame]);
-  useEffect(() => {
-    if (!running || !index) return undefined;
-    const timer = setInterval(() => setFrame((now) => {
-      if (now >= last) setRunning(false);
-      return Math.min(last, now + 1);
-    }), 600);
-    return () => clearInterval(timer);
-  }, [running, index]);
-
   if (!shown || !index) return html`<main class="page"><p class="wait" role=${error ? "alert" : "status"}>${error || "Opening the game …"}</p></main>`;
-  return html`<${Moment} ...${{ game, about, index, frame, goTo, shown, error, running, setRunning }} />`;
+  return html`<${Moment} ...${{ game, about, index, frame, goTo, shown, error }} />`;
 }
 
 /** The frame where the turn before or after begins. @param {number[]} turns @param {number} frame @param {number} by */
@@ -73,15 +69,27 @@ function otherTurn(turns, frame, by) {
 }
 
 /** @param {any} props */
-function Moment({ game, about, index, frame, goTo, shown, error, running, setRunning }) {
-  const view = useMemo(() => viewOf(shown.frame, about), [shown, about]);
+function Moment({ game, about, index, frame, goTo, shown, error }) {
+  const view = useMemo(() => present(viewOf(shown.frame, about)), [shown, about]);
+  const course = useMemo(() => happenings(index, view, about), [index, about]);
+  const [every, setEvery] = useState(false);
+  const [seconds, setSeconds] = useState(0.6);
+  const [running, setRunning] = useState(false);
   const all = useMemo(() => marksOf(index, view, about), [index, about]);
   const [square, setSquare] = useState(/** @type {number|null} */ (null));
-  const [tab, setTab] = useState("analysis");
+  const [tab, setTab] = useState("log");
   const [analysing, setAnalysing] = useState(false);
   const [help, setHelp] = useState(false);
   const [kind, setKind] = useState("all");
   const last = index.version;
+  const halts = useMemo(() => stops(course, last, every), [course, last, every]);
+  const step = (/** @type {number} */ by) => goTo((by > 0 ? halts.find((halt) => halt > frame) : halts.findLast((halt) => halt < frame)) ?? frame);
+  useEffect(() => {
+    if (!running) return undefined;
+    if (frame >= last) return setRunning(false);
+    const timer = setTimeout(() => step(1), 1000 * seconds);
+    return () => clearTimeout(timer);
+  }, [running, frame, seconds, every]);
   const marks = all.filter((/** @type {any} */ mark) => kind === "all" || mark.kind === kind);
   const next = () => goTo(marks.find((/** @type {any} */ mark) => mark.frame > frame)?.frame ?? last);
   const previous = () => goTo(marks.findLast((/** @type {any} */ mark) => mark.frame < frame)?.frame ?? 0);
@@ -90,8 +98,8 @@ function Moment({ game, about, index, frame, goTo, shown, error, running, setRun
     goTo(found < 0 ? last : found);
   };
   useKeys({
-    ArrowLeft: () => goTo(frame - 1),
-    ArrowRight: () => goTo(frame + 1),
+    ArrowLeft: () => step(-1),
+    ArrowRight: () => step(1),
     ArrowUp: () => goTo(otherTurn(index.turns, frame, -1)),
     ArrowDown: () => goTo(otherTurn(index.turns, frame, 1)),
     Home: () => goTo(0),
@@ -99,7 +107,10 @@ function Moment({ game, about, index, frame, goTo, shown, error, running, setRun
     " ": () => setRunning(!running),
     n: next,
     N: previous,
-    h: () => setAnalysing(!analysing),
+    h: () => {
+      setAnalysing(!analysing);
+      setTab("analysis");
+    },
     "?": () => setHelp(true),
     Escape: () => setSquare(null),
   });
@@ -110,7 +121,10 @@ function Moment({ game, about, index, frame, goTo, shown, error, running, setRun
     <${Players} ...${{ view, about }} show=${setSquare} />
     <${Stage} ...${{ view, about, square, setSquare }} recent=${shown.step ? told(shown.step, view, about) : []}>
       ${error && html`<p class="error" role="alert">${error}</p>`}
-      <${Scrubber} ...${{ frame, last, goTo, running, setRunning, turn: view.turn }} />
+      <${Scrubber} ...${{ frame, last, goTo, step, running, setRunning, turn: view.turn }} />
+      <p class="buttons small"><label>Speed <select data-speed value=${seconds} onChange=${(/** @type {any} */ event) => setSeconds(Number(event.target.value))}>
+          ${speeds(seconds).filter(([, pause]) => pause > 0).map(([name, pause]) => html`<option value=${pause}>${name}</option>`)}</select></label>
+        <label><input type="checkbox" data-every checked=${every} onChange=${(/** @type {any} */ event) => setEvery(event.target.checked)} /> every decision</label></p>
       <section class="question" aria-label="The open question">
         ${view.question
           ? html`<h2><${Who} player=${view.players[view.question.seat]} /> ${verb("decide", view.question.seat, view)}</h2><p class="subject">${view.question.text}</p>
@@ -126,15 +140,14 @@ function Moment({ game, about, index, frame, goTo, shown, error, running, setRun
       <p class="buttons tools">
         <button type="button" onClick=${() => setHelp(true)}><kbd>?</kbd> Keys</button>
         ${about.host && html`<a class="button" href=${address({ editor: 1, game, frame })}>Edit, or play on from here</a>`}
-        <a class="button" href=${address({ game })}>To the game</a>
+        ${!game.startsWith(UPLOADED) && html`<a class="button" href=${address({ game })}>To the game</a>`}
       </p>
     <//>
     <aside class="side" aria-label="More">
       <${Tabs} label="More" open=${tab} setOpen=${setTab} tabs=${[
-        { id: "analysis", title: "This moment", body: () => html`<${Analysis} target=${{ game, version: frame }} ...${{ view, about, chosen }} on=${analysing} setOn=${setAnalysing} />` },
+        { id: "log", title: "Log", body: () => html`<${Course} ...${{ course, frame, goTo }} />` },
+        { id: "analysis", title: "Moment", body: () => html`<${Analysis} target=${{ game, version: frame }} ...${{ view, about, chosen }} on=${analysing} setOn=${setAnalysing} />` },
         { id: "report", title: "Whole game", body: () => html`<${Report} ...${{ game, about, last, frame, goTo }} players=${view.players} />` },
-        { id: "events", title: "Events", body: () => html`<ol class="events">${all.map((mark) => html`<li class=${mark.frame === frame ? "now" : ""}>
-          <button type="button" class="link" onClick=${() => goTo(mark.frame)}>Turn ${index.turns[mark.frame]}: ${mark.text}</button></li>`)}</ol>` },
       ]} />
     </aside>
     ${help && html`<${Help} close=${() => setHelp(false)} />`}
@@ -142,13 +155,13 @@ function Moment({ game, about, index, frame, goTo, shown, error, running, setRun
 }
 
 /** @param {any} props */
-function Scrubber({ frame, last, goTo, running, setRunning, turn }) {
+function Scrubber({ frame, last, goTo, step, running, setRunning, turn }) {
   return html`<div class="scrubber">
     <p class="buttons">
       <button type="button" aria-label="To the start" onClick=${() => goTo(0)}>«</button>
-      <button type="button" aria-label="One decision back" onClick=${() => goTo(frame - 1)}>◀</button>
+      <button type="button" aria-label="One step back" onClick=${() => step(-1)}>◀</button>
       <button type="button" class="main" aria-pressed=${running} aria-label=${running ? "Stop" : "Play"} onClick=${() => setRunning(!running)}>${running ? "❚❚" : "▶︎"}</button>
-      <button type="button" aria-label="One decision forward" onClick=${() => goTo(frame + 1)}>▶</button>
+      <button type="button" aria-label="One step forward" onClick=${() => step(1)}>▶</button>
       <button type="button" aria-label="To the end" onClick=${() => goTo(last)}>»</button>
     </p>
     <input type="range" min="0" max=${last} value=${frame} aria-label="Decision" aria-valuetext=${`Decision ${frame} of ${last}, turn ${turn}`}
