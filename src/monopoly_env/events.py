@@ -107,6 +107,19 @@ def follow(rows: list[Row], before: Game, after: Game) -> list[Row]:
     return rows + more[:count].tolist()  # type: ignore[no-any-return]
 
 
+def opening(first: Game) -> list[Row]:
+    """The events before the first decision of a new game: its first throw.
+
+    They are read off the result: of a card drawn there, only the effects are told.
+    """
+    before = batch_of(first, write=False).copy()[0]
+    before.turns, before.depth, before.decision = 0, 0, agenda.OVER
+    for field in ("throws", "position", "jail", "jail_cards"):
+        before[field][:] = 0
+    before.cash[: int(first.num_players)] = first.rules.start_cash
+    return between(before, first)
+
+
 def differences(before: Game, after: Game) -> list[Row]:
     """The differences of places, goods and cash between two records many decisions apart."""
     rows = np.empty((MOST_ROWS, COLUMNS), np.int32)

@@ -11,18 +11,19 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
-from monopoly_env import core
+from monopoly_env import core, events
 from monopoly_env.errors import MonopolyError
 from monopoly_env.game import FORMAT_VERSION, GAME, NOBODY, Game
 from monopoly_env.policy.loop import NO_LIMIT
 from monopoly_env.policy.match import Match
 from monopoly_env.policy.protocol import MEMORY, Policy
 from monopoly_env.render.text import PLAYERS
-from monopoly_env.rules import RULES_VERSION
+from monopoly_env.rules import RULES_VERSION, Rules
 from monopoly_table import public
 from monopoly_table.safety import NOT_YOURS, RefusedError
 from monopoly_table.storage import Snapshot, Step, Storage, Stored
@@ -179,6 +180,15 @@ class LiveGame:
     def names(self) -> list[str]:
         """The players' names."""
         return [seat.called(number) for number, seat in enumerate(self.seats)]
+
+    @cached_property
+    def opening(self) -> list[events.Row]:
+        """The events before the first decision; empty if the game began at a position."""
+        about = self.row.about
+        if self.row.start is not None:
+            return []
+        rules = Rules.from_dict(about["rules"])
+        return events.opening(core.new_game(len(self.seats), rules, about["seed"]))
 
     @property
     def digest(self) -> str:

@@ -530,6 +530,7 @@ class IndexAnswer(TypedDict):
     turns: list[int]
     seats: list[int]
     decisions: list[int]
+    opening: list[list[int]]
     actions: list[int]
     events: list[list[list[int]]]
 

@@ -88,6 +88,12 @@ def unnamed(game: Game) -> dict[str, Any]:
     return frame(game, [player(name) for name in default_names(game)], 0)
 
 
+def opening_step(rows: Sequence[events.Row]) -> dict[str, Any]:
+    """The events before the first decision, as a step."""
+    step = {"version": 0, "seat": rows[0][1], "action": None, "events": rows}
+    return step | {"digest": "", "turn": 1}
+
+
 def changes(known: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a frame that differs from the one that a client has."""
     changed = {name: value for name, value in now.items() if known.get(name) != value}

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from monopoly_env import core, replays
+from monopoly_env import core, events, replays
 from monopoly_env.errors import FormatError
 from monopoly_env.events import Row
 from monopoly_env.files import write_atomically
@@ -169,6 +169,7 @@ class StoredGame:
             "turns": turns,
             "seats": seats,
             "decisions": decisions,
+            "opening": [] if self.row.start else events.opening(self._checkpoints[0]),
             "actions": self.replay.actions.tolist(),
             "events": told,
         }

@@ -206,8 +206,7 @@ class GameSession:
         """The whole state for a client without a socket."""
         async with self.lock:
             frames = await run_in_threadpool(self._frames)
-            known = [step for step in self.game.log if step.events]
-            return {"frame": self._frame_for(rights, frames), "log": self._steps(rights, known)}
+            return {"frame": self._frame_for(rights, frames), "log": self._log(rights)}
 
     def _frames(self) -> _Frames:
         frame = self.game.frame()
@@ -231,13 +230,19 @@ class GameSession:
         for client in list(clients):
             frame = self._frame_for(client.rights, frames)
             if steps is None:
-                log = self._steps(client.rights, [step for step in self.game.log if step.events])
+                log = self._log(client.rights)
                 client.send({"type": "state", "frame": frame, "log": log})
             else:
                 told = self._steps(client.rights, steps)
                 changed = public.changes(client.known, frame)
                 client.send({"type": "events", "from": version, "steps": told, "frame": changed})
             client.known = frame
+
+    def _log(self, rights: Rights) -> list[dict[str, Any]]:
+        """The last steps that have events; with the first throw, if none is left out."""
+        told = self._steps(rights, [step for step in self.game.log if step.events])
+        rows = self.game.opening if len(self.game.log) == self.game.row.version else []
+        return [public.opening_step(rows), *told] if rows else told
 
     def _steps(self, rights: Rights, steps: Sequence[Step]) -> list[dict[str, Any]]:
         return public.steps_for(steps, list(self.game.log), self.game.game, rights)

@@ -3,7 +3,7 @@ import { html, useState } from "./ui.js";
 import { Who } from "./players.js";
 import { seatsOf } from "./seats.js";
 import { address, ask, go } from "./server.js";
-import { capital, money } from "./words.js";
+import { ENDINGS, money } from "./words.js";
 
 /** @param {{view: import("./protocol.js").View, about: import("./protocol.js").About, report: () => void}} props */
 export function Ending({ view, about, report }) {
@@ -21,7 +21,7 @@ export function Ending({ view, about, report }) {
   const standing = view.players.toSorted((one, other) => one.place - other.place || other.worth - one.worth);
   return html`<section class="question over" aria-label="The end">
     <h2 tabindex="-1" id="asked">${won}</h2>
-    <p class="subject">${capital(view.ending ?? "")}</p>
+    <p class="subject">${ENDINGS[view.ending ?? ""] ?? view.ending}</p>
     <ol class="standings">${standing.map((player) => html`<li key=${player.seat}><span class="place">${player.place || ""}</span> <${Who} player=${player} />
       <span class="cash">${player.out ? "bankrupt" : money(player.worth)}</span></li>`)}</ol>
     <p class="buttons answers">

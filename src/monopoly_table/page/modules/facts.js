@@ -69,7 +69,7 @@ function players({ record, derived, players, you }, about, view) {
     cash: record.cash[seat], worth: derived.worth[seat], raisable: derived.raisable[seat],
     square: record.position[seat], where: where(seat, view, about), jail: record.jail[seat] ? record.jail[seat] - 1 : null,
     jail_cards: Object.keys(about.cards[view.rules.board]).filter((_, deck) => (record.jail_cards[seat] >> deck) & 1),
-    lots: members(record.lots[seat], NUM_LOTS), place: record.place[seat], out: record.place[seat] > 1,
+    lots: members(record.lots[seat], NUM_LOTS), place: record.place[seat], out: record.place[seat] > 1 && !(record.ending && derived.worth[seat] > 0),
   }));
 }
 

@@ -1,11 +1,31 @@
 /** The course of a whole game: its sentences beside the board, and the frames at which something has happened. */
 import { html, useLayoutEffect, useRef } from "./ui.js";
-import { sentences } from "./words.js";
+import { offering, sentences, several } from "./words.js";
 
-/** @typedef {{frame: number, sentences: string[]}} Happening */
+/** @typedef {{frame: number, rows: number[][], sentences: string[]}} Happening */
 
-/** The steps that tell something. @param {{events: number[][][]}} index @param {any} view @param {any} about @returns {Happening[]} */
-export const happenings = (index, view, about) => index.events.map((rows, step) => ({ frame: step + 1, sentences: sentences(rows, view, about) })).filter((each) => each.sentences.length);
+/** The steps that tell something. @param {{opening: number[][], events: number[][][]}} index @param {any} view @param {any} about @returns {Happening[]} */
+export const happenings = (index, view, about) => [index.opening, ...index.events].map((rows, frame) => ({ frame, rows, sentences: sentences(rows, view, about) })).filter((each) => each.sentences.length);
+
+/**
+ * Offers in a row of one player that were all rejected, as one.
+ * @param {Happening[]} course @param {any} view @param {any} about @returns {Happening[]}
+ */
+export function folded(course, view, about) {
+  const found = /** @type {Happening[]} */ ([]);
+  for (let at = 0; at < course.length; at++) {
+    const seat = course[at].rows[0]?.[1];
+    let count = 0;
+    const [made, answer] = [(/** @type {number} */ next) => offering(course[next]?.rows, about) === "offer" && course[next].rows[0][1] === seat, (/** @type {number} */ next) => offering(course[next]?.rows, about) === "reject"];
+    while (made(at + 2 * count) && answer(at + 2 * count + 1)) count++;
+    if (count < 2) found.push(course[at]);
+    else {
+      at += 2 * count - 1;
+      found.push({ ...course[at], sentences: [several(seat, count, view)] });
+    }
+  }
+  return found;
+}
 
 /**
  * The frames at which a replay stops, in their order: picks of offers and answers that tell nothing are passed over.

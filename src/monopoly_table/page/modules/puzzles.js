@@ -56,20 +56,20 @@ export function Puzzle({ about, number }) {
   });
   if (!shown) return html`<main class="page"><p class="wait" role=${error ? "alert" : "status"}>${error || "Setting up …"}</p></main>`;
   const texts = Object.fromEntries(actions.map((action) => [action.action, action.text]));
+  const losses = (result?.candidates ?? []).filter((/** @type {any} */ each) => each.action !== result.best).map((/** @type {any} */ each) => -each.difference);
   const cost = result?.candidates.find((/** @type {any} */ each) => each.action === guessed)?.difference;
   return html`<main class="table puzzle">
     <h1 class="unseen">${shown.title}</h1>
     <${Players} ...${{ view, about }} show=${setSquare} />
     <${Stage} ...${{ view, about, square, setSquare }}>
       <section class="question mine" aria-label="The puzzle"><h2>${view.question && html`<${Who} player=${view.players[view.question.seat]} />`} to decide</h2>
-        <p class="subject">${shown.title} ${view.question?.text}</p>
+        <p class="subject">${view.question?.text} Find the best move.</p>
         ${error && html`<p class="error" role="alert">${error}</p>`}
         <p class="buttons answers">${actions.map((action, at) => html`<button type="button" class=${result ? (action.action === result.best ? "main" : "") : "main"} data-guess=${action.action}
           aria-pressed=${action.action === guessed} disabled=${Boolean(result) && action.action !== guessed && action.action !== result.best} onClick=${() => guess(action)}>
           ${at < 9 && html`<kbd>${at + 1}</kbd>`} ${capital(action.text)}</button>`)}</p>
         ${result && html`<p role="status" class=${result.right ? "verdict good" : "verdict bad"}>
-          ${result.right ? "Right." : `It costs ${points(Math.abs(cost ?? 0)).slice(1)} points of the win.`}
-          ${" "}${capital(texts[result.best] ?? "")} is best. ${lose(result.candidates.filter((/** @type {any} */ each) => each.action !== result.best).map((/** @type {any} */ each) => -each.difference))}</p>
+          ${result.right ? `Right. ${lose(losses)}` : `That costs ${points(Math.abs(cost ?? 0)).slice(1)} points of the win. Best: ${texts[result.best]}.`}</p>
           ${streak() > 1 && html`<p class="streak"><strong>${streak()}</strong> right in a row</p>`}`}
       </section>
       <p class="buttons tools"><a class="button" href=${address({ puzzle: number + 1 })}>Next puzzle</a><a class="button" href=${address({ puzzles: 1 })}>All puzzles</a></p>

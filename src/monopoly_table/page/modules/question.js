@@ -40,7 +40,7 @@ export function Question({ view, verb: open, setVerb, trade, choose, bid, about,
   const steps = view.actions.filter((action) => action.kind.startsWith("trade_"));
   return html`<section class="question ${mine ? "mine" : ""}" aria-label="The open question">
     <h2 tabindex="-1" id="asked"><${Who} player=${player} /> ${mine ? verb("decide", question.seat, view) : verb("are thinking", question.seat, view)}</h2>
-    <p class="subject">${question.text}</p>
+    <p class=${question.decision === "reply" ? "subject unseen" : "subject"}>${question.text}</p>
     ${view.offer && question.decision === "reply" && html`<${Offered} ...${{ view, about, send }} />`}
     ${mine && html`
       ${view.auction && html`<${Auction} ...${{ view, choose, bid }} />`}

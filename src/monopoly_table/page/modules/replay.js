@@ -2,7 +2,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "./ui.js";
 import { Analysis } from "./analysis.js";
 import { actionOf, viewOf } from "./facts.js";
-import { Course, happenings, stops } from "./history.js";
+import { Course, folded, happenings, stops } from "./history.js";
 import { Help, useKeys } from "./keyboard.js";
 import { speeds } from "./levels.js";
 import { Players, Who } from "./players.js";
@@ -71,7 +71,7 @@ function otherTurn(turns, frame, by) {
 /** @param {any} props */
 function Moment({ game, about, index, frame, goTo, shown, error }) {
   const view = useMemo(() => present(viewOf(shown.frame, about)), [shown, about]);
-  const course = useMemo(() => happenings(index, view, about), [index, about]);
+  const course = useMemo(() => folded(happenings(index, view, about), view, about), [index, about]);
   const [every, setEvery] = useState(false);
   const [seconds, setSeconds] = useState(0.6);
   const [running, setRunning] = useState(false);

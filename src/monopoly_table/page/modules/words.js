@@ -54,6 +54,14 @@ export const PRESETS = {
   frayn: "The rules of Frayn's program, which are the official ones.",
 };
 
+/** How games end, by the rules' own words. @type {Record<string, string>} */
+export const ENDINGS = {
+  "one player is left": "All others are bankrupt.",
+  "a bankruptcy ended it": "The first bankruptcy ended it: worth decides.",
+  "a cap was reached": "The limit of turns was reached: worth decides.",
+  "a player reached the winning cash": "The winning cash was reached.",
+};
+
 /** The kinds of puzzles, by the decision. @type {Record<string, string>} */
 export const PUZZLES = { buy: "Buy or not", bid: "Auction", build: "Build", jail: "Jail", trade: "Offer", money: "Raise cash" };
 
@@ -393,6 +401,17 @@ export function sentences(rows, view, about) {
   }
   return found.map(({ seat, clauses }) => (seat < 0 ? clauses[0] : `${subject(seat, view)} ${joined(clauses)}.`));
 }
+
+/** Whether a step does no more than make or reject an offer. @param {Row[]|undefined} rows @param {any} about */
+export function offering(rows, about) {
+  if (rows?.length !== 1) return "";
+  const [row] = rows;
+  const reply = about.heads.find((/** @type {any} */ head) => head.name === "reply").start;
+  return kindOf(row, about) === "offer" ? "offer" : kindOf(row, about) === "chose" && row[2] === reply ? "reject" : "";
+}
+
+/** Offers that were all rejected. @param {number} seat @param {number} count @param {any} view */
+export const several = (seat, count, view) => `${says(seat, `make ${counted(count, "offer")}`, view)}, all rejected.`;
 
 /** A step with its sentences, and the message that came with it. @param {any} step @param {any} view @param {any} about */
 export function told(step, view, about) {
