@@ -36,7 +36,7 @@ GROUP_COLOURS: Final = (
 # Okabe and Ito's colours ("Color universal design", 2008) and two greys, told apart by colour-blind
 # people.
 PLAYER_COLOURS: Final = (
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#56b4e9", "#4d4d4d", "#7a5195",
+    "#0072b2", "#d55e00", "#009e73", "#7a5195", "#b58900", "#56b4e9", "#4d4d4d", "#cc79a7",
 )  # fmt: skip
 _PAPER, _INK, _FAINT, _LINE = "#fbfaf6", "#22262b", "#737a82", "#c9c7bd"
 _SYMBOLS: Final = {

@@ -52,6 +52,11 @@ def test_axe_finds_nothing_serious(server: PageServer, page: Any, scheme: str) -
     page.keyboard.press("h")
     page.wait_for_selector(".shares")
     assert not serious(page)
+    page.locator(".desk").get_by_role("button", name="Offer", exact=True).click()
+    page.wait_for_selector(".offered .after")
+    page.get_by_role("tab", name="Table").click()
+    page.wait_for_selector(".seat-link")
+    assert not serious(page)
     page.goto(server.link(game=game, frame=0))
     page.wait_for_selector("main.replay")
     assert not serious(page)
@@ -78,20 +83,24 @@ def test_axe_finds_nothing_serious_in_a_replay_file(page: Any, tmp_path: Path, s
     assert not serious(page)
 
 
-def test_a_phone_shows_everything_without_scrolling_sideways(server: PageServer, page: Any) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)])
+def test_a_phone_shows_everything_without_scrolling_sideways(
+    server: PageServer, page: Any, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
     lots = position(stand(lots=[0, 1, 5]), stand(lots=[6, 7]))
     game = server.game(position=lots, seats=TWO_PEOPLE)
-    for parts in ({}, {"game": game}, {"game": game, "frame": 0}, {"editor": 1}, {"puzzles": 1}):
+    frame = {"game": game, "frame": 0}
+    for parts in ({}, {"game": game}, frame, {"editor": 1}, {"puzzles": 1}, {"puzzle": 12}):
         page.goto("about:blank")
         page.goto(server.link(**parts))
         page.wait_for_selector("h1")
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390, parts
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, parts
     page.goto(server.link(game=game))
     page.wait_for_selector(OWN)
     page.locator("[data-trade]").click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert page.locator(".board svg").bounding_box()["width"] >= 360
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator(".board svg").bounding_box()["width"] >= 0.88 * min(width, height)
 
 
 # Those of these boxes that meet, and the answers that are covered or outside the window

@@ -8,7 +8,8 @@ const LEVELS = ["site", "1 house", "2 houses", "3 houses", "4 houses", "hotel"];
 
 /**
  * @param {{square: number, view: import("./protocol.js").View, about: import("./protocol.js").About,
- *   choose?: (action: import("./protocol.js").Action) => void, close: () => void}} props
+ *   choose?: (action: import("./protocol.js").Action) => void, close?: () => void}} props
+ *   close: without it, the deed is the one that is for sale.
  */
 export function Deed({ square, view, about, choose, close }) {
   const face = about.boards[view.rules.board].find((each) => each.square === square);
@@ -17,10 +18,10 @@ export function Deed({ square, view, about, choose, close }) {
   const group = face.group === null ? null : about.groups[face.group];
   const actions = choose ? view.actions.filter((action) => action.square === square && LABELS[action.kind]) : [];
   const refusals = choose ? view.refusals.filter((refusal) => refusal.square === square) : [];
-  return html`<section class="deed" aria-label=${face.name}>
+  return html`<section class=${close ? "deed" : "deed for-sale"} aria-label=${face.name}>
     <header style=${{ "--group": group?.colour ?? "transparent" }}>
       <h3>${face.name}</h3>
-      <button type="button" class="close" aria-label="Close" onClick=${close}>×</button>
+      ${close && html`<button type="button" class="close" aria-label="Close" onClick=${close}>×</button>`}
     </header>
     ${lot && html`<p>
       ${lot.owner === null ? html`For sale at ${money(face.price ?? 0)}` : html`Owned by <${Who} player=${view.players[lot.owner]} />`}

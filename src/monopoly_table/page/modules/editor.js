@@ -51,7 +51,7 @@ export function Editor({ about, game, frame }) {
         : html`<section class="question" aria-label="The open question"><h2><${Badge} ...${view.players[view.question?.seat ?? view.on_turn]} /> ${view.players[view.question?.seat ?? view.on_turn].name}
             ${view.question ? " decides" : " throws next"}</h2><p class="subject">${view.question?.text}</p></section>`}
       ${square !== null && html`<${LotForm} ...${{ position, setPosition, about, view, square }} />`}
-      <p class="quiet">Click a lot to give it an owner, buildings, a mortgage.</p>
+      <p class="quiet">Click a property to give it an owner, buildings, a mortgage.</p>
     <//>
     <aside class="side" aria-label="More"><${Tabs} label="More" open=${tab} setOpen=${setTab} tabs=${[
       { id: "analysis", title: "Analysis", body: () => html`<${Analysis} target=${{ position }} ...${{ view, about, setOn }} on=${on && !error} />` },

@@ -1,5 +1,6 @@
 /** An offer as two columns of deed cards: who gets what, mortgages, colour groups, rents, and what it is worth. */
 import { html, useEffect, useState } from "./ui.js";
+import { previewOf } from "./facts.js";
 import { useAnalysis } from "./jobs.js";
 import { Who } from "./players.js";
 import { CARDS, built, money, plain, verb } from "./words.js";
@@ -37,7 +38,7 @@ export function Offered({ view, about, send }) {
   const mine = view.you.includes(to);
   useEffect(() => {
     // Seen from the other side, the offer is one that its receiver might make.
-    if (mine) send?.({ type: "preview", to: from, give: ask, ask: give }).then((answer) => setSides(answer.sides), () => {});
+    if (mine) send?.({ type: "preview", to: from, give: ask, ask: give }).then((answer) => setSides(previewOf(answer, from, view, about).sides), () => {});
   }, [view.version]);
   const column = (/** @type {number} */ seat, /** @type {import("./protocol.js").Goods} */ goods) => html`<div class="column">
     <h3><${Who} player=${view.players[seat]} /> ${verb("get", seat, view)}</h3>

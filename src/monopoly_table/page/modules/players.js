@@ -45,8 +45,8 @@ function Player({ player, view, about, show }) {
 /** The lots of a player as small cards by group. @param {any} props */
 function Holdings({ player, view, about, show }) {
   const groups = about.groups.filter((/** @type {any} */ group) => group.lots.some((/** @type {number} */ lot) => player.lots.includes(lot)));
-  if (!groups.length) return html`<p class="holdings none">no lots yet</p>`;
-  return html`<ul class="holdings" aria-label=${`Lots of ${player.name}`}>${groups.map(
+  if (!groups.length) return html`<p class="holdings none">nothing yet</p>`;
+  return html`<ul class="holdings" aria-label=${`Properties of ${player.name}`}>${groups.map(
     (/** @type {any} */ group) => html`<li class=${group.lots.every((/** @type {number} */ lot) => player.lots.includes(lot)) ? "whole" : ""}>
       ${group.lots.map((/** @type {number} */ lot) => {
         const held = view.lots[lot];

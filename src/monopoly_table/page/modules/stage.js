@@ -17,6 +17,7 @@ const Die = ({ eyes }) => html`<svg class="die" viewBox="0 0 32 32" aria-hidden=
  *   choose?: (action: import("./protocol.js").Action) => void, children?: any}} props
  */
 export function Stage({ view, about, recent = [], marked, square, setSquare, pick, choose, children }) {
+  const sale = view.question?.decision === "buy" ? view.lots[view.question.numbers[0]].square : undefined;
   return html`<section class="stage" aria-label="Table">
     <${Board} ...${{ view, about, marked }} chosen=${square} pick=${pick ?? setSquare} />
     <${Strip} ...${{ view, about, square }} pick=${pick ?? setSquare} />
@@ -28,6 +29,7 @@ export function Stage({ view, about, recent = [], marked, square, setSquare, pic
       </div>
       <p class="recent" aria-hidden="true">${recent.slice(-4).map((sentence) => html`<span>${sentence}</span>`)}</p>
       <div class="dock">
+        ${square === null && sale !== undefined && html`<${Deed} key=${sale} ...${{ view, about }} square=${sale} />`}
         ${square !== null && html`<${Deed} key=${square} ...${{ square, view, about, choose }} close=${() => setSquare(null)} />`}
         ${children}
       </div>
