@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import tyro
 from rich.console import Console
 from rich.progress import track
@@ -32,6 +33,7 @@ from monopoly_env.actions import A_BUY
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.facts.board import GROUP_SIZE, GROUPS
 from monopoly_env.files import write_atomically
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
@@ -58,6 +60,8 @@ FAMILY: Final = ("strategic", "strategic/late_game", "strategic/cautious")
 # the thesis's shares times 6.5, to own games
 ROBIN: Final = {"win_rate": 0.86, "bankrupt": 0.13, "worth": 2321, "cash": 1865}
 ROBIN_STRATEGIC: Final = 0.51
+# what its DQN buys, of all lots that it buys
+PURCHASES: Final = {"green": 0.30, "yellow": 0.22, "dark_blue": 0.18}
 _HEADINGS: Final = ("win rate", "95% interval", "games")
 
 
@@ -153,7 +157,11 @@ def measure(options: Options, console: Console) -> dict[str, Any]:
     robin = arena.round_robin(
         field, options.robin_games, 2, "ocnaru", options.seed, options.threads
     ).rows()
-    rows["robin"] = [_row(row) | {"player": row["name"]} for row in robin]
+    rows["robin"] = [
+        _row(row)
+        | {"player": row["name"], "purchases": [row[f"purchases_{name}"] for name in GROUPS]}
+        for row in robin
+    ]
     return {
         "agent": str(options.agent),
         "seed": options.seed,
@@ -219,6 +227,26 @@ def _mixture(what: str, player: OcnaruNetworks, base: Policy, options: Options) 
 
 
 # --- the page
+
+
+def purchases_table(robin: list[dict[str, Any]]) -> str:
+    """Shares of the groups in what the agent and the default of the base policy buy."""
+    shares = {
+        row["player"]: np.array(row["purchases"]) / (sum(row["purchases"]) or 1.0)
+        for row in robin
+        if row["player"] not in PLAYERS or row["player"] == "strategic"
+    }
+    rows = [
+        [
+            name,
+            f"{PURCHASES[name]:.0%}" if name in PURCHASES else "",
+            *(f"{row[group]:.0%}" for row in shares.values()),
+            f"{size / sum(GROUP_SIZE):.0%}",
+        ]
+        for group, (name, size) in enumerate(zip(GROUPS, GROUP_SIZE, strict=True))
+    ]
+    headings = ("group", "the thesis", *(f"`{name}`" for name in shares), "of all lots")
+    return markdown(headings, rows)
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
@@ -334,6 +362,9 @@ def page(results: dict[str, Any]) -> str:
             f" {ROBIN['cash']:,}."
         ),
         markdown(("player", "the thesis", *_HEADINGS, "bankrupt", "worth", "cash"), robin),
+        "### What it buys",
+        "Of the lots that a player bought from the bank in the round robin, the shares of groups.",
+        purchases_table(results["robin"]),
         "```sh\npython -m studies.ocnaru " + f"{results['agent']} --seed {results['seed']}\n```",
     )
     return "\n\n".join(parts) + "\n"

@@ -803,6 +803,15 @@ def test_the_report_puts_published_figures_beside_measured_ones(
         lines
     )
     assert all(f"`{name}`" in lines for name in NAMES)
+    bought = [
+        line.strip("| ").split(" | ") for line in text.split("### What it buys")[1].splitlines()
+    ]
+    shares = {
+        row[0]: [int(cell.strip("%")) for cell in row[-3:]] for row in bought if "%" in row[-1]
+    }
+    assert "| green | 30% |" in text
+    assert len(shares) == 10
+    assert all(abs(sum(column) - 100) <= 5 for column in zip(*shares.values(), strict=True))
     assert report.main([str(file), "--games", "8", "--robin-games", "2", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert {row["games"] for row in told["matches"]} == {8}
