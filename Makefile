@@ -80,9 +80,11 @@ docs: $(READY)  ## write the generated pages and pictures of docs/
 	$(BIN)/python -m agents.reference $(ARGS)
 	$(BIN)/python docs/packages.py $(ARGS)
 
-site: $(READY)  ## build the documentation site in site/, with the API reference and the library for browsers
+site: $(READY)  ## build the documentation site in site/, with the API reference, the library for browsers and the table in play/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict $(ARGS)
 	$(BIN)/python -m monopoly_env.compiled --target wasm32 --out site/browser
+	$(BIN)/python -m monopoly_table --static site/play
+	cp -r site/browser site/play/library
 
 check-page:  ## check the types of the page's modules; needs node
 	npx --yes -p typescript tsc -p src/monopoly_table/page/jsconfig.json

@@ -38,7 +38,7 @@ REFUSALS: Final = {
 
 _NUM_GOODS: Final = CHEST_GOOD + 1
 MOST_NOTES: Final = 1000  # of the largest kind
-_MOST_PICKS: Final = MOST_NOTES + 2 * _NUM_GOODS + 32
+MOST_PICKS: Final = MOST_NOTES + 2 * _NUM_GOODS + 32
 
 
 class Composed(NamedTuple):
@@ -67,7 +67,7 @@ def compose(game: Game, to: int, give: int, ask: int, dollars: int) -> Composed:
         ask: The goods asked for.
         dollars: The dollars given; negative: asked for.
     """
-    batch, picks = batch_of(game, write=False), np.zeros(_MOST_PICKS, np.int32)
+    batch, picks = batch_of(game, write=False), np.zeros(MOST_PICKS, np.int32)
     count = write_offer(batch, batch.copy(), to, give, ask, dollars, picks)
     if count > 0:
         return Composed(picks[:count].tolist())

@@ -47,6 +47,10 @@ class TableOptions:
     """Host names of this server, such as my-laptop.local, besides its addresses."""
     browser: bool = True
     """Open the page in the browser."""
+    static: Path | None = None
+    """Write the page to this folder, for a static host, instead of serving: the rules then run in
+    the browser. The library for browsers (`python -m monopoly_env.compiled --target wasm32`)
+    belongs into its folder `library`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,7 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def serve(options: TableOptions, _: Console) -> int:
-    """Serve until the user stops it."""
+    """Serve until the user stops it, or write the page to a folder."""
+    if options.static:
+        with extra("web"):
+            from monopoly_table import static
+        static.write(options.static)
+        return 0
     with suppress(KeyboardInterrupt):
         run(options)
     return 0

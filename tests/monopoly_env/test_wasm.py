@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import json
 import shutil
@@ -15,13 +14,13 @@ import pytest
 
 import agents
 import monopoly_env as me
-from monopoly_env import core
+from monopoly_env import core, events
 from monopoly_env.analyse import playouts, values
-from monopoly_env.kernels.sources import cache_root
+from monopoly_env.derived import derive
+from monopoly_env.offers import compose
 from monopoly_env.policy.loop import NO_LIMIT, Players, Running, play_on
 from monopoly_env.rules import PRESETS
-from tests import golden
-from tests.programs import python
+from tests import golden, wasm
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "tests" / "data" / "browser.mjs"
@@ -38,15 +37,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    """The library, built once for these sources."""
-    made_of = hashlib.sha256()
-    for path in sorted((ROOT / "src").rglob("*")):
-        if path.suffix in {".py", ".c", ".js", ".json", ".toml", ".safetensors"}:
-            made_of.update(path.read_bytes())
-    made = cache_root() / made_of.hexdigest()[:16] / "browser"
-    if not (made / "monopoly.wasm").is_file():
-        python("-m", "monopoly_env.compiled", "--target", "wasm32", "--out", made)
-    return made
+    return wasm.folder()
 
 
 def done(folder: Path, *jobs: tuple[str, dict[str, Any]]) -> list[Any]:
@@ -171,6 +162,37 @@ def test_playouts_values_and_worths_are_those_of_python(folder: Path) -> None:
     assert found["record"]["cash"] == game.cash.tolist()
     assert found["record"]["agenda"] == game.agenda.tolist()
     assert found["record"]["rules"]["start_cash"] == 1500
+
+
+def test_events_derived_numbers_and_offers_are_those_of_python(folder: Path) -> None:
+    code = """
+        const found = [];
+        for (const [rules, actions] of GAMES) {
+            const game = monopoly.newGame({players: 3, rules, seed: 11});
+            for (const action of actions) {
+                const offer = game.compose(1, 1, 2, 5), {cost, reason, ...more} = game.derive();
+                found.push([game.events(action), cost, reason, more, offer]);
+                game.apply(action);
+            }
+        }
+        return found;
+    """
+    games, expected = [], []
+    for rules in ("official", "uk", "mukhar"):
+        game, actions = me.new_game(3, rules, 11), []
+        while len(actions) < 150 and not me.is_over(game):
+            actions.append(golden.choose(game, len(actions)))
+            derived = {name: value.tolist() for name, value in _fields(derive(game)).items()}
+            offer = compose(game, 1, 1, 2, 5)._asdict()
+            rows = events.play(game, actions[-1])
+            expected.append([rows, derived.pop("cost"), derived.pop("reason"), derived, offer])
+        games.append([rules, actions])
+    (found,) = done(folder, ("program", {"code": code.replace("GAMES", json.dumps(games))}))
+    assert found == expected
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    return {name: record[name] for name in record.dtype.names}
 
 
 PERSON = "const game = monopoly.newGame({players: 3, seed: 4, seats: [null, 'expert', 'random']});"

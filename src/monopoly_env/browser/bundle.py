@@ -14,8 +14,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env import actions
+from monopoly_env import actions, events, offers
 from monopoly_env.analyse import playouts, values
+from monopoly_env.derived import DERIVED
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.facts.board import SQUARE_NAME
 from monopoly_env.game import ENDINGS, GAME, MAX_PLAYERS, MIN_PLAYERS
@@ -29,8 +30,8 @@ _SCRIPTS: Final = ("monopoly.js", "library.js")
 # modules and packages whose functions are in the library, beside those of policies and values
 MODULES: Final = (
     "monopoly_env.analyse.playouts", "monopoly_env.analyse.values", "monopoly_env.core",
-    "monopoly_env.derived", "monopoly_env.events", "monopoly_env.policy", "monopoly_env.positions",
-    "monopoly_env.render", "monopoly_env.replays",
+    "monopoly_env.derived", "monopoly_env.events", "monopoly_env.offers", "monopoly_env.policy",
+    "monopoly_env.positions", "monopoly_env.render", "monopoly_env.replays",
 )  # fmt: skip
 _LEVEL: Final = "any"  # there is one kind of processor
 _FLAGS: Final = (
@@ -93,6 +94,7 @@ def files(wasm: bytes, signatures: dict[str, Signature]) -> dict[str, bytes]:
             for name, signature in signatures.items()
         },
         "record": {"size": GAME.itemsize, "fields": layout(GAME)},
+        "derived": {"size": DERIVED.itemsize, "fields": layout(DERIVED)},
         "progress": {"size": loop.PROGRESS.itemsize, "fields": layout(loop.PROGRESS)},
         "constants": {
             "actions": actions.NUM_ACTIONS,
@@ -103,6 +105,9 @@ def files(wasm: bytes, signatures: dict[str, Signature]) -> dict[str, bytes]:
             "no_limit": int(loop.NO_LIMIT),
             "turn_limit": playouts.TURN_LIMIT,
             "no_action": playouts.NO_ACTION,
+            "rows": events.MOST_ROWS,
+            "columns": events.COLUMNS,
+            "picks": offers.MOST_PICKS,
         },
         "decisions": actions.DECISION_NAMES,
         "texts": [actions.describe(action) for action in range(actions.NUM_ACTIONS)],

@@ -255,6 +255,49 @@ export class Game {
     return [...shares];
   }
 
+  /** What follows from the record: costs, rents, worth, limits, why actions are illegal (`monopoly_env.derived`). @returns {any} */
+  derive() {
+    const { derived } = this.#monopoly.manifest, found = new Uint8Array(derived.size);
+    this.#call("monopoly_env.derived.write_derived", one(this.state.record.slice()), one(found));
+    return fieldsOf(found, derived);
+  }
+
+  /** The events of a legal action, as rows of `monopoly_env.events`. The game is not changed. @param {number} action @returns {number[][]} */
+  events(action) {
+    if (!this.legal().includes(action)) throw illegal(action);
+    const { manifest: { constants: { rows: most, columns } }, library } = this.#monopoly;
+    const record = this.state.record.slice(), before = record.slice(), rows = new Int32Array(most * columns);
+    const found = /** @type {number[][]} */ ([]);
+    for (let count = -1, next = action; count < 0; next = -1) { // negative: the rows are full
+      const task = found.at(-1)?.[columns - 1] ?? 0;
+      count = library.call("monopoly_env.events._play", [one(record), one(before), next, task, block(rows, most, columns)]);
+      for (let row = 0; row < Math.abs(count); row++) found.push([...rows.subarray(row * columns, (row + 1) * columns)]);
+    }
+    return found;
+  }
+
+  /**
+   * The actions that make an offer of the player to move, or the reason why it can't be made (`monopoly_env.offers`).
+   *
+   * @param {number} to @param {number} give @param {number} ask goods, one bit each: lots, then the two jail cards
+   * @param {number} dollars given; negative: asked for
+   * @returns {{picks: number[], reason: number, seat: number, good: number}}
+   */
+  compose(to, give, ask, dollars) {
+    const picks = new Int32Array(this.#monopoly.manifest.constants.picks);
+    const count = this.#call("monopoly_env.offers.write_offer", one(this.state.record.slice()), to, give, ask, dollars, block(picks, picks.length));
+    if (count > 0) return { picks: [...picks.subarray(0, count)], reason: 0, seat: -1, good: -1 };
+    return { picks: [], reason: -count, seat: picks[0], good: picks[1] };
+  }
+
+  /** A copy in which only goods and cash have changed hands: to be looked at, not continued (`monopoly_env.offers`). @param {number} to @param {number} give @param {number} ask @param {number} dollars */
+  exchanged(to, give, ask, dollars) {
+    const copy = this.clone(), record = this.state.record.slice();
+    this.#monopoly.library.call("monopoly_env.offers.exchange", [one(record), to, give, ask, dollars]);
+    copy.state = { ...this.state, record };
+    return copy;
+  }
+
   /** Carry out an action of the seat that decides, and settle all up to the next decision. @param {number} action */
   apply(action) {
     if (this.over) throw new Error("The game is over: no action is legal.");

@@ -1,26 +1,9 @@
 /** The connection to the server: HTTP, the socket of a game and the socket of analyses (docs/protocol.md). */
 
+import { Refused, place } from "./address.js";
 import { merged } from "./facts.js";
 
-/** A refusal of the server; its message is a sentence for people. */
-export class Refused extends Error {}
-
-/** The parts of the fragment of the address: the shown page and the token. No browser sends it anywhere. */
-export function place() {
-  return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-}
-
-/** The address of another place with the same token. @param {Record<string, any>} parts */
-export function address(parts) {
-  const { token } = place();
-  const known = Object.entries({ token, ...parts }).filter(([, value]) => value !== undefined && value !== null);
-  return "#" + new URLSearchParams(known.map(([name, value]) => [name, String(value)]));
-}
-
-/** @param {Record<string, any>} parts */
-export function go(parts) {
-  location.hash = address(parts);
-}
+export { Refused, address, go, place } from "./address.js";
 
 /**
  * Ask the server.
