@@ -235,7 +235,11 @@ def link(objects: dict[str, bytes], target: str) -> bytes:
         made = folder / library.file_name(target)
         libraries = _libraries(folder, target)
         _run([*compiler(target), "-shared", "-s", *parts, "-o", str(made), *libraries])
-        return made.read_bytes()
+        data = bytearray(made.read_bytes())
+    if target.startswith("win32"):  # the time of linking, in the header
+        place = int.from_bytes(data[0x3C:0x40], "little") + 8
+        data[place : place + 4] = bytes(4)
+    return bytes(data)
 
 
 def _libraries(folder: Path, target: str) -> list[str]:
@@ -245,8 +249,14 @@ def _libraries(folder: Path, target: str) -> list[str]:
         return ["-undefined", "dynamic_lookup", named]
     if target.startswith("linux"):
         return ["-lm"]
-    names = re.findall(rb"__imp_(_?Py\w+)\0", (folder / "caller.o").read_bytes())
-    lines = ["LIBRARY python3.dll", "EXPORTS", *(name.decode() for name in sorted(set(names)))]
+    # Python's functions and data that the objects name: the linker takes what is undefined
+    code = b"".join(path.read_bytes() for path in sorted(folder.glob("*.o")))
+    names = {name.decode() for name in re.findall(rb"(?<!\w)(?:__imp_)?(_?Py\w+)\0", code)}
+    exported = (
+        f"{name} DATA" if re.match("PyExc_|_Py_.*Struct|Py.*_Type$", name) else name
+        for name in sorted(names)
+    )
+    lines = ["LIBRARY python3.dll", "EXPORTS", *exported]
     wanted, made = folder / "python3.def", folder / "python3.lib"
     wanted.write_text("\n".join(lines) + "\n")
     tool = [sys.executable, "-m", "ziglang", "dlltool", "-m", "i386:x86-64"]
