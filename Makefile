@@ -39,7 +39,7 @@ train: library  ## train an agent for some minutes, with a table of its win rate
 test: library  ## run all tests
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
-test-jit: $(READY)  ## run all tests without the library: Numba compiles all rules
+test-jit: library  ## run all tests with Numba in place of the library, and compare the two
 	MONOPOLY_ENV_COMPILED=0 $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 compile: $(READY)  ## compile the library ahead of time: two minutes, then nothing compiles at a first game

@@ -167,14 +167,14 @@ def write(game: Game, out: Any, seats: Any) -> int:
         _write_money(game, seat, funds, row)
         _write_rents(game, seat, place, rents, owners, funds, out, row)
         _write_groups(game, seat, row)
-        worth += row[_E.worth]
-        income += row[_E.income]
-        prospects += row[_E.prospects]
+        worth += float(row[_E.worth])
+        income += float(row[_E.income])
+        prospects += float(row[_E.prospects])
     for place in range(count):
         row = out[SHARED_SIZE + place * EACH_SIZE : SHARED_SIZE + (place + 1) * EACH_SIZE]
-        row[_E.worth] = row[_E.worth] / max(worth, 1.0)
-        row[_E.income + 2] = row[_E.income] / max(income, 1e-6)
-        row[_E.prospects + 2] = row[_E.prospects] / max(prospects, 1e-6)
+        row[_E.worth] = float(row[_E.worth]) / max(worth, 1.0)
+        row[_E.income + 2] = float(row[_E.income]) / max(income, 1e-6)
+        row[_E.prospects + 2] = float(row[_E.prospects]) / max(prospects, 1e-6)
     _write_stake(game, count, seats, out)
     _write_debt(game, count, seats, out)
     _write_offer(game, count, seats, out)
@@ -277,8 +277,8 @@ def _write_rents(
             _add_rent(row, _E.next_rent, soon, rent, cash, funds)
             _add_rent(row, _E.later_rent, later, rent, cash, funds)
             out[SHARED_SIZE + owners[lot] * EACH_SIZE + _E.collects] += soon * rent / 200.0
-    row[_E.next_rent + 1] = min(1.0, row[_E.next_rent] * 200.0 / cash)
-    row[_E.later_rent + 1] = min(1.0, row[_E.later_rent] * 200.0 / cash)
+    row[_E.next_rent + 1] = min(1.0, float(row[_E.next_rent]) * 200.0 / cash)
+    row[_E.later_rent + 1] = min(1.0, float(row[_E.later_rent]) * 200.0 / cash)
     row[_E.income] = income / 100.0
     row[_E.income + 1] = np.sqrt(income) / 10.0
     hoped = income + _growth(game, seat)
@@ -420,7 +420,8 @@ def _write_change(game: Game, seat: int, gets: int, gives: int, cash: int, out: 
     gets, gives = gets & lots, gives & lots
     out[0] = min(max(cash / 1000.0, -2.0), 2.0)
     for lot in range(NUM_LOTS):
-        out[1] += (int(has(gets, lot)) - int(has(gives, lot))) * float(PRICE[board, lot]) / 500.0
+        won = int(has(gets, lot)) - int(has(gives, lot))
+        out[1] = float(out[1]) + won * float(PRICE[board, lot]) / 500.0
     before = int(game.lots[seat])
     after = (before | gets) & ~gives
     for group in range(NUM_GROUPS):
