@@ -209,6 +209,8 @@ def optimized(code: Code, target: Machine, level: str) -> bytes:
     _run_passes(module, machine, first=False)
     left = [item.name for item in module.global_variables if ".dynamic." in item.name]
     assert not left, f"addresses of this process: {left}"
+    missing = [one.name for one in module.functions if one.is_declaration and "_ZN" in one.name]
+    assert not missing, f"kernels whose code was not collected: {missing}"
     return bytes(machine.emit_object(module))
 
 
