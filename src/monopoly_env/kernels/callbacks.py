@@ -108,7 +108,12 @@ class Callback:
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the function: compiled by Numba, or in Python if it is in the library."""
-        return (self.function if PLAIN or library.loaded() else self.compiled)(*arguments)
+        return self._called(*arguments)
+
+    @cached_property
+    def _called(self) -> Any:
+        in_python = PLAIN or library.number(name_of(self.function)) is not None
+        return self.function if in_python else self.compiled
 
 
 def _unknown_field(error: Exception, signature: Any) -> str:
