@@ -72,19 +72,6 @@ print(f"{count} modules; those that need an extra:")
 for library, modules in sorted(lacking.items()):
     print(f"  {library}: {len(modules)}, such as {modules[0]}")
 """  # noqa: E501
-PLAY = """
-import sys, time
-began, cpu = time.perf_counter(), time.process_time()
-import monopoly_env as me
-print(f"import monopoly_env: {time.process_time() - cpu:.2f} CPU s")
-game = me.new_game(2, seed=0)
-for _ in range(300):  # who always takes the first action never ends a game
-    me.step(game, int(me.legal_actions(game)[0]))
-import agents
-print(agents.arena.play(["ppo/best/two", "random"], games=2))
-print(f"first import to first game and first match: {time.perf_counter() - began:.1f} s")
-assert "numba" not in sys.modules
-"""
 README = (ROOT / "README.md").read_text("utf-8")
 TOURNAMENT = "training.tournament --players expert random --games 20"
 TRAINING = (
@@ -187,7 +174,7 @@ def try_wheel(here: Path, wheel: Path) -> None:
     subprocess.run([*pip, wheel], check=True)
     print(f"the core and what it pulls: {(weight(here) - before) / 1e6:.0f} MB", flush=True)
     os.environ["PATH"] = str(here)  # no compiler
-    subprocess.run([python, "-c", PLAY], check=True)
+    subprocess.run([python, ROOT / "tests" / "first_game.py"], check=True)
     subprocess.run([python, "-c", IMPORT_ALL, " ".join(libraries_of_extras())], check=True)
     for example in re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL):
         subprocess.run([python, "-c", example], check=True)
