@@ -174,7 +174,7 @@ def try_wheel(here: Path, wheel: Path) -> None:
     subprocess.run([*pip, wheel], check=True)
     print(f"the core and what it pulls: {(weight(here) - before) / 1e6:.0f} MB", flush=True)
     os.environ["PATH"] = str(here)  # no compiler
-    subprocess.run([python, ROOT / "tests" / "first_game.py"], check=True)
+    subprocess.run([python, "-P", ROOT / "tests" / "first_game.py"], check=True)
     subprocess.run([python, "-c", IMPORT_ALL, " ".join(libraries_of_extras())], check=True)
     for example in re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL):
         subprocess.run([python, "-c", example], check=True)

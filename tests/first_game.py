@@ -1,4 +1,4 @@
-"""A first game and a first match of an installed wheel, without Numba."""
+"""A first game and a first match of an installed wheel, without Numba: `python -P` and this file."""
 
 import sys
 import time
