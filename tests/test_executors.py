@@ -17,7 +17,7 @@ from tests import executors
 from tests.programs import python
 
 OTHERS = {"plain": {"NUMBA_DISABLE_JIT": 1}}
-GAMES, NAMES = 1, ["expert/bargaining", "genetic/pring/best", "ppo/best/two", "strategic/evolved"]
+GAMES, NAMES = 1, ["expert/bargaining", "genetic/esp/recurrent", "ppo/best/two", "strategic/evolved"]
 if os.environ.get("MONOPOLY_ENV_COMPILED") == "0":
     GAMES, NAMES = 20, list(agents.names())
     if library.FILE.is_file():
