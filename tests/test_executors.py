@@ -17,7 +17,8 @@ from tests import executors
 from tests.programs import python
 
 OTHERS = {"plain": {"NUMBA_DISABLE_JIT": 1}}
-GAMES, NAMES = 1, ["expert/bargaining", "genetic/esp/recurrent", "ppo/best/two", "strategic/evolved"]
+GAMES = 1
+NAMES = ["expert/bargaining", "genetic/esp/recurrent", "ppo/best/two", "strategic/evolved"]
 if os.environ.get("MONOPOLY_ENV_COMPILED") == "0":
     GAMES, NAMES = 20, list(agents.names())
     if library.FILE.is_file():
