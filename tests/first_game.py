@@ -1,4 +1,4 @@
-"""A first game and a first match of an installed wheel, without Numba: `python -P` and this file."""
+"""A first game and match of an installed wheel without Numba: `python -P` and this file."""
 
 import sys
 import time
