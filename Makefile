@@ -26,7 +26,8 @@ $(READY): pyproject.toml constraints.txt
 	@echo 'Setting up $(VENV) (once; minutes, most of it the download of PyTorch) ...'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) install "$$(grep '^torch==' constraints.txt)"  # on its own: resolved with the rest, pip may fetch a larger build
-	@$(PIP) install -c constraints.txt -e '.[all]'
+	@$(PIP) install -c constraints.txt hatchling editables
+	@$(PIP) install -c constraints.txt --no-build-isolation -e '.[all]'  # else pip would fetch what only wheels are built with
 	@touch $@
 	@echo 'Set up.'
 
@@ -51,7 +52,8 @@ bounds: $(READY)  ## play with checks of every index
 $(GUEST)-%/.installed: pyproject.toml tests/clients/%.txt
 	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check install "$$(grep '^torch==' constraints.txt)"
-	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check install -c tests/clients/$*.txt -e '.[clients-$*]'
+	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check install hatchling editables
+	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check install -c tests/clients/$*.txt --no-build-isolation -e '.[clients-$*]'
 	@touch $@
 
 test-clients: $(GUEST)-pinned/.installed $(GUEST)-newest/.installed $(GUEST)-agilerl/.installed  ## let other libraries play, in environments of their own
