@@ -92,6 +92,9 @@ def take(browser: Any, origin: str, token: str) -> None:
         origin, token, "games", {"position": position, "seats": seats, "seed": 1, "speed": 0}
     )["game"]
 
+    page.goto(start)
+    page.wait_for_selector("[data-level]")
+    save(page, "start")
     page.goto(f"{start}&game={game}")
     page.wait_for_selector("main.table")
     page.keyboard.press("h")
@@ -99,10 +102,16 @@ def take(browser: Any, origin: str, token: str) -> None:
     page.wait_for_timeout(3000)
     save(page, "desktop")
     page.locator("[data-trade]").click()
-    for side, lot in (("give", 5), ("ask", 6)):
+    page.get_by_label("Partner").select_option("2")
+    for side, lot in (("give", 13), ("ask", 12), ("ask", 24)):
         page.locator(f"[data-side={side}] [data-lot='{lot}']").click()
-    page.wait_for_selector(".preview")
+    page.wait_for_selector(".side .after")
     save(page, "trade")
+    page.get_by_role("button", name="Offer", exact=True).click()
+    page.wait_for_selector(".offered .after")
+    page.keyboard.press("h")
+    page.get_by_role("tab", name="Log").click()
+    save(page, "offer")
     page.set_viewport_size(PHONE)
     page.keyboard.press("Escape")
     page.evaluate("scrollTo(0, 0)")
@@ -124,10 +133,8 @@ def take(browser: Any, origin: str, token: str) -> None:
     page.goto(f"{start}&game={watched}")
     page.wait_for_selector(".question.over")
     page.goto(f"{start}&game={watched}&frame=20")
-    page.get_by_role("tab", name="Whole game").click()
-    page.locator("[data-curve]").click()
-    page.wait_for_selector(".curve polyline")
-    page.wait_for_timeout(8000)  # the curve is refined
+    page.locator(".course .sentence").filter(has_text="buys").nth(2).click()
+    page.wait_for_timeout(500)
     save(page, "replay")
 
 

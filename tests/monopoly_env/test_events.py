@@ -86,6 +86,19 @@ def test_books_kept_by_events_agree_with_the_record(preset: str) -> None:
     assert {"turn", "throw", "move", "pay", "get"} <= kinds
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_first_throw_is_the_opening(seed: int) -> None:
+    game = me.new_game(3, seed=seed)
+    rows = events.opening(game)
+    (turn,), (throw,) = (
+        [row for row in rows if KINDS[row[0]] == kind] for kind in ("turn", "throw")
+    )
+    assert turn[1] == throw[1] == game.turn
+    assert throw[2:4] == game.dice.tolist()
+    (move,) = (row for row in rows if KINDS[row[0]] == "move")
+    assert move[2:4] == [game.position[game.turn], 0]
+
+
 def test_events_continue_when_their_rows_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
     game = me.new_game(4, seed=3)
     whole, parts = [], []

@@ -48,7 +48,7 @@ def test_axe_finds_nothing_serious(server: PageServer, page: Any, scheme: str) -
     page.keyboard.press("Escape")
     page.keyboard.press("t")
     page.locator("[data-side=give] [data-lot='0']").click()
-    page.wait_for_selector(".preview")
+    page.wait_for_selector(".side .after")
     page.keyboard.press("h")
     page.wait_for_selector(".shares")
     assert not serious(page)

@@ -56,6 +56,7 @@ def test_a_dropped_replay_is_stepped_through(
     page.keyboard.press("ArrowLeft")
     wait_for_frame(page, 1)
     page.locator("[data-every]").uncheck()
+    expect(page.locator(".course")).to_contain_text(re.compile(r"makes \d offers, all rejected\."))
     now = "[...document.querySelectorAll('.course li')].findIndex(each => each.className == 'now')"
     told = page.evaluate(now)
     for step in (1, 2, 3):  # each tells something: no picks of offers

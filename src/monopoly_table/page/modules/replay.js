@@ -122,9 +122,6 @@ function Moment({ game, about, index, frame, goTo, shown, error }) {
     <${Stage} ...${{ view, about, square, setSquare }} recent=${shown.step ? told(shown.step, view, about) : []}>
       ${error && html`<p class="error" role="alert">${error}</p>`}
       <${Scrubber} ...${{ frame, last, goTo, step, running, setRunning, turn: view.turn }} />
-      <p class="buttons small"><label>Speed <select data-speed value=${seconds} onChange=${(/** @type {any} */ event) => setSeconds(Number(event.target.value))}>
-          ${speeds(seconds).filter(([, pause]) => pause > 0).map(([name, pause]) => html`<option value=${pause}>${name}</option>`)}</select></label>
-        <label><input type="checkbox" data-every checked=${every} onChange=${(/** @type {any} */ event) => setEvery(event.target.checked)} /> every decision</label></p>
       <section class="question" aria-label="The open question">
         ${view.question
           ? html`<h2><${Who} player=${view.players[view.question.seat]} /> ${verb("decide", view.question.seat, view)}</h2><p class="subject">${view.question.text}</p>
@@ -132,6 +129,9 @@ function Moment({ game, about, index, frame, goTo, shown, error }) {
           : html`<h2>${view.winners.map((seat) => view.players[seat].name).join(" and ")} won</h2>`}
       </section>
       <p class="buttons small">
+        <label>Speed <select data-speed value=${seconds} onChange=${(/** @type {any} */ event) => setSeconds(Number(event.target.value))}>
+          ${speeds(seconds).filter(([, pause]) => pause > 0).map(([name, pause]) => html`<option value=${pause}>${name}</option>`)}</select></label>
+        <label><input type="checkbox" data-every checked=${every} onChange=${(/** @type {any} */ event) => setEvery(event.target.checked)} /> every decision</label>
         <label>Go to <select value=${kind} onChange=${(/** @type {any} */ event) => setKind(event.target.value)}>
           <option value="all">any event</option>${kinds.map((/** @type {any} */ each) => html`<option value=${each}>${plain(each)}</option>`)}</select></label>
         <button type="button" onClick=${previous}>‹ previous</button><button type="button" onClick=${next}>next ›</button>

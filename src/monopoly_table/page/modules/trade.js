@@ -65,6 +65,7 @@ export function Desk({ view, about, send, offer, close }) {
     setTo(other);
     setAsk(nothing());
   };
+  const after = (/** @type {number} */ owner) => seen?.legal && seen.sides.find((/** @type {any} */ side) => side.seat === owner);
   const why = empty ? "Pick at least one lot or jail card." : seen && !seen.legal ? seen.error : "";
   return html`<section class="desk" aria-label="Trade desk">
     <header><h2 tabindex="-1" id="desk-title">${counter ? "Counter-offer to" : "Offer to"}
@@ -76,10 +77,9 @@ export function Desk({ view, about, send, offer, close }) {
     </header>
     <form onSubmit=${submit}>
       <div class="sides">
-        <${Side} title="You give" side="give" player=${view.players[seat]} goods=${give} set=${setGive} ...${{ view, about }} />
-        <${Side} title="You get" side="ask" player=${partner} goods=${ask} set=${setAsk} ...${{ view, about }} />
+        <${Side} title="You give" side="give" player=${view.players[seat]} goods=${give} set=${setGive} after=${after(seat)} ...${{ view, about }} />
+        <${Side} title="You get" side="ask" player=${partner} goods=${ask} set=${setAsk} after=${after(to)} ...${{ view, about }} />
       </div>
-      ${seen?.legal && html`<${Preview} ...${{ seen, view }} />`}
       <p class="error" role="status">${error || (empty ? "" : why)}</p>
       <p class="buttons">
         <button class="main" disabled=${empty || !seen?.legal} title=${why}>Offer</button>
@@ -92,7 +92,7 @@ export function Desk({ view, about, send, offer, close }) {
 }
 
 /** The goods of one side. @param {any} props */
-function Side({ title, side, player, goods, set, view, about }) {
+function Side({ title, side, player, goods, set, view, about, after }) {
   const flip = (/** @type {"lots"|"cards"} */ field, /** @type {any} */ item) =>
     set({ ...goods, [field]: goods[field].includes(item) ? goods[field].filter((/** @type {any} */ each) => each !== item) : [...goods[field], item] });
   const pay = (/** @type {any} */ event) => set({ ...goods, dollars: Math.max(0, Math.floor(Number(event.target.value) || 0)) });
@@ -109,12 +109,8 @@ function Side({ title, side, player, goods, set, view, about }) {
     ${player.jail_cards.map((/** @type {string} */ card) => html`<button type="button" class="lot" aria-pressed=${goods.cards.includes(card)}
       onClick=${() => flip("cards", card)}>${CARDS[card] ?? card}</button>`)}
     ${!groups.length && !player.jail_cards.length && html`<p class="quiet">nothing but cash</p>`}
-    <label class="dollars">Cash <input type="number" inputmode="numeric" min="0" max=${player.cash} value=${goods.dollars || ""} placeholder="0" onInput=${pay} /></label>
-    <input class="dollars" type="range" min="0" max=${Math.max(0, player.cash)} step="10" value=${goods.dollars} aria-label=${`Cash of ${player.name}`} onInput=${pay} />
+    <div class="pay"><label>Cash <input type="number" inputmode="numeric" min="0" max=${player.cash} value=${goods.dollars || ""} placeholder="0" onInput=${pay} /></label>
+      <input type="range" min="0" max=${Math.max(0, player.cash)} step="10" value=${goods.dollars} aria-label=${`Cash of ${player.name}`} onInput=${pay} /></div>
+    ${after && html`<${After} side=${after} />`}
   </fieldset>`;
-}
-
-/** Both sides after the exchange. @param {any} props */
-function Preview({ seen, view }) {
-  return html`<ul class="preview">${seen.sides.map((/** @type {any} */ side) => html`<li><${Who} player=${view.players[side.seat]} /> <${After} side=${side} /></li>`)}</ul>`;
 }

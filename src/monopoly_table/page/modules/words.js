@@ -307,7 +307,7 @@ export function offerReason(reason, seat, good, view, about) {
 
 /** What the player of an event does, as it follows "you"; empty: nothing to say. @type {Record<string, (told: Told) => string>} */
 const DOES = {
-  throw: ({ numbers: [first, second] }) => `throw ${first + second}${first === second ? ", a double" : ""}`,
+  throw: ({ numbers: [first, second] }) => `throw ${first + second}${first === second ? " (a double)" : ""}`,
   card: ({ numbers: [deck, card], view, about }) => `draw a card from ${DECK_NAMES[deck]}: “${about.cards[view.rules.board][DECKS[deck]][card]}”`,
   go_to_jail: () => "go to jail",
   stay_in_jail: () => "stay in jail",
