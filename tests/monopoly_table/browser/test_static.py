@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+import agents
+import monopoly_env as me
+from monopoly_env.policy.match import Match
 from monopoly_table import static
 from tests import wasm
 from tests.monopoly_table.browser.driver import OVER, OWN, click_on, expect, wait_for_own_question
@@ -46,6 +49,36 @@ SETUP = """async () => {
   const rules = { preset: 'short', options: {} };
   go(await ask('POST', '/games', { seats, rules, seed: 1, speed: 0, turn_limit: 4 }));
 }"""
+
+
+WATCHED = """async () => {
+  const { GameSocket, ask } = await import('./modules/local.js');
+  const seats = [{ kind: 'policy', policy: 'expert' }, { kind: 'policy', policy: 'algorithmic' }];
+  const setup = { seats, rules: { preset: 'short', options: {} }, seed: 5, speed: 0 };
+  const { game } = await ask('POST', '/games', setup);
+  const end = await new Promise((over) => {
+    const socket = new GameSocket(game, (state) => state.frame?.record.ending && over(state));
+  });
+  const { events } = await ask('GET', `/games/${game}/index`);
+  return { record: end.frame.record, events };
+}"""
+
+
+def test_a_game_of_policies_is_that_of_python(address: str, page: Any) -> None:
+    page.goto(address)
+    page.wait_for_selector("[data-begin]")
+    told = page.evaluate(WATCHED)
+    policies = [agents.make("expert"), agents.make("algorithmic")]
+    match = Match(me.new_game(2, "short", 5), policies)
+    rows = []
+    while match.policy:
+        rows.append(match.play(match.ask()))
+    assert told["events"] == rows
+    own = ("rules", "policy_draws")  # told apart; counted by whoever asks a policy
+    names = [name for name in match.game.dtype.names if name not in own]
+    assert {name: told["record"][name] for name in names} == {
+        name: match.game[name].tolist() for name in names
+    }
 
 
 def test_a_game_is_played_without_a_server(address: str, page: Any) -> None:

@@ -307,6 +307,40 @@ export class GameSocket {
 
 const EACH = 32; // playouts of a position, and of each action, in a round
 
+/** Workers on all cores but one. */
+class Workers {
+  constructor() {
+    this.count = Math.max(1, Math.min(8, (navigator.hardwareConcurrency || 2) - 1));
+    this.given = 0;
+    /** @type {Worker[]} */
+    this.workers = [];
+    /** @type {Map<number, {resolve: (shares: Float32Array) => void, reject: (error: Error) => void}>} */
+    this.waiting = new Map();
+  }
+
+  /** The shares of the win of each seat in each playout. @param {any} state @param {any} options of `rollout` @returns {Promise<Float32Array>} */
+  rollout(state, options) {
+    const number = this.given++;
+    const worker = (this.workers[number % this.count] ??= this.begin());
+    return new Promise((resolve, reject) => {
+      this.waiting.set(number, { resolve, reject });
+      worker.postMessage({ number, state, options });
+    });
+  }
+
+  begin() {
+    const worker = new Worker(new URL("./playouts.js", import.meta.url), { type: "module" });
+    worker.onmessage = ({ data: { number, shares, error } }) => {
+      const { resolve, reject } = /** @type {any} */ (this.waiting.get(number));
+      this.waiting.delete(number);
+      if (error) reject(new Refused(error));
+      else resolve(shares);
+    };
+    return worker;
+  }
+}
+const workers = new Workers();
+
 /** As the server's socket of analyses: one job at a time, refined until another begins. */
 export class AnalysisSocket {
   /** @param {(answer: any) => void} heard */
@@ -348,18 +382,20 @@ async function* analyse(job) {
   const actions = job.actions && !offering ? game.legal().filter((/** @type {number} */ action) => !isOffer(action)) : [];
   const own = /** @type {Map<number, number[]>} */ (new Map(actions.map((/** @type {number} */ action) => [action, []])));
   const now = Array.from({ length: players }, () => /** @type {number[]} */ ([]));
+  const answer = (/** @type {boolean} */ done) => ({
+    type: "analysis", playouts: now[0].length, seconds: (performance.now() - began) / 1000, policies: Array(players).fill(policy), confidence: 0.95,
+    shares: now.map((all, other) => ({ seat: other, ...interval(all, "share") })), candidates: compared(own), done,
+  });
   for (let first = 0; first < job.most; first += EACH) {
-    const { shares } = game.rollout({ policies: policy, n: EACH, first });
-    shares.forEach((/** @type {number} */ share, /** @type {number} */ at) => now[at % players].push(share));
-    for (const action of actions) {
-      const played = game.rollout({ policies: policy, n: EACH, first, action }).shares;
-      for (let at = seat; at < played.length; at += players) own.get(action)?.push(played[at]);
-      await new Promise((next) => setTimeout(next));
-    }
-    yield {
-      type: "analysis", playouts: now[0].length, seconds: (performance.now() - began) / 1000, policies: Array(players).fill(policy), confidence: 0.95,
-      shares: now.map((all, other) => ({ seat: other, ...interval(all, "share") })), candidates: compared(own), done: first + EACH >= job.most,
-    };
+    const play = (/** @type {any} */ more) => workers.rollout(game.state, { policies: policy, n: EACH, first, ...more });
+    const [position, ...after] = [play({}), ...actions.map((/** @type {number} */ action) => play({ action }))];
+    (await position).forEach((share, at) => now[at % players].push(share));
+    if (first === 0) yield answer(false); // soon
+    const played = await Promise.all(after);
+    played.forEach((shares, number) => {
+      for (let at = seat; at < shares.length; at += players) own.get(actions[number])?.push(shares[at]);
+    });
+    yield answer(first + EACH >= job.most);
   }
 }
 
@@ -372,7 +408,7 @@ function interval(all, name) {
 
 /** The actions, the best first, the others with their distance over the same playouts. @param {Map<number, number[]>} own */
 function compared(own) {
-  const rows = [...own].map(([action, all]) => ({ action, all, text: "", playouts: all.length, shares: [], ...interval(all, "share") }));
+  const rows = [...own].filter(([, all]) => all.length).map(([action, all]) => ({ action, all, text: "", playouts: all.length, shares: [], ...interval(all, "share") }));
   const best = rows.reduce((most, row) => (/** @type {any} */ (row).share > /** @type {any} */ (most).share ? row : most), rows[0]);
   return rows.map(({ all, ...row }) => {
     const { difference, low, high } = /** @type {any} */ (interval(all.map((share, at) => share - best.all[at]), "difference"));

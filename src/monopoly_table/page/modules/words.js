@@ -115,16 +115,21 @@ const possessive = (seat, view) => (isYou(seat, view) ? "your" : `${view.players
 
 const IRREGULAR = /** @type {Record<string, string>} */ ({ are: "is", have: "has", do: "does", go: "goes", "don't": "doesn't" });
 
-/** A verb in the person of a seat. @param {string} verb as it follows "you" @param {number} seat @param {any} view */
-export function verb(verb, seat, view) {
-  if (isYou(seat, view)) return verb;
+/** A verb as it follows a name. @param {string} verb as it follows "you" */
+function third(verb) {
   const [first, ...rest] = verb.split(" ");
-  const third = IRREGULAR[first] ?? (/(s|sh|ch|x|z)$/.test(first) ? `${first}es` : /[^aeiou]y$/.test(first) ? `${first.slice(0, -1)}ies` : `${first}s`);
-  return [third, ...rest].join(" ");
+  const last = IRREGULAR[first] ?? (/(s|sh|ch|x|z)$/.test(first) ? `${first}es` : /[^aeiou]y$/.test(first) ? `${first.slice(0, -1)}ies` : `${first}s`);
+  return [last, ...rest].join(" ");
 }
 
+/** A verb behind the name of a player, which may be "You". @param {string} verb @param {number} seat @param {any} view */
+export const verb = (verb, seat, view) => (view.players[seat].name === "You" ? verb : third(verb));
+
+/** A verb in a sentence about a seat. @param {string} verb @param {number} seat @param {any} view */
+const does = (verb, seat, view) => (isYou(seat, view) ? verb : third(verb));
+
 /** A whole clause. @param {number} seat @param {string} what @param {any} view */
-const says = (seat, what, view) => `${subject(seat, view)} ${verb(what, seat, view)}`;
+const says = (seat, what, view) => `${subject(seat, view)} ${does(what, seat, view)}`;
 
 /** Where a player is. @param {number} seat @param {any} view @param {any} about */
 export function where(seat, view, about) {
@@ -221,14 +226,14 @@ function auctionText(view) {
   const { auction, question } = view;
   if (!auction.sealed) return `Auction of ${auction.name}: ${auction.leader === null ? "no bid yet" : `${object(auction.leader, view)} ${isYou(auction.leader, view) ? "have" : "has"} bid ${money(auction.bid)}`}.`;
   const mine = view.you.includes(question.seat);
-  return `Auction of ${auction.name} by sealed bids: ${mine && auction.written ? `${possessive(question.seat, view)} maximum is ${money(auction.written)} so far` : `${object(question.seat, view)} ${verb("write", question.seat, view)} a sealed bid`}.`;
+  return `Auction of ${auction.name} by sealed bids: ${mine && auction.written ? `${possessive(question.seat, view)} maximum is ${money(auction.written)} so far` : `${object(question.seat, view)} ${does("write", question.seat, view)} a sealed bid`}.`;
 }
 
 /** A debt, and what is still to be raised. @param {any} view */
 function debtText(view) {
   const { seat, numbers } = view.question;
   const cash = view.record.cash[seat];
-  return `${says(seat, `owe ${payee(numbers[1], view)} ${money(numbers[0])}`, view)} and ${verb("have", seat, view)} ${money(cash)}: ${money(Math.max(0, numbers[0] - cash))} to raise.`;
+  return `${says(seat, `owe ${payee(numbers[1], view)} ${money(numbers[0])}`, view)} and ${does("have", seat, view)} ${money(cash)}: ${money(Math.max(0, numbers[0] - cash))} to raise.`;
 }
 
 /** @param {any} view */
@@ -393,11 +398,11 @@ export function sentences(rows, view, about) {
     const paid = sum((other) => kindOf(other, about) === "pay" && other[3] === BANK);
     const told = { view, about, rows, row, seat, numbers: rest.slice(0, -1), paid, got: sum((other) => kindOf(other, about) === "receive") };
     if (HAPPENS[kind]) found.push({ key: "", seat: -1, clauses: [HAPPENS[kind](told)] });
-    const does = DOES[kind]?.(told);
-    if (!does) continue;
+    const clause = DOES[kind]?.(told);
+    if (!clause) continue;
     const key = `${row.at(-1)} ${seat}`;
-    if (found.at(-1)?.key === key) found.at(-1)?.clauses.push(verb(does, seat, view));
-    else found.push({ key, seat, clauses: [verb(does, seat, view)] });
+    if (found.at(-1)?.key === key) found.at(-1)?.clauses.push(does(clause, seat, view));
+    else found.push({ key, seat, clauses: [does(clause, seat, view)] });
   }
   return found.map(({ seat, clauses }) => (seat < 0 ? clauses[0] : `${subject(seat, view)} ${joined(clauses)}.`));
 }
