@@ -189,7 +189,7 @@ export async function ask(method, path, body) {
     const end = table.game.observe();
     const before = (/** @type {(step: any) => number} */ of, /** @type {number} */ last) => [...steps.map(of), last];
     return {
-      version: table.version, actions: table.kept.actions, events: steps.map((step) => step.events), turns: before((step) => step.turn, end.turns),
+      version: table.version, actions: table.kept.actions, opening: [], events: steps.map((step) => step.events), turns: before((step) => step.turn, end.turns),
       seats: before((step) => step.seat, table.game.over ? -1 : end.player), decisions: before(() => 1, end.decision),
     };
   }
@@ -256,14 +256,15 @@ export class GameSocket {
       await table.monopoly.fetch(message.policy ?? null);
       table.kept.players[message.seat] = { ...table.kept.players[message.seat], kind: message.kind, policy: message.policy ?? null, name: "" };
       table.game.seats = table.seats;
-    } else if (message.type === "undo") {
+    } else if (message.type === "name") table.kept.players[message.seat].name = message.name;
+    else if (message.type === "undo") {
       table.undo();
       table.save();
       for (const socket of this.others) socket.tell({ log: table.steps.filter((step) => step.events.length).slice(-LOG), fresh: [] });
       return { type: "done" };
     } else this.announce(this.moves(table, message).map((action) => table.apply(action)));
     table.save();
-    if (["speed", "seat"].includes(message.type)) this.announce([]);
+    if (["speed", "seat", "name"].includes(message.type)) this.announce([]);
     this.drive();
     return { type: "done" };
   }
