@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from agents.players.expert import money
+from agents.players.expert.money import RENTS
 from agents.players.expert.parameters import AT
 from agents.players.expert.values import present_strength, turns_left
 from agents.players.vocabulary import reading
@@ -12,7 +15,7 @@ from monopoly_env.engine import building, players
 from monopoly_env.engine.sets import each, lowest
 from monopoly_env.facts import board
 from monopoly_env.game import Game
-from monopoly_env.kernels import kernel
+from monopoly_env.kernels import kernel, on_stack
 from monopoly_env.policy.protocol import Row
 
 
@@ -67,7 +70,9 @@ def build(game: Game, seat: int, params: Row) -> int:
     worth = present_strength(game, seat, turns_left(game, params), params)
     rest, row = float(money.estate(game, seat)), money.row_of(game, seat)
     ahead = cash + params[AT.counted] * money.rents_coming(game, seat)
-    before = money.risk(game, seat, money.Means(row, ahead, pawned, rest, worth), params)
+    rents = on_stack(RENTS, np.float64)
+    money.write_rents(game, seat, row, rents)
+    before = money.risk(game, rents, money.Means(row, ahead, pawned, rest, worth), params)
     keeps_scarce = game.houses < params[AT.scarce] and rival_lacks_houses(game, seat)
     top = board.HOTEL - 1 if keeps_scarce else board.HOTEL
     best, most = -1, 0.0
@@ -82,7 +87,7 @@ def build(game: Game, seat: int, params: Row) -> int:
             borrowed = max(0.0, cost - cash)
             left, later = ahead - cost + borrowed, rest + cost * int(game.rules.sell_ratio) / 100
             then = money.Means(row, left, pawned - borrowed, later, worth)
-            after = money.risk(game, seat, then, params)
+            after = money.risk(game, rents, then, params)
             net = params[AT.patience] * gain - (after - before) - params[AT.cheap] * borrowed
             if net > most:
                 best, most = group, net

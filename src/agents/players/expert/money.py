@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from agents.players.expert import odds
 from agents.players.expert.parameters import AT
 from agents.players.expert.values import present_strength, turns_left
@@ -14,11 +16,13 @@ from monopoly_env.engine import building, mortgage, players, rent, tax
 from monopoly_env.engine.sets import each, has, lowest, size
 from monopoly_env.facts import board
 from monopoly_env.game import Game
-from monopoly_env.kernels import kernel
+from monopoly_env.kernels import kernel, on_stack
 from monopoly_env.policy.protocol import Row
 
 _SALE_LOSS: Final = 1.0  # a building sold for a dollar has cost two
 _INCOME_TAX_SQUARE, _LUXURY_TAX_SQUARE = 4, 38
+_END, _LARGEST, _FIRST_RENT = range(3)  # see `write_rents`
+RENTS: Final = _FIRST_RENT + 3 * board.NUM_LOTS
 
 
 @kernel
@@ -77,34 +81,51 @@ def _shortfall(due: float, ahead: float, own: Means, params: Row) -> float:
 
 
 @kernel
-def risk(game: Game, seat: int, own: Means, params: Row) -> float:
-    """The expected loss of the next turn from having only these means (dollars)."""
-    edition, owned = int(game.rules.board), int(game.lots[seat])
-    row, cash, loss, salary = own.row, own.cash, 0.0, int(game.rules.go_salary)
-    here = board.JAIL_SQUARE if row == odds.IN_JAIL else row
+def write_rents(game: Game, seat: int, row: int, rents: Row) -> None:
+    """Write the rents that a seat may owe in its next turn from a row of the tables of odds.
+
+    They are in front of `RENTS` numbers: how many there are, the largest; then for each the lot,
+    the rent and its chance (dollars).
+    """
+    edition, place = int(game.rules.board), _FIRST_RENT
+    rents[_LARGEST] = 0.0
     for other in range(game.num_players):
         if other == seat:
             continue
-        lots = int(game.lots[other])
-        owned |= lots
-        lots &= ~int(game.mortgaged)
+        lots = int(game.lots[other]) & ~int(game.mortgaged)
         while lots:  # plain, not `each`: `expert` plays 1% more games
             lot = lowest(lots)
             lots &= lots - 1
             chance = odds.NEXT_LOT[edition, row, lot]
             if chance > 0:
                 due = float(rent.ordinary_rent(game, other, lot, AVERAGE_THROW))
-                ahead = cash + salary if board.LOT_SQUARE[edition, lot] < here else cash
+                rents[place], rents[place + 1], rents[place + 2] = lot, due, chance
+                rents[_LARGEST] = max(rents[_LARGEST], due)
+                place += 3
+    rents[_END] = place
+
+
+@kernel
+def risk(game: Game, rents: Row, own: Means, params: Row) -> float:
+    """The expected loss of the next turn from having only these means (dollars)."""
+    edition, row, cash, loss = int(game.rules.board), own.row, own.cash, 0.0
+    salary, here = int(game.rules.go_salary), board.JAIL_SQUARE if row == odds.IN_JAIL else row
+    if rents[_LARGEST] > cash:
+        for place in range(_FIRST_RENT, int(rents[_END]), 3):
+            due = rents[place + 1]
+            if due > cash:
+                passes = board.LOT_SQUARE[edition, int(rents[place])] < here
+                ahead = cash + salary if passes else cash
                 if due > ahead:
-                    loss += chance * _shortfall(due, ahead, own, params)
+                    loss += rents[place + 2] * _shortfall(due, ahead, own, params)
     if cash < tax.FLAT_TAX:
         ahead = cash + salary if here > _INCOME_TAX_SQUARE else cash
         owed = _shortfall(float(tax.FLAT_TAX), ahead, own, params)
         loss += odds.NEXT[edition, row, _INCOME_TAX_SQUARE] * owed
         owed = _shortfall(float(game.rules.luxury_tax), cash, own, params)
         loss += odds.NEXT[edition, row, _LUXURY_TAX_SQUARE] * owed
-    free = board.ALL_LOTS & ~owned
-    if free and params[AT.missed] > 0:
+    if params[AT.missed] > 0:
+        free = board.ALL_LOTS & ~reading.owned_lots(game)
         for lot in each(free):
             short = board.PRICE[edition, lot] - cash
             if short > 0:
@@ -113,13 +134,17 @@ def risk(game: Game, seat: int, own: Means, params: Row) -> float:
 
 
 @kernel
-def added_risk(game: Game, seat: int, spent: float, worth: float, params: Row) -> float:
-    """The risk added by spending from cash, then from mortgages of single lots (dollars)."""
-    now = means(game, seat, worth)
+def added_risk(
+    game: Game, rents: Row, now: Means, before: float, spent: float, params: Row
+) -> float:
+    """The risk added by spending from cash, then from mortgages of single lots (dollars).
+
+    `before` is the present risk.
+    """
     borrowed = max(0.0, spent - now.cash)
     cash, spare = now.cash - spent + borrowed, now.spare - borrowed
-    after = risk(game, seat, Means(now.row, cash, spare, now.rest, worth), params)
-    return after - risk(game, seat, now, params) + params[AT.cheap] * borrowed
+    after = risk(game, rents, Means(now.row, cash, spare, now.rest, now.worth), params)
+    return after - before + params[AT.cheap] * borrowed
 
 
 @kernel
@@ -218,9 +243,11 @@ def _earned(game: Game, seat: int, lot: int, params: Row) -> float:
 def _lifting_risk(game: Game, seat: int, lot: int, cost: int, params: Row) -> float:
     """The risk added by lifting a mortgage (dollars); the lot could be mortgaged again."""
     now = means(game, seat, present_strength(game, seat, turns_left(game, params), params))
+    rents = on_stack(RENTS, np.float64)
+    write_rents(game, seat, now.row, rents)
     spare = now.spare + board.MORTGAGE[game.rules.board, lot]
     then = Means(now.row, now.cash - cost, spare, now.rest, now.worth)
-    return risk(game, seat, then, params) - risk(game, seat, now, params)
+    return risk(game, rents, then, params) - risk(game, rents, now, params)
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from monopoly_env.engine import mortgage, trade
 from monopoly_env.engine.sets import size
 from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, NUM_GROUPS, RAILROADS
 from monopoly_env.game import Game
-from monopoly_env.kernels import kernel
+from monopoly_env.kernels import kernel, on_stack
 from monopoly_env.policy.protocol import Row
 
 _MOST_LOTS: Final = 3
@@ -26,6 +26,8 @@ _NONE: Final = NUM_GROUPS  # stands for no group
 # their fees; the gain of the taker and of the giver, by the policy's parameters and by the model;
 # by list prices, what the taker pays and what the giver wants.
 PART, FEES, TAKEN, GIVEN, JUDGED_TAKEN, JUDGED_GIVEN, PAID, WANTED, COLUMNS = range(9)
+_ROWS: Final = NUM_GROUPS + 1
+_TABLE: Final = COLUMNS * _ROWS
 
 
 @kernel
@@ -187,9 +189,14 @@ def add_gains(game: Game, giver: int, taker: int, judge: Row, column: int, table
 def _search_partner(game: Game, two: Sides, params: Row, model: Row, memory: Row) -> None:
     """Rate the packages of one or two groups on each side; the best offer is kept in memory."""
     official = game.rules.trade == offers.OFFICIAL
-    asks, gives = np.empty(COLUMNS * (NUM_GROUPS + 1)), np.empty(COLUMNS * (NUM_GROUPS + 1))
+    asks, gives = on_stack(_TABLE, np.float64), on_stack(_TABLE, np.float64)
     list_parts(game, two.partner, two.seat, not official, params, model, asks)
     list_parts(game, two.seat, two.partner, not official, params, model, gives)
+    rows, count = on_stack(_ROWS, np.int64), 0
+    for group in range(_ROWS):
+        if gives[COLUMNS * group] != 0 or group == _NONE:
+            rows[count] = group
+            count += 1
     for first in range(NUM_GROUPS + 1):
         if asks[COLUMNS * first] == 0 and first != _NONE:
             continue
@@ -197,14 +204,18 @@ def _search_partner(game: Game, two: Sides, params: Row, model: Row, memory: Row
             if second == _NONE or (official and asks[COLUMNS * second] != 0):
                 ask = int(asks[COLUMNS * first]) | int(asks[COLUMNS * second])
                 if size(ask) <= _MOST_LOTS and (official or ask != 0):
-                    _against(game, two, asks, first, second, gives, params, memory)
+                    _against(game, two, asks, first, second, gives, rows[:count], params, memory)
 
 
 @kernel
 def _against(
-    game: Game, two: Sides, asks: Row, first: int, second: int, gives: Row, params: Row, memory: Row
-) -> None:
-    """Rate the packages that could be given for one package of lots asked for."""
+    game: Game, two: Sides, asks: Row, first: int, second: int, gives: Row, rows: Any, params: Row,
+    memory: Row,
+) -> None:  # fmt: skip
+    """Rate the packages that could be given for one package of lots asked for.
+
+    `rows` are the groups of which something may be given.
+    """
     official = game.rules.trade == offers.OFFICIAL
     i, j = COLUMNS * first, COLUMNS * second
     ask, fees = int(asks[i]) | int(asks[j]), asks[i + FEES] + asks[j + FEES]
@@ -212,13 +223,13 @@ def _against(
     taken, lost = asks[i + TAKEN] + asks[j + TAKEN], asks[i + GIVEN] + asks[j + GIVEN]
     judged_taken = asks[i + JUDGED_TAKEN] + asks[j + JUDGED_TAKEN]
     judged_lost = asks[i + JUDGED_GIVEN] + asks[j + JUDGED_GIVEN]
-    for third in range(NUM_GROUPS + 1):
-        if third != _NONE and (gives[COLUMNS * third] == 0 or third == first or third == second):
+    for x in range(len(rows)):
+        third = rows[x]
+        if third != _NONE and (third == first or third == second):
             continue
-        for fourth in range(third if third == _NONE else third + 1, NUM_GROUPS + 1):
-            if fourth != _NONE and (
-                gives[COLUMNS * fourth] == 0 or fourth == first or fourth == second or not official
-            ):
+        for y in range(x if third == _NONE else x + 1, len(rows)):
+            fourth = rows[y]
+            if fourth != _NONE and (fourth == first or fourth == second or not official):
                 continue
             k, m = COLUMNS * third, COLUMNS * fourth
             give = int(gives[k]) | int(gives[m])

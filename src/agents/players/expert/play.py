@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from agents.players.expert import money, odds, packages, trading, values
 from agents.players.expert.building import build
-from agents.players.expert.money import lifts_at_once, raise_cash
+from agents.players.expert.money import RENTS, lifts_at_once, raise_cash
 from agents.players.expert.parameters import AT, Expert
 from agents.players.expert.trading import SLOT
 from agents.players.vocabulary import groups, habits, reading
@@ -18,7 +20,7 @@ from monopoly_env.engine import agenda, building, liquidation, players
 from monopoly_env.engine.sets import each, has
 from monopoly_env.facts.board import ALL_LOTS, JAIL_SQUARE, PRICE
 from monopoly_env.game import Game
-from monopoly_env.kernels import kernel
+from monopoly_env.kernels import kernel, on_stack
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 from monopoly_env.rules import number
 
@@ -47,7 +49,10 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     lot = asked_lot(game)
     cost = price(game, lot)
     worth = worth_of(game, seat, lot, -1, params, memory)
-    risk = money.added_risk(game, seat, float(cost), memory[SLOT.strengths + seat], params)
+    now, rents = money.means(game, seat, memory[SLOT.strengths + seat]), on_stack(RENTS, np.float64)
+    money.write_rents(game, seat, now.row, rents)
+    before = money.risk(game, rents, now, params)
+    risk = money.added_risk(game, rents, now, before, float(cost), params)
     if worth - cost <= risk:
         return A_BUY
     if game.rules.auction != _NO_AUCTION and _cheaper_by_auction(game, seat, cost, params):
@@ -91,8 +96,11 @@ def _limit(game: Game, seat: int, lot: int, params: Row, memory: Row) -> float:
     worth = worth_of(game, seat, lot, int(game.auction_bidders), params, memory)
     spare = players.mortgage_values(game, money.spare_lots(game, seat))
     limit = min(worth, int(game.cash[seat]) + params[AT.pawned] * spare)
+    now, rents = money.means(game, seat, memory[SLOT.strengths + seat]), on_stack(RENTS, np.float64)
+    money.write_rents(game, seat, now.row, rents)
+    before = money.risk(game, rents, now, params)
     for _ in range(4):
-        risk = money.added_risk(game, seat, limit, memory[SLOT.strengths + seat], params)
+        risk = money.added_risk(game, rents, now, before, limit, params)
         limit = min(limit, worth - risk)
         if limit <= 0:
             return 0.0

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from agents.players.expert.money import Means, means, risk
+from agents.players.expert.money import RENTS, Means, means, risk, write_rents
 from agents.players.expert.parameters import AT
 from agents.players.expert.values import fill_strengths, strength, turns_left
 from agents.players.vocabulary import groups, offers
@@ -27,8 +27,8 @@ from monopoly_env.engine import mortgage, trade
 from monopoly_env.engine.sets import each, has, size
 from monopoly_env.facts.board import ALL_LOTS
 from monopoly_env.game import MAX_PLAYERS, Game
-from monopoly_env.kernels import kernel
-from monopoly_env.policy.protocol import Row
+from monopoly_env.kernels import kernel, on_stack
+from monopoly_env.policy.protocol import MEMORY, Row
 
 SLOT: Final = memory_slots(
     # The last search: the groups that could be closed, as a number; turn; partners, a bit each.
@@ -104,8 +104,10 @@ def judge(
     left = cash - paid - mortgage.transfer_fees(game, deal.get & ALL_LOTS)
     if left < cash:  # the price will be missing for the next rent
         now = means(game, seat, before)
-        after -= risk(game, seat, Means(now.row, left, now.spare, now.rest, before), params)
-        after += risk(game, seat, now, params)
+        rents = on_stack(RENTS, np.float64)
+        write_rents(game, seat, now.row, rents)
+        after -= risk(game, rents, Means(now.row, left, now.spare, now.rest, before), params)
+        after += risk(game, rents, now, params)
     own = (1 - weight(seat, total, params, memory)) * np.log(max(1.0, after) / before)
     change = np.log(theirs / memory[SLOT.strengths + partner])
     return own - weight(partner, total, params, memory) * change
@@ -216,7 +218,7 @@ def sides(
     """The part that all packages of two players share; present strengths are in memory."""
     table, judged = memory, total
     if not is_same(params, model):
-        table = np.empty(len(memory))
+        table = on_stack(MEMORY, np.float64)
         judged = fill_strengths(game, turns_left(game, model), model, table[SLOT.strengths :])
     return Sides(
         seat, partner, weight(seat, total, params, memory), weight(partner, total, params, memory),
@@ -296,13 +298,19 @@ def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> 
     lowest_price = max(low, min(modest - _SLIM * sure, simple - _SLIM * unsure))
     if value - (a + b) * lowest_price <= memory[SLOT.best]:
         return
+    before = np.inf
     for attempt in range(2):
         limit, margin = (modest, sure) if attempt == 0 else (simple, unsure)
         aimed = limit + params[AT.haste] * margin
         offered = _rounded(max(low, min(aimed, high)), low, high)
-        if value - (a + b) * offered <= memory[SLOT.best]:
+        if offered == before or value - (a + b) * offered <= memory[SLOT.best]:
             continue
-        judged, counted = acceptance(offered, modest, sure), acceptance(offered, simple, unsure)
+        before = offered
+        judged = acceptance(offered, modest, sure)
+        most = (1 - two.naive) * judged + two.naive  # the odds if a partner of lists always agrees
+        if most < params[AT.least] or (value - (a + b) * offered) * most <= memory[SLOT.best]:
+            continue
+        counted = acceptance(offered, simple, unsure)
         odds = (1 - two.naive) * judged + two.naive * counted
         score = (value - (a + b) * offered) * odds
         if odds < params[AT.least] or score <= memory[SLOT.best]:
