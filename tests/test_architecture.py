@@ -89,7 +89,7 @@ OWN_FILES = {
     "monopoly_env/render/page.py",
     "agents/players/evolved.py", "agents/players/expert/bargainer.py",
     "agents/players/genetic/shipped.py",
-    "monopoly_table/recordings.py", "monopoly_bench/tasks/code.py",
+    "monopoly_table/recordings.py", "monopoly_table/static.py", "monopoly_bench/tasks/code.py",
 }  # fmt: skip
 READS = {
     "read_text",

@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -109,6 +108,14 @@ def opened(
     )
 
 
+def _opening(row: Stored) -> list[events.Row]:
+    """The events before the first decision; none if the game began at a position."""
+    if row.start is not None:
+        return []
+    rules = Rules.from_dict(row.about["rules"])
+    return events.opening(core.new_game(len(row.about["seats"]), rules, row.about["seed"]))
+
+
 class LiveGame:
     """Authoritative state of one running game. Its methods are for one thread at a time.
 
@@ -118,6 +125,7 @@ class LiveGame:
         game: The record.
         log: The last steps.
         stalled: The seat of a policy that failed, and the error, or None.
+        opening: The events before the first decision; none if the game began at a position.
     """
 
     def __init__(self, row: Stored, storage: Storage, make: Callable[[str], Policy]) -> None:
@@ -138,6 +146,7 @@ class LiveGame:
         self._storage, self._make = storage, make
         self.seats = [Seat(**seat) for seat in row.about["seats"]]
         self.stalled: dict[str, Any] | None = None
+        self.opening = _opening(row)
         self._policies: dict[str, Policy] = {}
         self._go_to(row)
 
@@ -180,15 +189,6 @@ class LiveGame:
     def names(self) -> list[str]:
         """The players' names."""
         return [seat.called(number) for number, seat in enumerate(self.seats)]
-
-    @cached_property
-    def opening(self) -> list[events.Row]:
-        """The events before the first decision; empty if the game began at a position."""
-        about = self.row.about
-        if self.row.start is not None:
-            return []
-        rules = Rules.from_dict(about["rules"])
-        return events.opening(core.new_game(len(self.seats), rules, about["seed"]))
 
     @property
     def digest(self) -> str:
