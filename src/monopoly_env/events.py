@@ -112,12 +112,8 @@ def opening(first: Game) -> list[Row]:
 
     They are read off the result: of a card drawn there, only the effects are told.
     """
-    before = batch_of(first, write=False).copy()[0]
-    before.turns, before.depth, before.decision = 0, 0, agenda.OVER
-    for field in ("throws", "position", "jail", "jail_cards"):
-        before[field][:] = 0
-    before.cash[: int(first.num_players)] = first.rules.start_cash
-    return between(before, first)
+    batch, rows = batch_of(first, write=False), np.empty((MOST_ROWS, COLUMNS), np.int32)
+    return rows[: _opening(batch, batch.copy(), rows)].tolist()  # type: ignore[no-any-return]
 
 
 def differences(before: Game, after: Game) -> list[Row]:
@@ -151,6 +147,19 @@ def _play(games: Games, before: Games, action: int, task: int, rows: Array2[np.i
         if not running:
             return count
     return -count
+
+
+@entry
+def _opening(games: Games, before: Games, rows: Array2[np.int32]) -> int:
+    """The events before the first decision of a new game; `before` is overwritten."""
+    before[0] = games[0]
+    start = before[0]
+    start.turns, start.depth, start.decision = 0, 0, agenda.OVER
+    for seat in range(start.num_players):
+        start.cash[seat] = start.rules.start_cash
+        start.throws[seat], start.position[seat] = 0, 0
+        start.jail[seat], start.jail_cards[seat] = 0, 0
+    return _compare(start, games[0], rows, 0, 1)
 
 
 @entry

@@ -27,6 +27,52 @@ def _prepare(games: Games, num_players: int, seed_low: int, seed_high: int) -> N
     setup.prepare(games[0], num_players, seed_low, seed_high)
 
 
+@entry
+def _count_buildings(games: Games) -> None:
+    """Take the buildings on the board from the bank."""
+    game = games[0]
+    if game.rules.building_limit != building.UNLIMITED:
+        for lot in range(board.NUM_STREETS):
+            if game.level[lot] == board.HOTEL:
+                game.hotels -= 1
+            else:
+                game.houses -= game.level[lot]
+
+
+@entry
+def _hold_card(games: Games, deck: int) -> None:
+    """Take a jail card that a player holds out of its deck."""
+    game, left = games[0], 0
+    for i in range(game.deck_size[deck]):
+        card = game.deck[deck, i]
+        game.deck[deck, i] = 0
+        if card != cards.JAIL_CARD_NUMBER[game.rules.board, deck]:
+            game.deck[deck, left] = card
+            left += 1
+    game.deck_size[deck] = left
+
+
+@entry
+def _begin_turn(games: Games, moment: Games, turn: int, streak: int) -> int:
+    """Begin a turn, to be settled; returns the first broken invariant, 0 if all hold.
+
+    Args:
+        games: A position without a turn.
+        moment: Room for the moment before it: a window with placeholder answers.
+        turn: The seat on turn.
+        streak: Doubles already thrown.
+    """
+    game = games[0]
+    game.first, game.turn, game.turns, game.streak = turn, turn, 1, streak
+    agenda.push(game, agenda.WINDOW, turn, 0, 0)
+    game.decision, game.player, game.legal[0] = agenda.WINDOW, turn, 3
+    moment[0] = game
+    broken = invariants.violation(game)
+    agenda.pop(game)
+    agenda.push(game, agenda.BEFORE_THROW_TASK, turn, 0, 0)
+    return int(broken)
+
+
 def lot_number(lot: Lot, edition: int = 0) -> int:
     """The number of a lot, given by number or by its name on any board, in any case.
 
@@ -114,7 +160,7 @@ def position(  # noqa: PLR0913 - everything that a position may hold, by name
     _set_throws(game, throws)
     moment = _set_turn(game, seats.check(turn, "turn"), _whole("streak", streak, 0, 2))
     settle(game)
-    _refuse_violations(game)
+    _refuse(first_violation(batch_of(game)))
     return game if settled else moment
 
 
@@ -204,12 +250,10 @@ def _set_lots(
         if lot not in owner and level:
             raise PositionError(f"{named[lot]} has a building but belongs to the bank.")
         levels[lot] = level
-    if game.rules.building_limit != building.UNLIMITED:
-        game.houses -= int(np.where(levels < _LAST_LEVEL, levels, 0).sum())
-        game.hotels -= int((levels == _LAST_LEVEL).sum())
-        if game.houses < 0 or game.hotels < 0:
-            left = f"{game.houses} houses and {game.hotels} hotels would be left"
-            raise PositionError(f"More buildings than the bank has: {left}.")
+    _count_buildings(batch_of(game))
+    if game.houses < 0 or game.hotels < 0:
+        left = f"{game.houses} houses and {game.hotels} hotels would be left"
+        raise PositionError(f"More buildings than the bank has: {left}.")
 
 
 def _set_jail(
@@ -229,8 +273,7 @@ def _set_jail(
             if any(int(bits) >> deck & 1 for bits in game.jail_cards):
                 raise PositionError(f"The jail card of the {name} deck is held twice.")
             game.jail_cards[seat] |= 1 << deck
-            held = cards.JAIL_CARD_NUMBER[game.rules.board, deck]
-            _set_deck(game, deck, [card for card in _upcoming(game, deck) if card != held])
+            _hold_card(batch_of(game), deck)
 
 
 def _set_bankrupt(game: Game, seats: _Seats, bankrupt: list[int]) -> None:
@@ -297,18 +340,13 @@ def _set_turn(game: Game, turn: int, streak: int) -> Game:
     """Begin a turn, to be settled; returns a copy in a window before it."""
     if game.place[turn]:
         raise PositionError(f"Seat {turn} is on turn but has left the game.")
-    game.first, game.turn, game.turns, game.streak = turn, turn, 1, streak
+    batch = batch_of(game)
+    moment = batch.copy()
     # the engine only runs on valid records: check it with a placeholder window of two answers
-    agenda.push(game, agenda.WINDOW, turn, 0, 0)
-    game.decision, game.player, game.legal[0] = agenda.WINDOW, turn, 3
-    _refuse_violations(game)
-    moment = batch_of(game).copy()[0]
-    agenda.pop(game)
-    agenda.push(game, agenda.BEFORE_THROW_TASK, turn, 0, 0)
-    return moment
+    _refuse(_begin_turn(batch, moment, turn, streak))
+    return moment[0]
 
 
-def _refuse_violations(game: Game) -> None:
-    broken = first_violation(batch_of(game))
+def _refuse(broken: int) -> None:
     if broken:
         raise PositionError(f"Inconsistent position: {invariants.VIOLATIONS[broken]}.")

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from monopoly_env import actions, events, offers
 from monopoly_env.analyse import playouts, values
 from monopoly_env.derived import DERIVED
+from monopoly_env.engine.invariants import VIOLATIONS
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.facts.board import SQUARE_NAME
 from monopoly_env.game import ENDINGS, GAME, MAX_PLAYERS, MIN_PLAYERS
@@ -112,6 +113,7 @@ def files(wasm: bytes, signatures: dict[str, Signature]) -> dict[str, bytes]:
         "decisions": actions.DECISION_NAMES,
         "texts": [actions.describe(action) for action in range(actions.NUM_ACTIONS)],
         "endings": ENDINGS,
+        "violations": VIOLATIONS,
         "squares": SQUARE_NAME,
         "presets": {name: _rules(Rules.preset(name)) for name in PRESETS},
         "policies": _policies(weights),
