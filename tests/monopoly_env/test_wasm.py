@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +19,10 @@ from monopoly_env.policy.loop import NO_LIMIT, Players, Running, play_on
 from monopoly_env.rules import PRESETS
 from tests import golden, wasm
 
-ROOT = Path(__file__).parents[2]
-PROGRAM = ROOT / "tests" / "data" / "browser.mjs"
-NODE = shutil.which("node")
-ZIG = importlib.util.find_spec("ziglang")
 MOST = 8000  # decisions: some policies without trades never end a game
 MIXED = ("expert/bargaining", "random", "algorithmic", "expert")
 
-pytestmark = [
-    pytest.mark.skipif(not NODE, reason="NOT TESTED: the library for browsers needs node"),
-    pytest.mark.skipif(not ZIG, reason="NOT TESTED: the library for browsers needs ziglang"),
-]
+pytestmark = wasm.NEEDED
 
 
 @pytest.fixture(scope="module")
@@ -41,17 +31,7 @@ def folder() -> Path:
 
 
 def done(folder: Path, *jobs: tuple[str, dict[str, Any]]) -> list[Any]:
-    """The results of jobs in node."""
-    found = subprocess.run(
-        [str(NODE), str(PROGRAM), str(folder)],
-        input=json.dumps(jobs),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert found.returncode == 0, found.stderr
-    results: list[Any] = json.loads(found.stdout)
-    return results
+    return wasm.done("browser.mjs", folder, *jobs)
 
 
 def digests(seats: tuple[str, ...], rules: str, seeds: range) -> list[str]:

@@ -16,9 +16,9 @@ import { Library, block, fieldsOf, known, one, sum, valueOf } from "./library.js
  * @typedef {(string | null)[]} Seats the policy of each seat, or null for a person
  * @typedef {{record: Uint8Array, memory: Float64Array, progress: Uint8Array, actions: number[]}} State
  *   the record, the memory of each seat's policy, the stage of the game loop, the actions so far
- * @typedef {{players?: number, rules?: string, seed?: number | bigint, seats?: Seats,
- *   turnLimit?: number}} Options `rules`: the name of a preset; `turnLimit`: turns of each player
- *   after which the score decides
+ * @typedef {{players?: number, rules?: string | Uint8Array, seed?: number | bigint, seats?: Seats,
+ *   turnLimit?: number}} Options `rules`: the name of a preset, or the bytes of a record's rules;
+ *   `turnLimit`: turns of each player after which the score decides
  * @typedef {{policies?: string | string[], n?: number, action?: number, seed?: number | bigint,
  *   first?: number, turns?: number, value?: string, shuffle?: boolean}} RolloutOptions
  *   as of `monopoly_env.analyse.rollout`; `policies`: of all seats, or one a seat; `first`: the
@@ -105,7 +105,7 @@ export class Monopoly {
   newGame({ players = 4, rules = "official", seed = 0, seats = [], turnLimit } = {}) {
     const { record: { size, fields }, progress, constants, presets } = this.manifest;
     const count = whole("players", players, ...constants.players), record = new Uint8Array(size);
-    const numbers = Uint8Array.from(atob(known("preset", rules, presets)), (c) => c.charCodeAt(0));
+    const numbers = typeof rules === "string" ? Uint8Array.from(atob(known("preset", rules, presets)), (c) => c.charCodeAt(0)) : rules;
     record.set(numbers, fields.find((/** @type {Field} */ { name }) => name.startsWith("rules.")).offset);
     const seeds = block(BigInt64Array.from(words(seed)), 1, 2);
     this.library.call("monopoly_env.core._start_games", [one(record), count, seeds]);

@@ -1,8 +1,7 @@
-"""The table on a static host: the rules run in the browser."""
+"""The table on a static host: the tests of the table with a server, and what only it does."""
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 import threading
 from collections.abc import Iterator
@@ -12,17 +11,60 @@ from typing import Any
 
 import pytest
 
-import agents
-import monopoly_env as me
-from monopoly_env.policy.match import Match
 from monopoly_table import static
 from tests import wasm
-from tests.monopoly_table.browser.driver import OVER, OWN, click_on, expect, wait_for_own_question
-
-pytestmark = pytest.mark.skipif(
-    not importlib.util.find_spec("ziglang"),
-    reason="NOT TESTED: the table without a server needs ziglang",
+from tests.monopoly_table.browser.driver import (
+    OVER,
+    OWN,
+    PageServer,
+    click_on,
+    expect,
+    wait_for_own_question,
 )
+from tests.monopoly_table.browser.test_everyone import (
+    test_a_phone_shows_everything_without_scrolling_sideways,
+    test_axe_finds_nothing_serious,
+    test_nothing_overlaps,
+)
+from tests.monopoly_table.browser.test_looking import (
+    test_a_dropped_replay_is_stepped_through,
+    test_a_moment_and_a_whole_game_are_analysed,
+    test_a_position_is_set_up_refused_and_analysed,
+    test_puzzles_are_guessed,
+)
+from tests.monopoly_table.browser.test_playing import (
+    test_a_double_click_or_a_held_key_answers_once,
+    test_a_trade_with_a_counter_offer,
+    test_a_whole_game_by_clicks_against_expert,
+    test_a_whole_game_by_keyboard_alone,
+    test_an_auction_by_buttons_and_a_typed_bid,
+    test_bankruptcy_ends_the_game,
+    test_building_on_the_board,
+)
+from tests.monopoly_table.browser.test_words import test_a_game_is_told_in_sentences
+
+__all__ = [
+    "test_a_double_click_or_a_held_key_answers_once",
+    "test_a_dropped_replay_is_stepped_through",
+    "test_a_game_is_told_in_sentences",
+    "test_a_moment_and_a_whole_game_are_analysed",
+    "test_a_phone_shows_everything_without_scrolling_sideways",
+    "test_a_position_is_set_up_refused_and_analysed",
+    "test_a_trade_with_a_counter_offer",
+    "test_a_whole_game_by_clicks_against_expert",
+    "test_a_whole_game_by_keyboard_alone",
+    "test_an_auction_by_buttons_and_a_typed_bid",
+    "test_axe_finds_nothing_serious",
+    "test_bankruptcy_ends_the_game",
+    "test_building_on_the_board",
+    "test_nothing_overlaps",
+    "test_puzzles_are_guessed",
+]
+
+pytestmark = wasm.NEEDED
+ASK = """async ([path, body]) =>
+    (await import("/modules/server.js")).ask(body ? "POST" : "GET", path, body ?? undefined)"""
+EXPERTS = [{"kind": "policy", "policy": "expert"}] * 2
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -36,69 +78,144 @@ class Quiet(SimpleHTTPRequestHandler):
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("static")
     static.write(folder)
-    shutil.copytree(wasm.folder(), folder / "library")
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
+    shutil.copytree(wasm.folder(), folder / "library", ignore=shutil.ignore_patterns("weights"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as host:
+        threading.Thread(target=host.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{host.server_port}"
+        host.shutdown()
 
 
-SETUP = """async () => {
-  const { ask, go } = await import('./modules/local.js');
-  const seats = [{ kind: 'person', name: 'Ann' }, { kind: 'policy', policy: 'expert' }];
-  const rules = { preset: 'short', options: {} };
-  go(await ask('POST', '/games', { seats, rules, seed: 1, speed: 0, turn_limit: 4 }));
-}"""
+class StaticPage:
+    """What tests ask of a server, of a page that has none."""
+
+    game = PageServer.game
+
+    def __init__(self, origin: str, page: Any) -> None:
+        self.origin, self.page = origin, page
+
+    def link(self, **parts: Any) -> str:
+        return f"{self.origin}/#" + "&".join(f"{name}={value}" for name, value in parts.items())
+
+    def ask(self, path: str, body: Any = None) -> Any:
+        if not self.page.url.startswith(self.origin):
+            self.page.goto(self.origin)
+        return self.page.evaluate(ASK, [path.removeprefix("/api"), body])
+
+    def begin(self, seats: list[dict[str, str]], seed: int, **more: Any) -> str:
+        return str(self.ask("/games", {"seats": seats, "seed": seed, **more})["game"])
 
 
-WATCHED = """async () => {
-  const { GameSocket, ask } = await import('./modules/local.js');
-  const seats = [{ kind: 'policy', policy: 'expert' }, { kind: 'policy', policy: 'algorithmic' }];
-  const setup = { seats, rules: { preset: 'short', options: {} }, seed: 5, speed: 0 };
-  const { game } = await ask('POST', '/games', setup);
-  const end = await new Promise((over) => {
-    const socket = new GameSocket(game, (state) => state.frame?.record.ending && over(state));
-  });
-  const { events } = await ask('GET', `/games/${game}/index`);
-  return { record: end.frame.record, events };
-}"""
+@pytest.fixture
+def server(address: str, page: Any) -> StaticPage:
+    return StaticPage(address, page)
 
 
-def test_a_game_of_policies_is_that_of_python(address: str, page: Any) -> None:
-    page.goto(address)
-    page.wait_for_selector("[data-begin]")
-    told = page.evaluate(WATCHED)
-    policies = [agents.make("expert"), agents.make("algorithmic")]
-    match = Match(me.new_game(2, "short", 5), policies)
-    rows = []
-    while match.policy:
-        rows.append(match.play(match.ask()))
-    assert told["events"] == rows
-    own = ("rules", "policy_draws")  # told apart; counted by whoever asks a policy
-    names = [name for name in match.game.dtype.names if name not in own]
-    assert {name: told["record"][name] for name in names} == {
-        name: match.game[name].tolist() for name in names
-    }
+@pytest.fixture
+def finished(server: StaticPage, page: Any) -> str:
+    game = server.game(seats=EXPERTS, turn_limit=3)
+    page.goto(server.link(game=game))
+    page.wait_for_selector(OVER)
+    return game
 
 
-def test_a_game_is_played_without_a_server(address: str, page: Any) -> None:
-    page.goto(address)
-    page.wait_for_selector("[data-begin]")
-    page.evaluate(SETUP)
-    page.wait_for_selector(OWN)
-    expect(page.locator("#panel-B .cash")).to_contain_text("$")
+def test_it_is_small_and_goes_on_without_a_network(server: StaticPage, page: Any) -> None:
+    sizes: list[int] = []
+    page.on("response", lambda answer: sizes.append(len(answer.body())))
+    page.goto(server.link())
+    page.locator("[data-level=expert]").wait_for()
+    page.wait_for_load_state("networkidle")
+    assert sum(sizes) < 2_500_000  # a third of it compressed
+    page.context.set_offline(True)
+    page.goto(server.link(game=server.game(turn_limit=2)))
+    assert wait_for_own_question(page)
     page.keyboard.press("h")
     page.wait_for_selector(".candidates tbody tr")
     page.keyboard.press("h")
-    page.context.set_offline(True)
-    for _ in range(3):
+    while wait_for_own_question(page):
         click_on(page)
-        wait_for_own_question(page)
-    page.context.set_offline(False)
+    page.get_by_role("link", name="Watch it again").click()
+    page.wait_for_selector("main.replay")
+    page.goto(server.link(puzzle=3))
+    page.wait_for_selector("[data-guess]")
+
+
+def test_a_reload_loses_nothing_and_a_second_tab_waits(server: StaticPage, page: Any) -> None:
+    page.goto(server.link(game=server.game(turn_limit=0)))
+    for _ in range(3):
+        assert wait_for_own_question(page)
+        click_on(page)
+    assert wait_for_own_question(page)
     version = page.locator("main.table").get_attribute("data-version")
     page.reload()
     page.wait_for_selector(OWN)
     assert page.locator("main.table").get_attribute("data-version") == version
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.wait_for_selector("text=This game is open in another tab")
+    click_on(page)
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_selector(f"main.table[data-version='{version}']")
+    page.goto("about:blank")
+    other.wait_for_selector(f"main.table[data-version='{version}']")
+    other.close()
+
+
+def test_games_and_positions_travel_in_links(
+    server: StaticPage, browser: Any, page: Any, finished: str
+) -> None:
+    page.get_by_role("tab", name="Table").click()
+    page.locator("[data-share]").click()
+    link = page.get_by_label("Link: the whole game").input_value()
+    assert len(link) < 2000
+    context = browser.new_context()
+    guest = context.new_page()
+    guest.goto(link)
+    guest.wait_for_selector("main.replay[data-frame='0']")
+    guest.goto("about:blank")
+    guest.goto(link[:-40])
+    guest.wait_for_selector("text=cut or damaged")
+    guest.goto("about:blank")
+    page.goto(server.link(editor=1, game=finished, frame=30))
+    cash = page.locator("[data-cash='0']").input_value()
+    page.get_by_role("tab", name="Link").click()
+    link = page.get_by_label("Link: this position").input_value()
+    guest.goto(link)
+    expect(guest.locator("[data-cash='0']")).to_have_value(cash)
+    guest.goto("about:blank")
+    guest.goto(link[:-30])
+    guest.wait_for_selector("text=This link is cut or damaged")
+    context.close()
+
+
+def test_a_game_is_reported_whole(server: StaticPage, page: Any) -> None:
+    game = server.game(seats=EXPERTS, turn_limit=1)
+    page.goto(server.link(game=game))
+    page.wait_for_selector(OVER)
+    page.goto(server.link(game=game, frame=0))
+    page.get_by_role("tab", name="Whole game").click()
+    page.locator("[data-report]").click()
+    expect(page.locator("ul.verdict")).to_contain_text("accuracy")
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        ("delete globalThis.WebAssembly", "This browser can't run the rules"),
+        ("delete globalThis.Worker", "This browser can't run the rules"),
+    ],
+)
+def test_an_old_browser_is_told(server: StaticPage, page: Any, script: str, sentence: str) -> None:
+    page.add_init_script(script)
+    page.goto(server.link())
+    page.wait_for_selector(f"text={sentence}")
+
+
+def test_a_full_storage_is_told_and_the_game_goes_on(server: StaticPage, page: Any) -> None:
+    blocked = "IDBObjectStore.prototype.put = () => { throw new DOMException('full'); };"
+    page.route("**/local/store.js", lambda route: route.fulfill(
+        content_type="text/javascript", body=f"{blocked}\n{route.fetch().text()}"
+    ))  # fmt: skip
+    page.goto(server.link(game=server.game(turn_limit=2)))
+    page.wait_for_selector("text=This browser keeps no games")
     while wait_for_own_question(page):
         click_on(page)
-    expect(page.locator(OVER)).to_contain_text("won")

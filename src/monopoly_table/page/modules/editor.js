@@ -2,9 +2,11 @@
 import { html, useEffect, useMemo, useState } from "./ui.js";
 import { Analysis } from "./analysis.js";
 import { viewOf } from "./facts.js";
+import { positionLink } from "./links.js";
 import { Badge } from "./players.js";
 import { Seats, seated } from "./seats.js";
 import { ask, go } from "./server.js";
+import { Link } from "./settings.js";
 import { Stage } from "./stage.js";
 import { Tabs } from "./tabs.js";
 import { CARDS, plain } from "./words.js";
@@ -12,9 +14,9 @@ import { CARDS, plain } from "./words.js";
 const player = () => ({ cash: 1500, square: 0, jail: null, jail_cards: [], lots: [], bankrupt: false });
 const BLANK = { rules: { preset: "official", options: {} }, seed: 0, turn: 0, streak: 0, pot: null, players: [player(), player()], buildings: [], mortgaged: [], throws: [], chance: [], community_chest: [] };
 
-/** @param {{about: import("./protocol.js").About, game?: string, frame?: number}} props */
-export function Editor({ about, game, frame }) {
-  const [position, setPosition] = useState(/** @type {any} */ (BLANK));
+/** @param {{about: import("./protocol.js").About, game?: string, frame?: number, given?: any}} props given: a position to begin with */
+export function Editor({ about, game, frame, given = BLANK }) {
+  const [position, setPosition] = useState(/** @type {any} */ (given));
   const [shown, setShown] = useState(/** @type {any} */ (null));
   const [error, setError] = useState("");
   const [square, setSquare] = useState(/** @type {number|null} */ (null));
@@ -55,9 +57,17 @@ export function Editor({ about, game, frame }) {
     <//>
     <aside class="side" aria-label="More"><${Tabs} label="More" open=${tab} setOpen=${setTab} tabs=${[
       { id: "analysis", title: "Analysis", body: () => html`<${Analysis} target=${{ position }} ...${{ view, about, setOn }} on=${on && !error} />` },
+      { id: "link", title: "Link", body: () => html`<${Shared} position=${position} />` },
       { id: "play", title: "Play on", body: () => html`<${PlayOn} ...${{ position, about }} refused=${Boolean(error)} />` },
     ]} /></aside>
   </main>`;
+}
+
+/** The position as a link. @param {{position: any}} props */
+function Shared({ position }) {
+  const [link, setLink] = useState("");
+  useEffect(() => void positionLink(position).then(setLink), [position]);
+  return link && html`<${Link} title="This position" name="this position" whole=${link} />`;
 }
 
 /** The parts of a position that are not on the board: rules, turn, and a row for each player. @param {any} props */

@@ -2,9 +2,10 @@
 import { html, render, useEffect, useState } from "./ui.js";
 import { Editor } from "./editor.js";
 import { Game } from "./game.js";
+import { positionOf, replayOf } from "./links.js";
 import { Puzzle, Puzzles } from "./puzzles.js";
 import { Replay } from "./replay.js";
-import { address, ask, place } from "./server.js";
+import { address, ask, go, place } from "./server.js";
 import { Start } from "./start.js";
 
 /** Facts of the server, asked again while it is still compiling. @param {string|undefined} token */
@@ -51,12 +52,28 @@ function Page({ where, about }) {
   useEffect(() => {
     if (!where.game) document.title = "The table";
   }, [where.game]);
+  if (where.position) return html`<${FromLink} key=${where.position} open=${positionOf} text=${where.position} show=${(/** @type {any} */ given) => html`<${Editor} about=${about} given=${given} />`} />`;
+  if (where.replay) return html`<${FromLink} key=${where.replay} open=${kept} text=${where.replay} show=${() => null} />`;
   if (where.editor) return html`<${Editor} key=${`${where.game} ${where.frame}`} about=${about} game=${where.game} frame=${Number(where.frame)} />`;
   if (where.puzzles) return html`<${Puzzles} about=${about} />`;
   if (where.puzzle) return html`<${Puzzle} about=${about} number=${Number(where.puzzle)} />`;
   if (where.game && where.frame !== undefined) return html`<${Replay} key=${`replay ${where.game}`} game=${where.game} start=${Number(where.frame)} about=${about} />`;
   if (where.game) return html`<${Game} key=${`${where.game} ${where.token}`} game=${where.game} about=${about} />`;
   return html`<${Start} about=${about} />`;
+}
+
+/** Keep the game of a link, and show it. @param {string} text */
+async function kept(text) {
+  const { games: [{ game }] } = await ask("POST", "/replays", replayOf(text));
+  go({ game, frame: 0 });
+}
+
+/** What a link holds, once it is unpacked. @param {{open: (text: string) => Promise<any>, text: string, show: (found: any) => any}} props */
+function FromLink({ open, text, show }) {
+  const [found, setFound] = useState(/** @type {any} */ (null));
+  const [error, setError] = useState("");
+  useEffect(() => void open(text).then(setFound, (/** @type {Error} */ refused) => setError(refused.message)), []);
+  return found ? show(found) : html`<main class="page"><p class="wait" role=${error ? "alert" : "status"}>${error || "Opening the link …"}</p></main>`;
 }
 
 const app = /** @type {HTMLElement} */ (document.getElementById("app"));

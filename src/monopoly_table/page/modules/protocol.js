@@ -30,7 +30,7 @@
  * @typedef {{square: number, name: string, kind: string, lot: number|null, group: number|null, price: number|null, mortgage: number|null,
  *   house_price: number|null, rent: number[]|null}} Square
  * @typedef {{name: string, rule: string, doc: string, default: any, range?: number[], choices?: string[]}} Option
- * @typedef {{version: string, ready: boolean, host: boolean, origin: string|null,
+ * @typedef {{version: string, ready: boolean, host: boolean, local?: boolean, origin: string|null,
  *   rules: {presets: Object<string, Object<string, any>>, options: Option[]},
  *   offer_reasons: string[], heads: {name: string, start: number}[], notes: number[], decisions: string[], windows: string[], endings: string[], events: Object<string, string[]>, reasons: string[],
  *   policies: {name: string, plays_on: boolean}[], colours: string[], letters: string[],

@@ -24,7 +24,7 @@ export function Seats({ seats, setSeats, about }) {
       change(number, kind === "policy" ? { kind, policy: policy.join(" ") } : { kind, name: seat.name ?? "" });
     }}>
       <option value="person">a person here</option>
-      <option value="guest">a guest, by a link</option>
+      ${!about.local && html`<option value="guest">a guest, by a link</option>`}
       <optgroup label="bots">${known.map(({ level, policy }) => html`<option value=${`policy ${policy}`}>${level}: ${policy}</option>`)}</optgroup>
       ${more && html`<optgroup label="more bots">${about.policies.filter(({ name }) => !known.some(({ policy }) => policy === name)).map(({ name }) => html`<option value=${`policy ${name}`}>${name}</option>`)}</optgroup>`}
     </select>

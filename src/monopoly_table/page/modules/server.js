@@ -2,6 +2,7 @@
 
 import { Refused, place } from "./address.js";
 import { merged } from "./facts.js";
+import { connect, request } from "./transport.js";
 
 export { Refused, address, go, place } from "./address.js";
 
@@ -21,7 +22,7 @@ export async function ask(method, path, body, signal) {
   if (body !== undefined) headers["Content-Type"] = raw ? "application/octet-stream" : "application/json";
   let answer;
   try {
-    answer = await fetch(`/api${path}`, { method, headers, signal, body: body === undefined ? undefined : raw ? body : JSON.stringify(body) });
+    answer = await request(path, { method, headers, signal, body: body === undefined ? undefined : raw ? body : JSON.stringify(body) });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new Refused("The server does not answer. Is it still running?");
@@ -47,7 +48,7 @@ export class GameSocket {
    * @param {(state: import("./protocol.js").State & {online: boolean, error?: string}) => void} changed
    */
   constructor(game, changed) {
-    this.path = `/api/games/${game}/socket`;
+    this.path = `/games/${game}/socket`;
     this.changed = changed;
     /** @type {any} */
     this.state = null;
@@ -60,7 +61,7 @@ export class GameSocket {
   }
 
   connect() {
-    const socket = new WebSocket(location.origin.replace(/^http/, "ws") + this.path);
+    const socket = connect(this.path);
     this.socket = socket;
     socket.onopen = () => this.hello();
     socket.onmessage = (event) => this.receive(JSON.parse(event.data));
@@ -72,7 +73,7 @@ export class GameSocket {
         this.tell({ online: false, error: event.reason || "The server closed the connection." });
         return;
       }
-      this.tell({ online: false });
+      this.tell({ online: false, error: event.reason || undefined });
       this.timer = setTimeout(() => this.connect(), 1000 * WAITS[Math.min(this.attempt++, WAITS.length - 1)]);
     };
   }
@@ -150,7 +151,7 @@ export class AnalysisSocket {
   }
 
   connect() {
-    const socket = new WebSocket(location.origin.replace(/^http/, "ws") + "/api/analyse");
+    const socket = connect("/analyse");
     this.socket = socket;
     socket.onopen = () => {
       const { token = "", game = null } = place();

@@ -2,12 +2,14 @@
 import { html, useEffect, useRef, useState } from "./ui.js";
 import { Who } from "./players.js";
 import { speeds } from "./levels.js";
+import { replayLink } from "./links.js";
 import { address, ask, go } from "./server.js";
 
 /** @param {any} props */
 export function Settings({ game, view, about, send }) {
   const [links, setLinks] = useState(/** @type {import("./protocol.js").Links} */ (null));
   const [error, setError] = useState("");
+  const [shared, setShared] = useState("");
   useEffect(() => {
     ask("GET", `/games/${game}`).then((answer) => setLinks(answer.links ?? null), (refused) => setError(refused.message));
   }, [game]);
@@ -18,6 +20,7 @@ export function Settings({ game, view, about, send }) {
       setError(/** @type {Error} */ (refused).message);
     }
   };
+  const share = () => ask("GET", `/games/${game}/replay`).then(replayLink).then(setShared, (/** @type {Error} */ refused) => setError(refused.message));
   const remove = async () => {
     if (!confirm("Remove this game for good?")) return;
     await ask("DELETE", `/games/${game}`).then(() => go({}), (refused) => setError(refused.message));
@@ -33,7 +36,9 @@ export function Settings({ game, view, about, send }) {
     <h3>Rules</h3>
     <p>${changed.length ? changed.map(([name, value]) => html`<span class="rule">${name.replaceAll("_", " ")}: ${String(value)}</span>`) : "The official rules."}</p>
     <p class="buttons"><button type="button" disabled=${!view.over} title=${view.over ? "" : "The file tells the dice to come: wait for the end"} onClick=${save}>Save the replay</button>
+      ${view.over && html`<button type="button" data-share onClick=${share}>Link to the game</button>`}
       ${about.host && html`<button type="button" class="quiet" onClick=${remove}>Remove the game</button>`}</p>
+    ${shared && html`<${Link} title="The whole game" name="the whole game" whole=${shared} />`}
     <p class="error" role="status">${error}</p>
   </div>`;
 }
@@ -51,10 +56,9 @@ function download(blob, name) {
 const isLocal = () => ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
 
 /** A link to hand out, by an address that others reach. @param {any} props */
-function Link({ title, href, about, name = "watch" }) {
+export function Link({ title, href, about, name = "watch", whole = ((isLocal() && about.origin) || location.origin) + location.pathname + href }) {
   const [told, tell] = useState("");
   const box = useRef(/** @type {any} */ (null));
-  const whole = ((isLocal() && about.origin) || location.origin) + location.pathname + href;
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(whole);
