@@ -194,8 +194,8 @@ def test_a_person_decides_takes_back_and_is_refused(table: Path) -> None:
     assert "no decision to take back" in found["again"]
     assert "Unknown policy nobody" in found["seat"]
     assert (found["version"], found["same"]) == (0, True)
-    # there is no IndexedDB in node: the fault is told once
-    assert found["kinds"] == ["state", "events", "refused", "state"]
+    # there is no IndexedDB in node: each time it is told that the game is not kept
+    assert found["kinds"] == ["state", "refused", "events", "refused", "state", "refused"]
 
 
 @pytest.mark.parametrize(

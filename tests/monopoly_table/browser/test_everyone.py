@@ -55,7 +55,7 @@ def test_axe_finds_nothing_serious(server: PageServer, page: Any, scheme: str) -
     page.locator(".desk").get_by_role("button", name="Offer", exact=True).click()
     page.wait_for_selector(".offered .after")
     page.get_by_role("tab", name="Table").click()
-    page.wait_for_selector(".seat-link")
+    page.wait_for_load_state("networkidle")
     assert not serious(page)
     page.goto(server.link(game=game, frame=0))
     page.wait_for_selector("main.replay")

@@ -75,6 +75,7 @@ export class Live {
     const state = this.state();
     this.#clients.set(send, state.frame);
     send({ type: "state", ...state });
+    this.#warn(send);
     this.#drive();
   }
 
@@ -91,9 +92,13 @@ export class Live {
       const state = this.state();
       this.#clients.set(send, state.frame);
       send(from === null ? { type: "state", ...state } : { type: "events", from, steps, frame: changes(known, state.frame) });
-      if (this.store.fault && !this.told) send({ type: "refused", error: this.store.fault });
+      this.#warn(send);
     }
-    this.told = this.told || Boolean(this.store.fault && this.#clients.size);
+  }
+
+  /** Say that games are not kept, as long as it is so. @param {(message: any) => void} send */
+  #warn(send) {
+    if (this.store.fault) send({ type: "refused", error: this.store.fault });
   }
 
   /** Do something when all that came before is saved and told. @param {() => Promise<any>} work */

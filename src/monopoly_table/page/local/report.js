@@ -3,7 +3,7 @@ import { OFFERING, Race, about, finalShares, movesOf, summary } from "./analysis
 import { Refusal, sum } from "./engine.js";
 import { mean, meanInterval } from "./numbers.js";
 
-const SOON = 4000; // playouts of the first version, of all decisions together
+const SOON = 1500; // playouts of the first version, of all decisions together
 const [FEWEST, MORE] = [4, 3]; // playouts of each decision at first; growth of the next version
 const ASKED = 4; // times
 const POINTS = 80; // of the curve, besides the contested decisions
