@@ -28,7 +28,7 @@ from monopoly_env.encoding import ocnaru
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.game import BY_CAP
 from monopoly_env.kernels import borrowed, entry
-from monopoly_env.kernels.signatures import Array1, Array2
+from monopoly_env.kernels.signatures import Array1
 from monopoly_env.policy.loop import Players, Running, next_of
 from monopoly_env.policy.protocol import CompiledPolicy
 from monopoly_env.rules import Rules
@@ -200,7 +200,7 @@ def joined(parts: Sequence[Played]) -> Played:
 
 @entry
 def _record(
-    running: Running, own_seats: Array1[np.int64], moves: Moves, ends: Array2[np.float64]
+    running: Running, own_seats: Array1[np.int64], moves: Moves, ends: Array1[np.float64]
 ) -> int:
     """Play games to their end; record `moves` and worths (dollars) and return how many moves."""
     running = borrowed(running)
