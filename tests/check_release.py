@@ -56,21 +56,20 @@ NEEDED = re.compile(  # part of each such system, or of Python
 )
 OLDEST_GLIBC = (2, 17)
 IMPORT_ALL = """
-import importlib, pkgutil, sys
+import importlib, sys
+from monopoly_env.compiled import modules
 known, lacking, count = set(sys.argv[1].split()), {}, 0
 for package in ("monopoly_env", "pente_env", "agents", "training"):
-    for found in pkgutil.walk_packages(importlib.import_module(package).__path__, package + ".", onerror=lambda name: None):
-        if found.name.endswith("__main__"):
-            continue
+    for name in modules(package):
         count += 1
         try:
-            importlib.import_module(found.name)
+            importlib.import_module(name)
         except ModuleNotFoundError as error:
-            assert error.name.split(".")[0].replace("_", "-") in known, f"{found.name} needs {error.name}, which no extra has"
-            lacking.setdefault(error.name.split(".")[0], []).append(found.name)
+            assert error.name.split(".")[0].replace("_", "-") in known, f"{name} needs {error.name}, which no extra has"
+            lacking.setdefault(error.name.split(".")[0], []).append(name)
 print(f"{count} modules; those that need an extra:")
-for library, modules in sorted(lacking.items()):
-    print(f"  {library}: {len(modules)}, such as {modules[0]}")
+for library, names in sorted(lacking.items()):
+    print(f"  {library}: {len(names)}, such as {names[0]}")
 """  # noqa: E501
 README = (ROOT / "README.md").read_text("utf-8")
 TOURNAMENT = "training.tournament --players expert random --games 20"

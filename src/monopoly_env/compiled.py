@@ -139,7 +139,7 @@ def collect() -> list[Any]:
     from monopoly_env.kernels.export import Export
 
     for package in packages():
-        for name in _modules(package):
+        for name in modules(package):
             try:
                 importlib.import_module(name)
             except ImportError as error:  # of an extra: such a module has no kernels
@@ -181,10 +181,11 @@ def packages() -> list[str]:
     return sorted({__package__, *found})
 
 
-def _modules(package: str) -> Iterator[str]:
+def modules(package: str) -> Iterator[str]:
+    """The names of all modules of a package, without programs and the library itself."""
     path = importlib.import_module(package).__path__
     for module in pkgutil.walk_packages(path, f"{package}.", onerror=lambda name: None):
-        if not module.name.endswith("__main__"):
+        if not module.name.endswith((".__main__", ".kernels.exports")):
             yield module.name
 
 

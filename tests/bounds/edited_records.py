@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
 import re
 import sys
 import tempfile
@@ -30,6 +29,7 @@ from monopoly_env.analyse import moves, offers, values
 from monopoly_env.analyse.halving import halve
 from monopoly_env.analyse.history import History, blocks, final_shares
 from monopoly_env.analyse.resemblance import Follower, resemblance
+from monopoly_env.compiled import modules
 from monopoly_env.envs import spaces
 from monopoly_env.policy.match import Match
 from monopoly_env.render import narrate, svg, text
@@ -209,19 +209,15 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 def found() -> Iterator[str]:
     """The names of all public functions that take a record or several."""
     for package in (me, pe, agents, monopoly_bench):
-        for at in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if (
-                "__main__" in at.name
-                or ".adapters." in at.name
-                or (at.name.startswith(TRUSTED) and ".render." not in at.name)
-            ):
+        for module in modules(package.__name__):
+            if ".adapters." in module or (module.startswith(TRUSTED) and ".render." not in module):
                 continue
-            for name, thing in vars(importlib.import_module(at.name)).items():
-                if name.startswith("_") or getattr(thing, "__module__", None) != at.name:
+            for name, thing in vars(importlib.import_module(module)).items():
+                if name.startswith("_") or getattr(thing, "__module__", None) != module:
                     continue
                 members = vars(thing).items() if inspect.isclass(thing) else [("", thing)]
                 for member, function in members:
-                    full = f"{at.name}.{name}.{member}".rstrip(".")
+                    full = f"{module}.{name}.{member}".rstrip(".")
                     if (
                         inspect.isfunction(function)
                         and (member == "__init__" or not member.startswith("_"))

@@ -211,16 +211,15 @@ def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> N
 # Walks over all kernels and prints those that use another module's kernel that their hash does not
 # know.
 FIND_UNKNOWN = """
-import importlib, pkgutil
+import importlib
 import numba
-import agents, monopoly_env
+from monopoly_env.compiled import modules
 from monopoly_env.kernels import sources
 
-names = [info.name for package in (monopoly_env, agents) for info in pkgutil.walk_packages(package.__path__, package.__name__ + ".")]
+names = [*modules("monopoly_env"), *modules("agents")]
 # An adapter has no kernels, and imports a library that may not be installed.
-modules = [importlib.import_module(name) for name in names if not name.endswith("__main__") and ".adapters." not in name]
 count = 0
-for module in modules:
+for module in [importlib.import_module(name) for name in names if ".adapters." not in name]:
     for value in vars(module).values():
         if isinstance(value, numba.core.dispatcher.Dispatcher) and value.py_func.__module__ == module.__name__:
             code = value.py_func.__code__

@@ -77,6 +77,19 @@ def test_every_function_that_python_calls_states_its_types() -> None:
     assert bare == names, "a wheel is built where no extra is installed"
 
 
+def test_the_library_is_no_module_of_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels = tmp_path / "shop" / "kernels"
+    kernels.mkdir(parents=True)
+    for name in ("__init__.py", "rent.py", library.FILE.name):
+        (kernels / name).touch()
+    for name in ("__init__.py", "__main__.py"):
+        (kernels.parent / name).touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert list(compiled.modules("shop")) == ["shop.kernels", "shop.kernels.rent"]
+
+
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library of the functions of tests/data/exports.py."""
