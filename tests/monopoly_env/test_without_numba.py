@@ -22,9 +22,9 @@ from monopoly_env import monopoly_v0
 from monopoly_env.envs.vector import VectorMonopoly
 from pente_env.matches import play
 
-print(agents.arena.play(["random", "expert", "ppo/best/two"], games=6, seed=7))
+print(agents.arena.play(["random", "ppo/best/two"], games=6, seed=7))
 game = me.new_game(3, seed=1)
-assert len(me.rollout(game, "expert", n=4).returns)
+assert len(me.rollout(game, "expert", n=4).shares)
 environment = monopoly_v0.env(num_players=3)
 environment.reset(seed=1)
 environment.step(int(np.flatnonzero(environment.last()[0]["action_mask"])[0]))
@@ -58,7 +58,7 @@ def test_games_are_played() -> None:
 @pytest.mark.usefixtures("_with_library")
 def test_a_policy_of_ones_own_needs_the_extra() -> None:
     error = python("-c", OWN, status=1, MONOPOLY_ENV_COMPILED="1").stderr.splitlines()[-1]
-    assert "policy lazy needs the extra 'jit': pip install 'monopoly-env[jit]'" in error
+    assert "policy kernel lazy needs the extra 'jit': pip install 'monopoly-env[jit]'" in error
 
 
 @pytest.mark.usefixtures("_with_library")

@@ -23,6 +23,7 @@ from monopoly_env.errors import (
 )
 from pente_env import core
 from pente_env.rules import PRESETS
+from tests.programs import python
 
 EMPTY = ["......."] * 7
 
@@ -232,9 +233,7 @@ def test_importing_compiles_nothing() -> None:
         "import sys, pente_env; from pente_env import core; print(core._put.signatures, 'torch' in"
         " sys.modules)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    done = python("-c", program, MONOPOLY_ENV_COMPILED=0)  # Numba knows what it has compiled
     assert done.stdout.split() == ["[]", "False"]
 
 
