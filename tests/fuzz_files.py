@@ -57,7 +57,7 @@ from monopoly_env.policy import names as policy_names
 from monopoly_table import games
 from monopoly_table.storage import Storage
 from studies import pente_esp
-from training import experts
+from training import experts, sprt
 from training.evolution import populations
 from training.evolution.generations import Generational
 from training.experience import datasets
@@ -523,6 +523,13 @@ def write_ratings(path: Path) -> None:
     ratings.save(path)
 
 
+def try_players(path: Path, resume: bool = False) -> None:
+    options = sprt.SprtOptions(
+        "expert", "random", games=1, block=2, threads=1, progress=False, out=path, resume=resume
+    )
+    sprt.execute(options, Console(quiet=True))
+
+
 def write_table(folder: Path) -> None:
     """The database of the table's server, with a game under way."""
     with closing(Storage(folder)) as storage:
@@ -572,6 +579,7 @@ READERS: Final[Mapping[str, Reader]] = {
         "x.parquet", lambda path: played().save(path), agents.Results.load, forge_results
     ),
     "ratings": of_file("x.json", write_ratings, Ratings.load),
+    "test of two players": of_file("x.json", try_players, partial(try_players, resume=True)),
     "puzzles": of_file("x.json", lambda path: puzzles.save(path, puzzles.load()[:2]), puzzles.load),
     "answers": of_file(
         "x.jsonl",

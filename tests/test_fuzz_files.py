@@ -24,7 +24,7 @@ COVERED = {
     "monopoly_env/replays/files.py",
     "monopoly_bench/tasks/code.py", "monopoly_bench/suite.py",
     "training/experience/datasets.py",
-    "training/run/checkpoints.py", "training/run/folder.py",
+    "training/run/checkpoints.py", "training/run/folder.py", "training/sprt.py",
 }  # fmt: skip
 # These only hash a file, or trust it: it is a program, or compiled code.
 NOTHING_TO_PARSE = {
@@ -41,7 +41,7 @@ def opens(path: Path) -> bool:
     )
     return any(
         node.module == "monopoly_env.files"
-        and {"read_file", "open_file"} & {name.name for name in node.names}
+        and {"read_file", "read_saved", "open_file"} & {name.name for name in node.names}
         for node in imports
     )
 

@@ -17,6 +17,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import index
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -31,7 +32,7 @@ from agents.arena.runner import reported
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.files import read_file, read_json, write_atomically
+from monopoly_env.files import read_file, read_json, understood, write_atomically
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.policy.names import resolve_all
 from monopoly_env.policy.protocol import Policy
@@ -250,6 +251,7 @@ def _resumed(options: SprtOptions, settings: dict[str, Any]) -> tuple[int, int, 
 
     Raises:
         ConfigurationError: The file is in the way, or of another test.
+        FormatError: The file is damaged.
     """
     if not options.out or not (options.resume or options.out.exists()):
         return 0, 0, Tally()
@@ -262,8 +264,12 @@ def _resumed(options: SprtOptions, settings: dict[str, Any]) -> tuple[int, int, 
         raise ConfigurationError(
             f"{str(options.out)!r} holds no test with the same players and options."
         )
-    blocks, games, *sums = found["state"]
-    return blocks, games, Tally(*sums)
+    with understood(options.out):
+        blocks, games, seeds = map(index, found["state"][:3])
+        tally = Tally(seeds, *map(float, found["state"][3:]))
+        if min(blocks, games, seeds) < 0 or not math.isfinite(options.claims.ratio(tally)):
+            raise ValueError(f"state={found['state']}")
+    return blocks, games, tally
 
 
 def show(results: dict[str, Any]) -> None:
