@@ -112,9 +112,9 @@ def test_a_position_stands_before_its_throw(client: TestClient) -> None:
     hotels = [{"lot": lot, "level": 5} for lot in (20, 21)]
     players = [poor, {"lots": [20, 21], "cash": 100}]
     position = {"players": players, "buildings": hotels, "mortgaged": lots}
-    shown = client.post("/api/positions", json=position).json()["view"]
-    assert [player["square"] for player in shown["players"]] == [35, 0]
-    assert not shown["over"]
+    frame = client.post("/api/positions", json=position).json()["frame"]
+    assert frame["record"]["position"][:2] == [35, 0]
+    assert frame["record"]["ending"] == 0
     (told,) = jobs(client, {"type": "analyse", "target": {"position": position}, "most": 144})
     mine, other = told["shares"]
     assert told["playouts"] == 144
