@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -147,19 +147,24 @@ def randomly(game: Any, seed: int = 0, most: int | None = None) -> Iterator[Any]
 
 
 def by_policy(
-    policy: agents.Policy, game: Any, most: int | None = None, memory: Any = None
+    policy: agents.Policy | Sequence[agents.Policy],
+    game: Any,
+    most: int | None = None,
+    memory: Any = None,
 ) -> Iterator[tuple[Any, int]]:
-    """A game in which a policy has every seat: each decision and the action.
+    """A game in which a policy has every seat, or each seat its own: each decision and the action.
 
     `memory` (P, 64): what each seat remembers.
     """
+    policies = [policy] * int(game.num_players) if isinstance(policy, agents.Policy) else policy
     memory = np.zeros((int(game.num_players), agents.MEMORY)) if memory is None else memory
     for _ in itertools.count() if most is None else range(most):
         if me.is_over(game):
             return
         seat = slice(int(game.player), int(game.player) + 1)
         mine = memory[seat].copy()
-        action = int(policy.act(agents.Decisions(me.core.batch_of(game), mine))[0])
+        playing = policies[int(game.player)]
+        action = int(playing.act(agents.Decisions(me.core.batch_of(game), mine))[0])
         memory[seat] = mine
         yield game, action
         me.step(game, action)

@@ -11,7 +11,7 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.learned import action_space, compact, shipped
+from agents.learned import action_space, choice_env, compact, shipped
 from agents.learned.action_space import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE
 from agents.learned.agent import LearnedAgent
 from agents.learned.answers import nothing
@@ -34,7 +34,7 @@ from monopoly_env.actions import A_REPLY, HEADS
 from monopoly_env.engine import agenda
 from monopoly_env.engine.sets import has
 from monopoly_env.facts.board import GROUP_LOTS, GROUPS, NUM_LOTS
-from monopoly_env.policy.protocol import Decisions
+from monopoly_env.policy.protocol import MEMORY, Decisions
 from tests.play import act, by_policy
 
 SMALL = (16, 8)
@@ -58,10 +58,15 @@ def choose(agent: LearnedAgent, game: Any) -> int:
 
 
 def open_choices(game: Any) -> set[int]:
-    mask = np.zeros(NUM_CHOICES, np.bool_)
-    count = action_space.write_open(game, menus_of(game, int(game.player)), mask)
-    assert count == mask.sum()
-    return set(np.flatnonzero(mask).tolist())
+    return set(np.flatnonzero(open_mask(game)).tolist())
+
+
+def open_mask(game: Any) -> Any:
+    """The open choices, by compiled code: (NUM_CHOICES,) bool."""
+    mask, memory = np.zeros(NUM_CHOICES, np.bool_), np.zeros(MEMORY)
+    action = choice_env._next_action(me.core.batch_of(game), NO_CHOICE, mask, memory)
+    assert (action == choice_env._ASKED) == (mask.sum() > 1)
+    return mask
 
 
 def group(name: str) -> int:
@@ -271,19 +276,15 @@ def test_every_choice_is_that_of_the_highest_score() -> None:
         agent = agent_of(3, seed)
         memory = np.zeros((3, 64))
         for game, action in by_policy(agent, me.new_game(3, seed=8 + seed), 300, memory):
-            mask = np.zeros(NUM_CHOICES, np.bool_)
-            if (
-                action_space.is_asked(game)
-                and action_space.write_open(game, menus_of(game, int(game.player)), mask) > 0
-            ):
+            if action_space.is_asked(game) and (mask := open_mask(game)).any():
                 number = next(
                     n
                     for n, name in enumerate(NAMES)
                     if actions.DECISION_NAMES[game.decision] in NETWORKS[name][0]
                 )
-                seen = np.zeros((1, compact.length(3)), np.float32)
-                seat = int(game.player)
-                compact.write(game, seat, menus_of(game, seat), memory[seat], seen[0])
+                batch = me.core.batch_of(game)
+                seen = encodings.observe_all(batch, "compact")
+                choice_env._write_memory(batch, memory[int(game.player)], seen[0])
                 row = networks[NAMES[number]].pack(agent.arrays(), NAMES[number])
                 best = int(
                     np.where(
@@ -554,12 +555,10 @@ def test_where_two_are_left_an_exchange_is_not_valued() -> None:
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_observations_are_finite_and_bounded(num_players: int) -> None:
-    made = encodings.make("compact", num_players)
-    game = me.new_game(num_players, seed=4)
-    seen, most = np.zeros(made.size, np.float32), np.zeros(made.size)
-    assert made.size == compact.length(num_players)
+    game, most = me.new_game(num_players, seed=4), np.zeros(compact.length(num_players))
+    assert encodings.size("compact", num_players) == len(most)
     for _ in by_policy(agents.make("expert"), game):
-        made.write(game, int(game.player), seen)
+        seen = encodings.observe(game, "compact")
         assert (abs(seen) <= 1).all()
         most = np.maximum(most, abs(seen))
     assert (most > 0).mean() > 0.5

@@ -5,6 +5,7 @@ And not a dollar further.
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,10 @@ from agents.players.expert.trading import SLOT, Trade
 from agents.players.vocabulary.offers import planned
 from monopoly_env.actions import A_REPLY, A_TRADE
 from monopoly_env.errors import ConfigurationError, FormatError
-from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
+from monopoly_env.policy.protocol import MEMORY
 from tests.agents.players.test_expert import MATCHED, ORANGE, YELLOW, after_throw
 from tests.agents.players.trading import asked_of, proposed
-from tests.play import act, asked, lot, offer
+from tests.play import act, asked, by_policy, lot, offer
 
 EXPERT = agents.make("expert")
 ROW = Expert().row()
@@ -146,16 +147,13 @@ def play(names: list[Any], games: int, rules: str = "official") -> list[tuple[in
     Maker, receiver, and whether they were accepted.
     """
     policies = [agents.resolve(name) for name in names]
-    assert all(isinstance(policy, CompiledPolicy) for policy in policies)
     told = []
     for game in me.new_games(range(games), len(policies), rules):
-        memory = np.zeros((len(policies), MEMORY))
-        while not me.is_over(game) and game.turns < 60 * len(policies):
-            policy, seat = policies[game.player], int(game.player)
-            action = int(policy.kernel(game, me.action_mask(game), policy.params, memory[seat]))  # type: ignore[attr-defined]
+        for _, action in by_policy(policies, game):
+            if game.turns >= 60 * len(policies):
+                break
             if A_REPLY <= action < A_REPLY + 3 and not game.offer_counter:
                 told.append((int(game.offer_from), int(game.offer_to), action == A_REPLY + 1))
-            me.step(game, action)
     return told
 
 
@@ -175,17 +173,10 @@ def test_without_bargaining_it_is_expert() -> None:
     assert play([Bargainer(bargains=False), EXPERT], 5) == play([EXPERT, EXPERT], 5)
 
 
-def actions(policy: CompiledPolicy, seed: int) -> list[int]:
+def actions(policy: agents.Policy, seed: int) -> list[int]:
     """All actions of a game of two against `expert`."""
-    (game,), memory, chosen = me.new_games([seed], 2), np.zeros((2, MEMORY)), []
-    while not me.is_over(game) and game.turns < 200:
-        plays = EXPERT if game.player else policy
-        assert isinstance(plays, CompiledPolicy)
-        chosen.append(
-            int(plays.kernel(game, me.action_mask(game), plays.params, memory[game.player]))
-        )
-        me.step(game, chosen[-1])
-    return chosen
+    played = by_policy([policy, EXPERT], me.new_game(2, seed=seed))
+    return [action for _, action in itertools.takewhile(lambda one: one[0].turns < 200, played)]
 
 
 def test_where_two_players_are_left_it_does_not_bargain() -> None:
@@ -245,14 +236,12 @@ def test_it_plays_legally_by_rules_of_barter_of_one_lot_for_money_and_without_tr
     policy = bargainer(naive=0.3)
     for game in me.new_games(range(5), 3, rules):
         memory = np.zeros((3, MEMORY))
-        while not me.is_over(game) and game.turns < 100:
-            action = int(
-                policy.kernel(game, me.action_mask(game), policy.params, memory[game.player])
-            )
+        for _, action in by_policy(policy, game, memory=memory):
+            if game.turns >= 100:
+                break
             assert me.action_mask(game)[action]
             if A_TRADE <= action < A_TRADE + 7 and rules == "pring":
                 assert planned(memory[game.player])[2] == 0
-            me.step(game, action)
 
 
 def test_it_is_saved_as_numbers(tmp_path: Path) -> None:
