@@ -20,7 +20,7 @@ from monopoly_env.errors import IllegalActionError
 from monopoly_env.events import Row
 from monopoly_env.game import Game
 from monopoly_env.policy.loop import NO_LIMIT, PATIENCE, answers, cap_game, endless, refusal
-from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
+from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy
 from monopoly_env.render import narrate
 
 
@@ -106,7 +106,10 @@ class Match:
         self._asked = int(self.game.turns), asked + 1 if turn == self.game.turns else 1
         games, memory = core.batch_of(self.game).copy(), self._memory_of(seat).copy()
         history = [self.actions] if self._knows_history else None
-        action = int(answers(policy, Decisions(games, memory, history=history))[0])
+        decisions = Decisions(games, memory, history=history)
+        if isinstance(policy, CompiledPolicy):  # it reads no key: the loop draws none for it
+            games["policy_draws"] = self.game.policy_draws
+        action = int(answers(policy, decisions)[0])
         who = f"Policy {policy.name!r}"
         try:
             core.check_step(self.game, action)
