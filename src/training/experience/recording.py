@@ -159,7 +159,8 @@ def write_halves(values: Any, words: Any, out: Any) -> None:
         odd = np.int32((word >> np.int32(13)) & np.int32(1))
         # another exponent, ten bits
         normal = np.int32(np.int32(word - np.int32(0x38000000 - 0xFFF) + odd) >> np.int32(13))
-        subnormal = np.int32(np.rint(abs(values[i]) * np.float32(1 << 24)))  # in steps of 2**-24
+        small = min(abs(values[i]), np.float32(2.0**-14))  # a larger one has no subnormal
+        subnormal = np.int32(np.rint(small * np.float32(1 << 24)))  # in steps of 2**-24
         half = subnormal if word < np.int32(0x38800000) else normal
         out[i] = half | ((words[i] >> np.int32(16)) & np.int32(0x8000))
 
