@@ -64,7 +64,7 @@ for package in ("monopoly_env", "pente_env", "agents", "training"):
         count += 1
         try:
             importlib.import_module(name)
-        except ModuleNotFoundError as error:
+        except ImportError as error:
             assert error.name.split(".")[0].replace("_", "-") in known, f"{name} needs {error.name}, which no extra has"
             lacking.setdefault(error.name.split(".")[0], []).append(name)
 print(f"{count} modules; those that need an extra:")
