@@ -49,7 +49,7 @@ def program(table: Path, *lines: str) -> Any:
 
 @pytest.mark.parametrize(("players", "seeds"), [(2, range(50)), (3, range(50, 100))])
 def test_games_by_seeds_end_in_the_same_records(table: Path, players: int, seeds: range) -> None:
-    limit, names = 4, MIXED[:players]
+    limit, names = 3, MIXED[:players]
     wish = {"seats": [{"kind": "policy", "policy": name} for name in names], "turn_limit": limit}
     (found,) = done(table, ("digests", {"seeds": [*seeds], **wish}))
     policies = [agents.make(name) for name in names]
@@ -196,6 +196,37 @@ def test_a_person_decides_takes_back_and_is_refused(table: Path) -> None:
     assert (found["version"], found["same"]) == (0, True)
     # there is no IndexedDB in node: each time it is told that the game is not kept
     assert found["kinds"] == ["state", "refused", "events", "refused", "state", "refused"]
+
+
+def test_sealed_bids_are_hidden_and_can_not_be_taken_back(table: Path) -> None:
+    hidden, own, opened, undone = program(
+        table,
+        "const seats = [{ kind: 'person' }, { kind: 'policy', policy: 'expert' }];",
+        "const rules = { preset: 'mukhar' };",
+        "const { game } = await ask('POST', '/games', { seats, rules, seed: 3, speed: 0 });",
+        "const live = await table.live(game), { heard, until } = client(live);",
+        "const act = (more) => live.handle({ version: live.actions.length,",
+        "  digest: live.frame().digest, ...more }).catch((error) => error.message);",
+        "const asked = () => live.game.over || live.game.player === 0;",
+        "const sealed = (frame) => engine.sealed(frame.record);",
+        "for (await until(asked); !sealed(live.frame()); await until(asked)) {",
+        "  const [action] = live.game.legal();",
+        "  await act({ type: 'act', action });",
+        "}",
+        "const before = live.frame();",
+        "await act({ type: 'bid', dollars: 20 });",
+        "await until(asked);",
+        "const record = live.record.slice();",
+        "engine.write(record, 'decision', engine.decisions.indexOf('sealed_bid'));",
+        "engine.write(record, 'sealed', [20, 30]);",
+        "engine.write(record, 'player', 1);",
+        "return [engine.frame(record, [], 1).record, engine.frame(record, [], 1, 1).record,",
+        "  sealed(live.frame()), await act({ type: 'undo' })];",
+    )  # fmt: skip
+    assert (hidden["sealed"][:2], any(hidden["legal"])) == ([0, 0], False)
+    assert own["sealed"][:2] == [0, 30]
+    assert not opened
+    assert "sealed bids have been opened" in undone
 
 
 @pytest.mark.parametrize(
