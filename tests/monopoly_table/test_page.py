@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +43,16 @@ def test_a_module_imports_only_files_of_the_page(name: str) -> None:
         )
         assert path.is_file(), f"{name} imports {target}"
     assert not re.search(r"innerHTML|dangerouslySetInnerHTML|\beval\(|new Function|https?://", text)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(Path(str(PAGE), "local").iterdir()), ids=lambda path: path.name
+)
+def test_a_module_without_a_server_imports_only_files_of_ours(path: Path) -> None:
+    text = path.read_text()
+    for target in re.findall(r'from "([^"]+)"', text):
+        assert (path.parent / target).is_file(), f"{path.name} imports {target}"
+    assert not re.search(r"innerHTML|\beval\(|new Function|https?://", text)
 
 
 def test_all_of_the_page_is_small() -> None:
