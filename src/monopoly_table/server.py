@@ -282,15 +282,6 @@ def _listed(row: Stored) -> dict[str, Any]:
     return answer | {name: row.status[name] for name in ("names", "turns", "over", "winners")}
 
 
-def links(row: Stored) -> dict[str, Any]:
-    """The tokens of a game, for its host."""
-    seats = [
-        {"seat": number, "token": seat["token"], "taken": seat["taken"]}
-        for number, seat in enumerate(row.about["seats"])
-    ]
-    return {"watch": row.about["watch"], "seats": [seat for seat in seats if seat["token"]]}
-
-
 # --- puzzles
 
 
