@@ -57,6 +57,7 @@ NEEDED = re.compile(  # part of each such system, or of Python
 OLDEST_GLIBC = (2, 17)
 IMPORT_ALL = """
 import importlib, sys
+from monopoly_env.cli.extras import ExtraError
 from monopoly_env.compiled import modules
 known, lacking, count = set(sys.argv[1].split()), {}, 0
 for package in ("monopoly_env", "pente_env", "agents", "training"):
@@ -64,7 +65,7 @@ for package in ("monopoly_env", "pente_env", "agents", "training"):
         count += 1
         try:
             importlib.import_module(name)
-        except ImportError as error:
+        except (ModuleNotFoundError, ExtraError) as error:
             assert error.name.split(".")[0].replace("_", "-") in known, f"{name} needs {error.name}, which no extra has"
             lacking.setdefault(error.name.split(".")[0], []).append(name)
 print(f"{count} modules; those that need an extra:")
@@ -74,7 +75,7 @@ for library, names in sorted(lacking.items()):
 README = (ROOT / "README.md").read_text("utf-8")
 TOURNAMENT = "training.tournament --players expert random --games 20"
 TRAINING = (
-    "training.dqn --imitation-steps 300 --steps 400 --rollout-games 4 --final-games 4"
+    "training.dqn --imitation-steps 300 --steps 400 --rollout-games 10 --final-games 4"
     " --evaluation-games 4 --out run"
 )
 
