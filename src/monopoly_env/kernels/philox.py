@@ -23,13 +23,13 @@ _WORD = 0xFFFFFFFF
 def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> int:
     """The first of four 32-bit output words for a counter (c0 to c3) and a key (k0, k1)."""
     for _ in range(10):
-        p0 = 0xD2511F53 * c0
-        p1 = 0xCD9E8D57 * c2
-        # Python's integers are exact, compiled ones wrap at 64 bits. The masks make both agree.
+        # Each product is less by c << 32: compiled code has 63 bits, and an overflow is undefined.
+        p0 = (0xD2511F53 - (1 << 32)) * c0
+        p1 = (0xCD9E8D57 - (1 << 32)) * c2
         c0, c1, c2, c3 = (
-            ((p1 >> 32) & _WORD) ^ c1 ^ k0,
+            (p1 >> 32) + c2 ^ c1 ^ k0,
             p1 & _WORD,
-            ((p0 >> 32) & _WORD) ^ c3 ^ k1,
+            (p0 >> 32) + c0 ^ c3 ^ k1,
             p0 & _WORD,
         )
         k0 = (k0 + 0x9E3779B9) & _WORD

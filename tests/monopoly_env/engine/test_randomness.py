@@ -151,3 +151,14 @@ def test_throws_are_uniform(bound: int) -> None:
     )
     expected = 36_000 / bound
     assert ((counts - expected) ** 2 / expected).sum() < bound - 1 + 10 * (2 * (bound - 1)) ** 0.5
+
+
+def test_random_numbers_overflow_no_word_of_64_bits() -> None:
+    """An overflow is undefined in compiled code, which may then leave out what follows."""
+    function = getattr(philox, "py_func", philox)
+    for word in (0, 1, 0x9BCCC000, 0xFFFFFFFF):
+        wide = np.int64(word)
+        with np.errstate(over="raise"):
+            found = function(wide, wide, wide, wide, wide, wide)
+        assert found == function(word, word, word, word, word, word)
+        assert 0 <= found <= 0xFFFFFFFF
