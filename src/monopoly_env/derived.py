@@ -24,7 +24,7 @@ from monopoly_env.actions import (
     NUM_ACTIONS,
     RAISES,
 )
-from monopoly_env.core import batch_of
+from monopoly_env.core import in_range
 from monopoly_env.engine import agenda, auction, building, mortgage, players, rent, tax
 from monopoly_env.engine.legal import is_legal
 from monopoly_env.engine.liquidation import raisable
@@ -89,8 +89,11 @@ def derive(game: Game) -> Any:
 
     Returns:
         A record of the dtype `DERIVED`.
+
+    Raises:
+        PositionError: A number of the record is out of its range.
     """
-    batch, found = batch_of(game, write=False), np.zeros(1, DERIVED)
+    batch, found = in_range(game), np.zeros(1, DERIVED)
     write_derived(batch, batch.copy(), found)
     return found[0]
 

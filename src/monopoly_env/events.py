@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env.actions import A_BID, A_BUY, A_CHOICE, A_JAIL, H_REPLY, HEAD_OF
-from monopoly_env.core import batch_of, check_step
+from monopoly_env.core import check_step, in_range
 from monopoly_env.engine import agenda
 from monopoly_env.engine.players import owner_of, owns_group
 from monopoly_env.engine.sets import size
@@ -103,7 +103,7 @@ def between(before: Game, after: Game) -> list[Row]:
 def follow(rows: list[Row], before: Game, after: Game) -> list[Row]:
     """Events, then those that lead from one record to another, one task apart."""
     more, task = np.empty((MOST_ROWS, COLUMNS), np.int32), rows[-1][_TASK] + 1 if rows else 1
-    count = _between(batch_of(before, write=False), batch_of(after, write=False), task, more)
+    count = _between(in_range(before), in_range(after), task, more)
     return rows + more[:count].tolist()  # type: ignore[no-any-return]
 
 
@@ -112,14 +112,14 @@ def opening(first: Game) -> list[Row]:
 
     They are read off the result: of a card drawn there, only the effects are told.
     """
-    batch, rows = batch_of(first, write=False), np.empty((MOST_ROWS, COLUMNS), np.int32)
+    batch, rows = in_range(first), np.empty((MOST_ROWS, COLUMNS), np.int32)
     return rows[: _opening(batch, batch.copy(), rows)].tolist()  # type: ignore[no-any-return]
 
 
 def differences(before: Game, after: Game) -> list[Row]:
     """The differences of places, goods and cash between two records many decisions apart."""
     rows = np.empty((MOST_ROWS, COLUMNS), np.int32)
-    count = _differences(batch_of(before, write=False), batch_of(after, write=False), rows)
+    count = _differences(in_range(before), in_range(after), rows)
     return rows[:count].tolist()  # type: ignore[no-any-return]
 
 

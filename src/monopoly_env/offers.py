@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from monopoly_env.actions import A_ASK, A_CASH, A_GIVE, A_REPLY, A_TRADE, GOODS_DONE, NOTES
-from monopoly_env.core import batch_of
+from monopoly_env.core import in_range
 from monopoly_env.engine import agenda, trade
 from monopoly_env.engine.building import built_groups
 from monopoly_env.engine.legal import is_legal
@@ -67,7 +67,7 @@ def compose(game: Game, to: int, give: int, ask: int, dollars: int) -> Composed:
         ask: The goods asked for.
         dollars: The dollars given; negative: asked for.
     """
-    batch, picks = batch_of(game, write=False), np.zeros(MOST_PICKS, np.int32)
+    batch, picks = in_range(game), np.zeros(MOST_PICKS, np.int32)
     count = write_offer(batch, batch.copy(), to, give, ask, dollars, picks)
     if count > 0:
         return Composed(picks[:count].tolist())
@@ -79,7 +79,7 @@ def exchanged(game: Game, to: int, give: int, ask: int, dollars: int) -> Game:
 
     It is to be looked at, not to be continued.
     """
-    batch = batch_of(game, write=False).copy()
+    batch = in_range(game).copy()
     exchange(batch, to, give, ask, dollars)
     return batch[0]
 

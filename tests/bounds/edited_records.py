@@ -24,7 +24,18 @@ import monopoly_env as me
 import pente_env as pe
 from monopoly_bench import prompts
 from monopoly_bench.talk import Promise, Talk
-from monopoly_env import actions, analyse, core, encoding, replays, rewards, saves
+from monopoly_env import (
+    actions,
+    analyse,
+    core,
+    derived,
+    encoding,
+    events,
+    replays,
+    rewards,
+    saves,
+)
+from monopoly_env import offers as deals
 from monopoly_env.analyse import moves, offers, values
 from monopoly_env.analyse.halving import halve
 from monopoly_env.analyse.history import History, blocks, final_shares
@@ -127,6 +138,14 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "monopoly_env.core.step": lambda game: core.step(game, 0),
     "monopoly_env.core.winner": core.winner,
     "monopoly_env.core.worth": core.worth,
+    "monopoly_env.derived.derive": derived.derive,
+    "monopoly_env.events.between": lambda game: events.between(game, game),
+    "monopoly_env.events.differences": lambda game: events.differences(game, game),
+    "monopoly_env.events.follow": lambda game: events.follow([], game, game),
+    "monopoly_env.events.opening": events.opening,
+    "monopoly_env.events.play": lambda game: events.play(game, 0),
+    "monopoly_env.offers.compose": lambda game: deals.compose(game, 1, 0, 0, 0),
+    "monopoly_env.offers.exchanged": lambda game: deals.exchanged(game, 1, 0, 0, 0),
     "monopoly_env.encoding.Encoding.write": lambda game: encoding.make("standard", 8).write(
         game, 0, np.zeros(2000, np.float32)
     ),
@@ -157,6 +176,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "monopoly_env.render.svg.draw": svg.draw,
     "monopoly_env.render.svg.element": svg.element,
     "monopoly_env.render.text.board": text.board,
+    "monopoly_env.replays.narration.play": lambda game: replays.narration.play(RECORDING, game, 0),
     "monopoly_env.replays.narration.said": lambda game: replays.narration.said(
         RECORDING, game, 0, "ab"
     ),
