@@ -198,6 +198,21 @@ def test_a_person_decides_takes_back_and_is_refused(table: Path) -> None:
     assert found["kinds"] == ["state", "refused", "events", "refused", "state", "refused"]
 
 
+def test_a_removed_game_does_not_come_back(table: Path) -> None:
+    games, message = program(
+        table, EXPERTS,
+        "const { game } = await ask('POST', '/games', { seats, seed: 3, speed: 0.05 });",
+        "const live = await table.live(game), { until, heard } = client(live);",
+        "await until(() => heard.length > 3);",
+        "await ask('DELETE', `/games/${game}`);",
+        "await new Promise((resolve) => setTimeout(resolve, 300));",
+        "const names = (await ask('GET', '/games')).games.map((each) => each.game);",
+        "return [names, await ask('GET', `/games/${game}`).catch((error) => error.message)];",
+    )  # fmt: skip
+    assert games == []
+    assert "it was removed" in message
+
+
 def test_sealed_bids_are_hidden_and_can_not_be_taken_back(table: Path) -> None:
     hidden, own, opened, undone = program(
         table,

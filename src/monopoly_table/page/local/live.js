@@ -18,6 +18,7 @@ export class Live {
   #clients = new Map();
   #wake = () => {};
   #driving = false;
+  #closed = false;
   #last = Promise.resolve(/** @type {any} */ (null));
 
   /**
@@ -86,6 +87,15 @@ export class Live {
     return this.#clients.size;
   }
 
+  /** All that has been done is saved. */
+  saved() { return this.#last; }
+
+  /** The game is removed: it goes on for nobody, and is not saved again. */
+  close() {
+    this.#clients.clear();
+    this.#closed = true;
+  }
+
   /** Tell all what has changed since a version; null: the whole state. @param {number|null} from @param {any[]} [steps] */
   #announce(from, steps = []) {
     for (const [send, known] of this.#clients) {
@@ -145,7 +155,7 @@ export class Live {
     this.log = [...this.log, ...steps].slice(-LOG);
     const { record, memory, progress } = this.game.state;
     Object.assign(this.row, { state: { record, memory, progress }, actions: Uint8Array.from(this.actions) }, statusOf(this.engine, record));
-    await this.store.save(this.row, more);
+    if (!this.#closed) await this.store.save(this.row, more);
   }
 
   async #undo() {

@@ -56,11 +56,7 @@ export class Table {
   /** A game that is played. @param {string} game */
   live(game) {
     if (!this.#live.has(game)) {
-      const found = this.row(game).then(async (row) => {
-        if (row.kind !== "live") throw new Refusal(`The game ${game} is a recording.`, UNKNOWN);
-        await this.engine.monopoly.fetch(...row.seats.map((/** @type {any} */ seat) => seat.policy));
-        return new Live(this.engine, this.store, row, await this.store.moments(game));
-      });
+      const found = this.#open(game);
       this.#live.set(game, found);
       found.catch(() => this.#live.delete(game));
     }
@@ -68,7 +64,18 @@ export class Table {
   }
 
   /** @param {string} game */
-  forget(game) { this.#live.delete(game); }
+  async #open(game) {
+    const row = await this.row(game);
+    if (row.kind !== "live") throw new Refusal(`The game ${game} is a recording.`, UNKNOWN);
+    await this.engine.monopoly.fetch(...row.seats.map((/** @type {any} */ seat) => seat.policy));
+    return new Live(this.engine, this.store, row, await this.store.moments(game));
+  }
+
+  /** Let a game go that nobody looks at: another tab may go on with it. @param {string} game */
+  async forget(game) {
+    await (await this.#live.get(game))?.saved();
+    this.#live.delete(game);
+  }
 
   /** A game frame by frame. @param {string} game */
   async recording(game) {
@@ -121,7 +128,7 @@ export class Table {
   /** @param {string} game */
   async state(game) {
     const row = await this.row(game);
-    if (row.kind === "live") return { ...(await this.live(game)).state(), links: null };
+    if (row.kind === "live") return { ...(await (this.#live.get(game) ?? this.#open(game))).state(), links: null };
     const recording = await this.recording(game);
     return { frame: recording.frame(recording.version), log: [], links: null };
   }
@@ -129,7 +136,10 @@ export class Table {
   /** @param {string} game */
   async remove(game) {
     await this.row(game);
-    this.forget(game);
+    const live = await this.#live.get(game);
+    live?.close();
+    await live?.saved();
+    this.#live.delete(game);
     await this.store.remove(game);
     return {};
   }
@@ -253,7 +263,7 @@ async function play(table, port, game) {
     }
     live.enter(send);
     await left;
-    if (!live.leave(send)) table.forget(game);
+    if (!live.leave(send)) await table.forget(game);
     return undefined;
   });
 }
