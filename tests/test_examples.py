@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[1]
 
 
 def run(*words: str) -> str:
-    """What a program of examples/ prints."""
-    return python("-W", "ignore", *words, folder=ROOT).stdout
+    """What a program of examples/ prints; its networks run on one thread, as in `one_thread`."""
+    return python("-W", "ignore", *words, folder=ROOT, OMP_NUM_THREADS=1).stdout
 
 
 def test_maskable_ppo_imitates_learns_and_plays() -> None:
