@@ -4,6 +4,7 @@ import { Game } from "../../../monopoly_env/browser/monopoly.js";
 
 const TASK = 6; // its place in a row of events
 const CHANCE_GOOD = 28;
+const MOST_THROWS = 16; // that a record holds
 const NOBODY = -1;
 
 /** A refusal: a sentence for people, and its status. */
@@ -158,6 +159,9 @@ export class Engine {
     const record = new Uint8Array(this.monopoly.manifest.record.size), moment = record.slice(), given = batch(record);
     record.set(this.rules(rules), this.fields.get("rules.board").offset);
     if (!(players?.length >= 2 && players.length <= 8)) throw new Refusal("A position needs 2 to 8 players.", 422);
+    const held = players.flatMap((/** @type {any} */ player) => (player.jail_cards ?? []).map((/** @type {string} */ deck) => this.decks.indexOf(deck)));
+    if (held.includes(-1)) throw new Refusal(`A jail card is of one of the decks ${this.decks.join(", ")}.`, 422);
+    if (throws.length > MOST_THROWS) throw new Refusal(`A position holds ${MOST_THROWS} throws at most, not ${throws.length}.`, 422);
     this.call("positions._prepare", [given, players.length, Number(seed & 0xffffffffn), Number(seed >> 32n)]);
     const usual = this.read(record), left = players.filter((/** @type {any} */ player) => player.bankrupt).length;
     if (players.length - left < 2) throw new Refusal("Fewer than two players are left: the game would be over.", 422);
@@ -174,7 +178,7 @@ export class Engine {
     this.write(record, "forced_throws", throws.map((/** @type {number[]} */ [first, second]) => 10 * first + second));
     this.write(record, "num_forced", throws.length);
     this.call("positions._count_buildings", [given]);
-    for (const deck of players.flatMap((/** @type {any} */ player) => player.jail_cards ?? [])) this.call("positions._hold_card", [given, this.decks.indexOf(deck)]);
+    for (const deck of held) this.call("positions._hold_card", [given, deck]);
     this.#sound(this.call("positions._begin_turn", [given, batch(moment), turn, streak]));
     this.#sound(this.call("core._settle", [given]) || this.call("core._first_broken", [given, false]));
     return { record, moment };
