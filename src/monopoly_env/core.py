@@ -35,6 +35,7 @@ _ILLEGAL: Final = -1  # instead of a violation
 # The byte of a record where its rules begin
 _RULES_AT: Final[int] = GAME.fields["rules"][1]  # type: ignore[index]
 _MOST_HEADER: Final = 1 << 16  # bytes of the JSON of a saved game
+_OF_KERNELS: Final = ("C", "A", "W")  # what arrays must be for compiled functions
 
 
 @entry
@@ -251,10 +252,13 @@ def sound(game: Game) -> Games:
     return batch
 
 
-def check_sound(games: Games) -> None:
+def check_sound(games: Games) -> Games:
     """Refuse records that no game can reach.
 
     Kernels take numbers of the record as indices, so they may only run on sound records.
+
+    Returns:
+        The games to read; a copy of a slice with steps and of a read-only array.
 
     Raises:
         ConfigurationError: They are no (B,) records of the dtype `GAME`.
@@ -262,11 +266,16 @@ def check_sound(games: Games) -> None:
     """
     check_games(games, GAME, "monopoly_env")
     _check_rules(games)
+    games = np.require(games, requirements=_OF_KERNELS)
     _refuse(_first_broken(games, False))
+    return games
 
 
-def check_ranges(games: Games) -> None:
+def check_ranges(games: Games) -> Games:
     """Refuse records whose numbers would lead a kernel beyond its arrays, reachable or not.
+
+    Returns:
+        The games to read; a copy of a slice with steps and of a read-only array.
 
     Raises:
         ConfigurationError: They are no (B,) records of the dtype `GAME`.
@@ -274,7 +283,9 @@ def check_ranges(games: Games) -> None:
     """
     check_games(games, GAME, "monopoly_env")
     _check_rules(games)
+    games = np.require(games, requirements=_OF_KERNELS)
     _refuse(_first_broken(games, True))
+    return games
 
 
 def in_range(game: Game) -> Games:

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import monopoly_env as me
-from monopoly_env import actions, core, saves
+from monopoly_env import actions, core, encoding, saves
+from monopoly_env.analyse import playouts, values
 from monopoly_env.engine import agenda
 from monopoly_env.facts import board
 from monopoly_env.game import FORMAT_VERSION, NOBODY
@@ -30,6 +31,32 @@ def middle(decisions: int = 150, **options: Any) -> Any:
         legal = me.legal_actions(game)
         me.step(game, int(legal[number * 7919 % len(legal)]))
     return game
+
+
+def read_only(games: Any) -> Any:
+    """A copy that may not be written."""
+    copied = games.copy()
+    copied.flags.writeable = False
+    return copied
+
+
+@pytest.mark.parametrize("given", [lambda games: games[::2], read_only], ids=["steps", "read-only"])
+@pytest.mark.parametrize(
+    "read",
+    [
+        core.check_sound,
+        core.check_ranges,
+        encoding.observe_all,
+        lambda games: values.resolve("worth").shares(games),
+        lambda games: playouts.rollout(games, "random", n=1, turns=1).shares,
+    ],
+    ids=["check_sound", "check_ranges", "observe_all", "value", "rollout"],
+)
+def test_slices_with_steps_and_read_only_games_can_be_read(
+    read: Callable[[Any], Any], given: Callable[[Any], Any]
+) -> None:
+    games = given(core.new_games(range(4), 2))
+    assert np.array_equal(read(games), read(games.copy()))
 
 
 # --- new games

@@ -301,7 +301,7 @@ class LearnedAgent(NetworkPolicy):
             ConfigurationError: A table is too large for it.
             PositionError: A record is invalid.
         """
-        check_sound(games)
+        games = check_sound(games)
         for size in np.unique(games["num_players"]):
             self.check_table(int(size))
         chances = np.zeros((len(games), NUM_CHOICES))

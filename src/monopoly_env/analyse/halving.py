@@ -63,7 +63,7 @@ def halve(  # noqa: PLR0913 - the options of a search
         ConfigurationError: A number is out of range, and the errors of `rollout`.
     """
     check_limits(n, until, seconds)
-    check_sound(games)
+    games = check_sound(games)
     began, firsts = monotonic(), np.array(actions, np.int64)
     shares: list[Shares] = [np.zeros((0, int(games[0]["num_players"])), np.float32)] * len(games)
     left, dropped = list(range(len(games))), list[int]()

@@ -185,9 +185,7 @@ def rollout(  # noqa: PLR0913 - the options of playouts
     """
     single = not (isinstance(game, np.ndarray) and game.ndim == 1)
     games = core.batch_of(game, write=False) if single else game
-    # read-only arrays are another type to kernels
-    games = games if games.flags.writeable else games.copy()
-    players = _check_games(games)
+    games, players = _checked(games)
     firsts = _first_actions(games, actions)
     _check_options(n, first, turns, threads, shuffle)
     low, high = (int(word) for word in split_seeds([seed])[0])
@@ -227,9 +225,9 @@ def _check_options(
         raise ConfigurationError(f"shuffle={shortened(shuffle)} must be True or False.")
 
 
-def _check_games(games: Games) -> int:
-    """The number of players of all games."""
-    core.check_sound(games)
+def _checked(games: Games) -> tuple[Games, int]:
+    """The games to read, and the number of players of all."""
+    games = core.check_sound(games)
     players = {int(count) for count in games["num_players"]}
     if len(players) != 1:
         given = sorted(players) or "no game at all"
@@ -237,7 +235,7 @@ def _check_games(games: Games) -> int:
     over = np.flatnonzero(games["decision"] == OVER)
     if len(over):
         raise GameOverError(f"Game {over[0]} of {len(games)} is over: there is nothing to play on.")
-    return players.pop()
+    return games, players.pop()
 
 
 def _first_actions(games: Games, actions: Any) -> NDArray[np.int64]:

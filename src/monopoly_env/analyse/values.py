@@ -71,7 +71,7 @@ class Value:
         """
         several = isinstance(games, np.ndarray) and games.ndim == 1
         batch = games if several else batch_of(games, write=False)
-        check_ranges(batch)
+        batch = check_ranges(batch)
         if not len(batch) or len(set(batch["num_players"].tolist())) > 1:
             what = "the same number of players, and there must be one or more"
             raise ConfigurationError(f"The games must have {what}.")

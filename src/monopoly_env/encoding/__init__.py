@@ -313,7 +313,7 @@ def observe_all(
         ConfigurationError: No such name or seat, or the encoding is not for so many players.
         PositionError: A number of a record is out of its range.
     """
-    core.check_ranges(games)
+    games = core.check_ranges(games)
     who = check_seats(games, games["player"] if seats is None else seats)
     return observe_known(games, name, who, pad_to)
 

@@ -428,7 +428,7 @@ class CompiledPolicy(Policy):
     def observe(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:
         """Look at games at the first decision of a turn, if it has a kernel for it."""
         if self.observer is not None:
-            check_ranges(games)
+            games = check_ranges(games)
             check_array("memory of decisions", memory, np.float64, (len(games), MEMORY))
             _observe_all(
                 games, check_seats(games, seats), self.observer.handle, self.params, memory

@@ -25,6 +25,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from monopoly_env.core import check_ranges
 from monopoly_env.engine.building import COLOURS, lowest_level
 from monopoly_env.engine.players import buildings_worth
 from monopoly_env.engine.rent import ordinary_rent
@@ -284,8 +285,9 @@ def read(games: Games, seats: NDArray[np.int64]) -> Quantities:
 
     Raises:
         ConfigurationError: Not one valid seat for each game.
+        PositionError: A number of a record is out of its range.
     """
-    numbers = np.asarray(seats, np.int64)
+    games, numbers = check_ranges(games), np.require(seats, np.int64, ("C", "A", "W"))
     if numbers.shape != (len(games),) or ((numbers < 0) | (numbers >= games["num_players"])).any():
         raise ConfigurationError(
             f"Seats must be {len(games)} numbers, each a seat of its game, not {seats!r:.80}."
