@@ -31,7 +31,7 @@ from monopoly_env.kernels import entry
 from monopoly_env.kernels.signatures import Array1
 from monopoly_env.policy.protocol import MEMORY
 
-_ASKED: Final = -1  # the learner has a choice
+SEVERAL: Final = -1  # no action: several choices are open
 
 
 class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.float32], np.int64]):
@@ -60,8 +60,8 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
         while True:
             observation, info = self.env.reset(seed=seed, options=options)
             self._memory[:] = 0.0
-            action = _next_action(self.env.table.games, NO_CHOICE, self._open, self._memory)
-            if action == _ASKED:
+            action = next_action(self.env.table.games, NO_CHOICE, self._open, self._memory)
+            if action == SEVERAL:
                 break
             observation, _, terminated, truncated, info = self._play(action)
             if not (terminated or truncated):
@@ -86,7 +86,7 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
                 f"Choice {action!r} is not open. Open: {np.flatnonzero(self._open).tolist()}."
             )
         observation, reward, terminated, truncated, info = self._play(
-            _next_action(self.env.table.games, int(action), self._open, self._memory)
+            next_action(self.env.table.games, int(action), self._open, self._memory)
         )
         self._over = terminated or truncated
         return self._seen(observation), reward, terminated, truncated, self._with_mask(info)
@@ -104,8 +104,8 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
             if terminated or truncated:
                 self._open[:] = False
                 break
-            action = _next_action(self.env.table.games, NO_CHOICE, self._open, self._memory)
-            if action == _ASKED:
+            action = next_action(self.env.table.games, NO_CHOICE, self._open, self._memory)
+            if action == SEVERAL:
                 break
         return observation, total, terminated, truncated, info
 
@@ -114,7 +114,7 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
         if self.env.table.encoding.name != NAME or self._over:
             return observation
         seen = observation.copy()
-        _write_memory(self.env.table.games, self._memory, seen)
+        write_own_memory(self.env.table.games, self._memory, seen)
         return seen
 
     def _with_mask(self, info: dict[str, Any]) -> dict[str, Any]:
@@ -122,15 +122,16 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
 
 
 @entry
-def _write_memory(games: Games, memory: Array1[np.float64], seen: Array1[np.float32]) -> None:
+def write_own_memory(games: Games, memory: Array1[np.float64], seen: Array1[np.float32]) -> None:
+    """Write what the player to move remembers into its observation."""
     write_memory(games[0], int(games[0].player), memory, seen)
 
 
 @entry
-def _next_action(
+def next_action(
     games: Games, choice: int, open_: Array1[np.bool_], memory: Array1[np.float64]
 ) -> int:
-    """The action of a choice, or the forced one; _ASKED and the open choices if none is forced."""
+    """The action of a choice, or the forced one; `SEVERAL` and the open choices if none is."""
     game, menus = games[0], new_menus()
     note_answer(game, int(game.player), memory)
     if choice == NO_CHOICE and not is_asked(game):
@@ -140,6 +141,6 @@ def _next_action(
     if choice == NO_CHOICE:
         count = write_open(game, menus, open_)
         if count > 1:
-            return _ASKED
+            return SEVERAL
         choice = only_open(open_)
     return int(first_action(game, choice, menus, memory))

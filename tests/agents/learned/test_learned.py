@@ -64,8 +64,8 @@ def open_choices(game: Any) -> set[int]:
 def open_mask(game: Any) -> Any:
     """The open choices, by compiled code: (NUM_CHOICES,) bool."""
     mask, memory = np.zeros(NUM_CHOICES, np.bool_), np.zeros(MEMORY)
-    action = choice_env._next_action(me.core.batch_of(game), NO_CHOICE, mask, memory)
-    assert (action == choice_env._ASKED) == (mask.sum() > 1)
+    action = choice_env.next_action(me.core.batch_of(game), NO_CHOICE, mask, memory)
+    assert (action == choice_env.SEVERAL) == (mask.sum() > 1)
     return mask
 
 
@@ -284,7 +284,7 @@ def test_every_choice_is_that_of_the_highest_score() -> None:
                 )
                 batch = me.core.batch_of(game)
                 seen = encodings.observe_all(batch, "compact")
-                choice_env._write_memory(batch, memory[int(game.player)], seen[0])
+                choice_env.write_own_memory(batch, memory[int(game.player)], seen[0])
                 row = networks[NAMES[number]].pack(agent.arrays(), NAMES[number])
                 best = int(
                     np.where(
