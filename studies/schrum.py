@@ -10,7 +10,7 @@
 A cell is one setting of `studies.pente_esp`; its runs differ only in their seed. The results of
 finished runs are saved in studies/data/schrum.jsonl, a line each: they are not played again, so
 runs of several days add up. The sections of the page show the saved runs, their number and length;
-a section without runs is preserved.
+wins by seat go to a page beside the saved runs. A section without runs is preserved.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp.md"
 TEMPLATE: Final = "# ESP: Schrum's experiments with networks for Pente\n"
+DETAILS: Final = "# Schrum's experiments: wins by seat, and first perfect champions\n"
 FINISHED: Final = Path(__file__).parent / "data" / "schrum.jsonl"
 _EVALUATION: Final = "evaluation.json"
 _CHAMPION: Final = "champion/"  # prefix of the curves of champions
@@ -275,7 +276,7 @@ class Options:
     out: Path = Path("runs/schrum")
     """Folder of the runs."""
     finished: Path = FINISHED
-    """File of the finished runs, which are not played again."""
+    """File of the finished runs, which are not played again; details are written beside it."""
     page: Path = PAGE
     """The page, with pictures in a folder beside it."""
     runs: int = 20
@@ -333,8 +334,8 @@ SECTIONS: Final = {
 _HIS: Final = ("two", "pairs", "better")
 
 
-def section(name: str, saved: SavedRuns, page: Page) -> str:
-    """The text of a section: a picture of the champions, and the best networks in fresh games."""
+def section(name: str, saved: SavedRuns, page: Page) -> tuple[str, str]:
+    """A section's picture and main table, and its details; empty without a run."""
     cells = {
         cell: saved.finished(cell)
         for cell in CELLS
@@ -342,21 +343,15 @@ def section(name: str, saved: SavedRuns, page: Page) -> str:
     }
     cells = {cell: runs for cell, runs in cells.items() if runs}
     if not any(_within(cell, name) for cell in cells):
-        return ""
+        return "", ""
     tests = sorted({test for runs in cells.values() for run in runs for test in run.rates})
     rows = [_row(cell, runs, tests) for cell, runs in cells.items()]
     picture = page.picture(
         name, champions(cells), f"Games won by the champion of each generation: {SECTIONS[name]}"
     )
     heads = ("cell", "runs", "generations", *tests, *(["all tests"] if len(tests) > 1 else []))
-    return "\n\n".join(
-        [
-            picture,
-            table(heads, rows),
-            *won_by_seat(cells, tests),
-            *(perfection(cells) if name in _HIS else []),
-        ]
-    )
+    details = [*won_by_seat(cells, tests), *(perfection(cells) if name in _HIS else [])]
+    return f"{picture}\n\n{table(heads, rows)}", "\n\n".join(details)
 
 
 def _row(cell: str, runs: Sequence[Finished], tests: Sequence[str]) -> tuple[str, ...]:
@@ -478,8 +473,10 @@ def execute(options: Options, console: Console) -> int:
     """
     cells = meant(options)
     page = Page(options.page, TEMPLATE)
+    details = Page(options.finished.with_name(f"{options.finished.stem}_details.md"), DETAILS)
     for name in SECTIONS:
         page.check(name)  # before hours of runs
+        details.check(name)
     saved = SavedRuns(options.finished)
     for seed in range(options.runs):  # a run of every cell first
         for cell in cells:
@@ -489,10 +486,12 @@ def execute(options: Options, console: Console) -> int:
                 carry_on(settings, console)
                 saved.add(cell, seed, Finished.of_folder(settings.out, settings))
     for name, title in SECTIONS.items():
-        text = section(name, saved, page)
+        text, detailed = section(name, saved, page)
         if text:
             command = f"```sh\npython -m studies.schrum --only {name}\n```"
             page.write(name, f"\n{command}\n\n{text}\n", f"\n## {title}\n\n")
+        if detailed:
+            details.write(name, f"\n{detailed}\n", f"\n## {title}\n\n")
     console.print(f"Written to {options.page}")
     return 0
 

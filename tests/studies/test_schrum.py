@@ -33,6 +33,10 @@ def test_the_command_runs_a_cell_and_writes_its_section(
     assert f"| `{cell}` | 1 | 2 | {run.rates['better-better']:.1%} |" in text
     assert text.count("<!-- begin") == 1  # sections without a run are not there
     assert (tmp_path / "page" / "better.png").is_file()
+    details = (tmp_path / "kept_details.md").read_text()
+    assert f"| `{cell}` | 1 |" in details
+    assert "From each seat" in details
+    assert "From each seat" not in text
     page.write_text(text.replace("## 5.3", "My words.\n\n## 5.3"))
     shutil.rmtree(tmp_path / "runs")
     # longer than that already, though its folder is gone
