@@ -313,7 +313,12 @@ def slow_moves(
     memory = np.zeros((2, MEMORY))
     memory[seat, WATCHED] = NAMES.index(head) + 1
     memory[seat, WATCHED + 1] = share
-    read = lambda: rewards.read(np.array([game]), np.array([seat]))  # noqa: E731
+
+    def read() -> rewards.Quantities:  # also between the tasks of a step, where no record is whole
+        rows = np.zeros((1, rewards.NUM_QUANTITIES))
+        rewards.write_quantities(game, seat, rows[0])
+        return rewards.Quantities.of_rows(rows)
+
     waiting: list[tuple[Any, ...]] = []
     while not me.is_over(game):
         mover = int(game.player)
