@@ -59,10 +59,14 @@ def said(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[
         game: The game before the action.
         number: The number of the action, from 0.
         names: The players' names by seat.
+
+    Raises:
+        PositionError: A number of the record is out of its range.
     """
-    spoken, speaker = message(replay, number), names[game.player]
+    spoken = message(replay, number)
     if spoken is None:
         return []
+    speaker = names[core.in_range(game)[0].player]
     words = (
         [f"{speaker} says: {json.dumps(spoken.text, ensure_ascii=False)}"] if spoken.text else []
     )
