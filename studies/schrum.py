@@ -276,7 +276,7 @@ class Options:
     out: Path = Path("runs/schrum")
     """Folder of the runs."""
     finished: Path = FINISHED
-    """File of the finished runs, which are not played again; details are written beside it."""
+    """File of the finished runs, which are not played again."""
     page: Path = PAGE
     """The page, with pictures in a folder beside it."""
     runs: int = 20
