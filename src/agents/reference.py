@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from functools import partial
 from typing import Any, Final
@@ -24,6 +25,8 @@ _FOLDERS: Final = (
     "agents",
     "agents.players",
 )  # a module of these is a family; elsewhere a package is
+_UNITS: Final = ("dollars", "rounds")  # other units follow from the meaning
+_MOST_SHOWN: Final = 10  # options of a preset
 
 
 def agents_page() -> str:
@@ -34,54 +37,53 @@ def agents_page() -> str:
     return page(
         "Agents",
         "Policies by name: `agents.make(name, **parameters)`, and wherever a player is asked for."
-        " Scripted ones are compiled: each is a kernel and a row of numbers, so every number below"
-        " can be set, tuned and saved.",
+        " [Scripted](results/agents.md) and [learned](results/learned.md) agents: their strength."
+        " Every number below can be set, tuned and saved; `repr` of a policy shows those that"
+        " differ. The docstring of a family's module tells its rules in full, the string under a"
+        " parameter the reason for its default.",
         *(part for home, names in families.items() for part in _family(home, names)),
     )
 
 
 def _family(home: str, names: list[str]) -> list[str]:
+    described = (inspect.getdoc(sys.modules[home]) or "").split("\n\n")
     parts = [
-        f"## {', '.join(f'`{name}`' for name in names)}",
-        inspect.getdoc(sys.modules[home]) or "",
+        f"## {names[0].split('/')[0] if '/esp/' not in names[0] else 'genetic/esp'}",
+        f"{', '.join(f'`{name}`' for name in names)} (`{home.replace('.', '/')}`)",
+        *described[:2],
     ]
     tuned = [(name, BUILT_IN[name]) for name in names if isinstance(BUILT_IN.get(name), partial)]
     kinds = dict.fromkeys(factory.args[2] for _, factory in tuned)  # type: ignore[attr-defined]
-    for kind in kinds:
-        parts.append(_parameters(kind))
-        presets = [
-            (name, factory.args[3])  # type: ignore[attr-defined]
-            for name, factory in tuned
-            if factory.args[2] is kind and factory.args[3]  # type: ignore[attr-defined]
-        ]
-        if presets:
-            parts.append(
-                table(
-                    ("policy", "differs in"),
-                    ((f"`{name}`", _values(preset)) for name, preset in presets),
-                )
-            )
+    parts += [_parameters(kind) for kind in kinds if not _is_part(kind, kinds)]
+    presets = [(name, factory.args[3]) for name, factory in tuned if factory.args[3]]  # type: ignore[attr-defined]
+    if presets:
+        rows = ((f"`{name}`", _values(preset)) for name, preset in presets)
+        parts.append(table(("policy", "differs in"), rows))
     return parts
+
+
+def _is_part(kind: type[Parameters], kinds: Iterable[type[Parameters]]) -> bool:
+    """Whether another kind has all parameters of this one, and more."""
+    names = {option.name for option in fields(kind)}
+    return any(names < {option.name for option in fields(other)} for other in kinds)
 
 
 def _parameters(kind: type[Parameters]) -> str:
     rows, meanings = [], kind.meanings()
     for option in fields(kind):
-        low, high = option.metadata.get("range", (False, True))
-        default = option.default if option.metadata["unit"] == "switch" else f"{option.default:g}"
-        rows.append(
-            (
-                f"`{option.name}`",
-                default,
-                f"{low:g} to {high:g}" if "range" in option.metadata else "",
-                option.metadata["unit"],
-                meanings[option.name],
-            )
-        )
-    return table(("parameter", "default", "range", "unit", "meaning"), rows)
+        about = option.metadata
+        limits = "[{:g}, {:g}]".format(*about["range"]) if "range" in about else ""
+        default = option.default if about["unit"] == "switch" else f"{option.default:g}"
+        unit = f" {about['unit']}" if about["unit"] in _UNITS else ""
+        # after a colon comes the reason for the default
+        meaning = re.split(r": (?![^(]*\))", meanings[option.name])[0]
+        rows.append((f"`{option.name}`", f"{default}{unit}", limits, meaning))
+    return table(("parameter", "default", "range", "meaning"), rows)
 
 
 def _values(preset: dict[str, Any]) -> str:
+    if len(preset) > _MOST_SHOWN:
+        return f"{len(preset)} numbers"
     return ", ".join(f"`{name}={value}`" for name, value in preset.items())
 
 

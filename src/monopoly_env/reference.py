@@ -76,16 +76,40 @@ def actions_page() -> str:
             ((f"`{name}`", *answers) for name, answers in actions.CHOICES.items()),
         ),
         "## Every action",
-        "As `describe` words them, with the names of the US board. In a sealed auction, `fold` is"
-        " called `done`.",
+        "Actions about a lot or a jail card, with the names of the US board:",
         table(
-            ("action", "head", "in words"),
+            ("", *(f"`{head.name}`" for head in _heads_of_goods())),
+            ((_GOOD[i], *numbers) for i, numbers in enumerate(_actions_of_goods())),
+        ),
+        "All others, as `describe` words them. In a sealed auction, `fold` is called `done`.",
+        table(
+            ("action", "in words"),
             (
-                (a, f"`{actions.HEAD_NAMES[actions.HEAD_OF[a]]}`", actions.describe(a))
-                for a in range(actions.NUM_ACTIONS)
+                (action, actions.describe(action))
+                for action in range(actions.NUM_ACTIONS)
+                if not any(action in numbers for numbers in _actions_of_goods())
             ),
         ),
     )
+
+
+_ASK: Final = actions.HEADS["trade_ask"]
+_GOOD: Final = [
+    actions.describe(_ASK.start + i).removeprefix("ask for ") for i in range(_ASK.size - 2)
+]
+
+
+def _heads_of_goods() -> list[actions.Head]:
+    names = ("build", "sell", "mortgage", "unmortgage", "trade_ask", "trade_give")
+    return [actions.HEADS[name] for name in names]
+
+
+def _actions_of_goods() -> list[list[int | str]]:
+    """For each lot and jail card, its action in each of these heads; "": it has none."""
+    return [
+        [head.start + i if i < head.size else "" for head in _heads_of_goods()]
+        for i in range(len(_GOOD))
+    ]
 
 
 # --- observations
@@ -148,7 +172,7 @@ def _span(start: int, size: int) -> str:
 
 
 def _labels(labels: tuple[str, ...]) -> str:
-    if len(labels) <= 16:
+    if len(labels) <= 4:
         return ", ".join(label for label in labels if label)
     return f"{labels[0]}, {labels[1]} ... {labels[-1]} ({len(labels)})"
 
@@ -234,50 +258,43 @@ def board_picture() -> str:
 
 def record_page() -> str:
     """The text of docs/record.md."""
-    groups = [board.GROUPS[group] for group in board.GROUP_OF]
-    facts = (board.LOT_SQUARE, board.PRICE, board.MORTGAGE, board.HOUSE_PRICE)
     return page(
         "The record of a game",
-        f"A game is one NumPy record of {GAME.itemsize:,} bytes, a batch of games an array of them."
-        ' `game.cash` and `game["cash"]` are the same field, `games["cash"]` is that of all games.'
-        " Read it in [a player of your own](tutorials/policy.md), and set up a position with"
-        " `me.position`. Who writes into a record calls `core.settle`, which checks it.",
-        "Seats count from 0 in turn order; fields of players have a place for each of eight. A set"
-        " is a number whose bit i is set for element i: `facts.board.lots_of(game.lots[seat])`"
-        " lists a player's lots, and `game.lots[seat] >> lot & 1` tells whether a lot is among"
-        " them. The examples are from the game in [this picture](board.svg).",
-        "Games may be pickled and sent to other processes. What is in read-only memory (a file"
-        ' mapped with `mmap_mode="r"`, Ray\'s store, `bytes`) can be looked at; `me.step` and all'
-        " else that writes refuse it: `me.clone` it first. `np.load` drops the type of a record:"
-        " `np.load(path).view(me.GAME)`.",
+        f"A game is one NumPy record of {GAME.itemsize:,} bytes, a batch of games an array of them:"
+        ' `game.cash` is a field of one game, `games["cash"]` of all. Read it in'
+        " [a player of your own](tutorials/policy.md). Set up a position with `me.position`; after"
+        " writing into a record yourself, call `core.settle`, which checks it.",
+        "Seats count from 0 in turn order; fields of players have eight places. A set is a number"
+        " with a bit for each element: `facts.board.lots_of(game.lots[seat])` lists a player's"
+        " lots, `game.lots[seat] >> lot & 1` tells whether a lot is among them. The examples are"
+        " from the game in [this picture](board.svg).",
+        "Games may be pickled. `me.step` and all else that writes refuse a record in read-only"
+        " memory (a mapped file, Ray's store, `bytes`): `me.clone` it first. `np.load` drops the"
+        " type of a record: `np.load(path).view(me.GAME)`.",
         "## Fields",
         table(
             ("field", "type", "shape", "meaning", "example"),
             (_field(name) for name in GAME.names or ()),
         ),
-        "## Lots by number",
-        "The streets in board order, then railroads and utilities, with the names and dollars of"
-        " the US board. `facts.board` has these tables for each board:"
+        "## Lots and squares by number",
+        "The names and dollars of the US board. `facts.board` has them for each board:"
         " `board.PRICE[game.rules.board, lot]`, and likewise `LOT_NAME[..][..]`, `LOT_SQUARE`,"
-        " `MORTGAGE`, `HOUSE_PRICE` and `RENT[.., .., level]`; `GROUP_OF[lot]` and"
-        " `GROUP_LOTS[group]` are the same for all.",
+        " `MORTGAGE`, `HOUSE_PRICE`, `RENT[.., .., level]` and `SQUARE_LOT[.., square]` (-1: no"
+        " lot); `GROUP_OF[lot]` and `GROUP_LOTS[group]` are the same for all. A mortgage is half"
+        " the price.",
         table(
-            ("lot", "name", "group", "square", "price", "mortgage", "house"),
-            (
-                (lot, board.LOT_NAME[0][lot], group, *(f"{fact[0, lot] or ''}" for fact in facts))
-                for lot, group in enumerate(groups)
-            ),
-        ),
-        "## Squares by number",
-        "`board.SQUARE_LOT[game.rules.board, square]` is the lot of a square, -1 if there is none.",
-        table(
-            ("square", "name", "lot"),
-            (
-                (i, board.SQUARE_NAME[0][i], lot if lot >= 0 else "")
-                for i, lot in enumerate(board.SQUARE_LOT[0].tolist())
-            ),
+            ("square", "name", "lot", "group", "price", "house"),
+            (_square(square) for square in range(board.NUM_SQUARES)),
         ),
     )
+
+
+def _square(square: int) -> tuple[object, ...]:
+    name, lot = board.SQUARE_NAME[0][square], int(board.SQUARE_LOT[0, square])
+    if lot < 0:
+        return square, name, "", "", "", ""
+    group = board.GROUPS[board.GROUP_OF[lot]]
+    return square, name, lot, group, board.PRICE[0, lot], board.HOUSE_PRICE[0, lot] or ""
 
 
 def _field(name: str) -> tuple[str, ...]:

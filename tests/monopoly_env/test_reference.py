@@ -53,10 +53,9 @@ def test_command_checks(tmp_path: Path) -> None:
 
 def test_pages_name_everything() -> None:
     acts, observations = reference.actions_page(), reference.observation_page()
-    assert all(
-        f"| {action} |" in acts and actions.describe(action) in acts
-        for action in range(actions.NUM_ACTIONS)
-    )
+    assert all(f"| {action} |" in acts for action in range(actions.NUM_ACTIONS))
+    assert "| Vermont Avenue | 16 | 38 | 60 | 88 | 123 | 155 |" in acts
+    assert "| 4 | bid +5 |" in acts
     assert all(f"`{name}`" in acts for name in (*actions.HEADS, *actions.DECISIONS))
     blocks = (
         *encoding.standard.SHARED,
@@ -71,8 +70,7 @@ def test_pages_name_everything() -> None:
     )
     record = reference.record_page()
     assert all(f"| `{name}` |" in record for name in me.GAME.names or ())
-    assert "| 3 | Vermont Avenue | light_blue | 8 | 100 | 50 | 50 |" in record
-    assert "| 8 | Vermont Avenue | 3 |" in record
+    assert "| 8 | Vermont Avenue | 3 | light_blue | 100 | 50 |" in record
     options = reference.options_page()
     assert all(f"| `{option.name}` |" in options for option in dataclasses.fields(me.Rules))
     assert all(f"| `{preset}` |" in options for preset in me.Rules.presets())

@@ -87,8 +87,7 @@ class FixedPolicy(Parameters):
     refuses_utilities: bool = switch(False)
     """neither buy utilities nor bid for them nor accept an offer of one"""
     aggressive: bool = switch(False)
-    """prices of an earlier version: asks a rich buyer for more, pays a rich owner less than
-    the list price"""
+    """ask a rich buyer for more, pay a rich owner less than the list price (an earlier version)"""
     guarded: bool = switch(False)
     """close the hole in the rule for accepting offers, see above"""
 

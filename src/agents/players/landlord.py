@@ -1,7 +1,8 @@
 """`landlord/*`: four temperaments of a player that keeps a reserve and prices groups by rent.
 
-The constants are those of landlord-sim's profiles as far as they are known; the others are ours and
-marked so.
+It buys and builds while a reserve is left, which grows with the worst rent that could fall due. It
+pays more for a lot that completes or blocks a group, and trades where both sides gain. The numbers
+are those of landlord-sim's profiles; the others are marked "ours".
 
 - *Reserve* R: a base and a share of the worst rent that could fall due. It buys, builds and lifts
   mortgages as long as R is left.
@@ -75,7 +76,7 @@ class Landlord(Parameters):
     lifts: float = parameter(1.5, 0, 10, "ratio")
     """reserves that lifting a mortgage leaves: an unused lot earns less than a house"""
     leverage: bool = switch(True)
-    """mortgage lots for things that are worth more: lots of high weight, and houses"""
+    """mortgage lots for lots of high weight and for houses"""
     heavy: float = parameter(1.5, 0, 10, "ratio")
     """least weight of a lot for sale for which other lots are mortgaged"""
     dearer: float = parameter(1.5, 0.1, 100, "ratio")

@@ -1,5 +1,9 @@
 """`yasumura`: negotiation by Yasumura, Oguchi and Nitta (2001), as in Mukhar's program of 2013.
 
+It values groups by the rents of the next throw, the next lap and the rest of the game, and swaps
+one lot for one, with a payment that gives both players the same gain. Rules for
+purchases, auctions and buildings are ours.
+
 The valuation. g is a colour group, the railroads or the utilities; a seat owns s of its lots,
 others own o, and M is the seat's cash.
 
@@ -80,7 +84,7 @@ class Yasumura(Parameters):
     w1: float = parameter(0.5, 0.01, 1, "share")
     """weight of what the seat owns; the rest is w2, the weight of the rent risk (evolved: 0.725)"""
     threshold: float = parameter(200, -10_000, 10_000, "count")
-    """T: the least gain of a good trade, in units of utility (evolved: 400)"""
+    """least gain T of a good trade, in units of utility (evolved: 400)"""
     alpha: float = parameter(1, 0, 10, "ratio")
     """weight of the nearer rents of a complete group: houses are built at once"""
     legacy: bool = switch(False)

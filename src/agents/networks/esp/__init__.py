@@ -1,10 +1,8 @@
 """`genetic/esp/*`: small networks that correct a scripted base policy, evolved neuron by neuron.
 
-The method is ESP (Gomez and Miikkulainen 1997).
-
-The base policy is `algorithmic`. Each of five networks, one for each kind of question, scales a
-number of the base policy by a factor from 0 to 4. An output of 0 is a factor of 1, as is a network
-that is switched off.
+The base policy is `algorithmic`; the method is ESP (Gomez and Miikkulainen 1997). Each of five
+networks, one for each kind of question, scales a number of the base policy by a factor from 0 to 4.
+An output of 0 is a factor of 1, as is a network that is switched off.
 
 | network | input | scales |
 |---|---|---|

@@ -1,5 +1,10 @@
 """`expert`: the strongest player written by hand, against which learned players are measured.
 
+It compares gains in strength, its own and others', with the risk of the next turn. Strength is
+cash, lots, and the rents of groups over the turns left. Its numbers were fitted to 61,000 positions
+and tuned by games. `expert/bargaining` has evolved numbers and asks its partners for the price at
+which they just agree; `expert/bargaining/ocnaru` has numbers for two players by the rules `ocnaru`.
+
 `odds` has tables of landings, `values` the worth of players, `money` the price of being short of
 cash, `building`, `trading` and `packages` choose houses and trades, `play` answers every decision,
 and `parameters` holds all constants.

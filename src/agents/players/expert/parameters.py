@@ -62,9 +62,9 @@ class Expert(Parameters):
     """highest bid for a scarce building, in list prices"""
     # Auctions and jail.
     eager: float = parameter(1, 0.1, 5, "ratio")
-    """times a lot's worth: the limit up to which it is bought and bid for"""
+    """limit up to which a lot is bought and bid for, as a multiple of its worth"""
     thrift: float = parameter(1.1, 0, 10, "share")
-    """of a list price: if nobody else has that much cash, an auction is cheaper"""
+    """of a list price; a lot is left to an auction if nobody else has that much cash"""
     pawned: float = parameter(0.5, 0, 1, "share")
     """of what mortgages of single lots bring, counted as money for a bid"""
     step: float = parameter(0.15, 0.01, 1, "share")
@@ -72,7 +72,7 @@ class Expert(Parameters):
     motion: float = parameter(35, 0, 500, "dollars")
     """what a throw earns a player on the move: salary and cards"""
     bargain: float = parameter(0.5, 0, 5, "share")
-    """of an unowned lot's list price: what landing on it is worth, when deciding to leave jail"""
+    """of an unowned lot's list price, its worth to a player that may leave jail and land on it"""
     fine: float = parameter(0.5, 0, 2, "share")
     """of the jail fine that waiting saves: often it falls due in the end"""
     # Trades.

@@ -25,19 +25,18 @@ class Strategic(Parameters):
     complete_set_bonus: float = parameter(0.4, 0.1, 1, "share")
     """added to a street's value for a complete group, or the owned share of it"""
     railway_value_multiplier: float = parameter(1.3, 0.8, 2, "ratio")
-    """value of a railroad: its price and ten rents times this"""
+    """value of a railroad as a multiple of its price and ten rents"""
     utility_value_multiplier: float = parameter(1.1, 0.7, 2, "ratio")
-    """value of a utility: its price and eight rents times this"""
+    """value of a utility as a multiple of its price and eight rents"""
     first_property_eagerness: float = parameter(0.8, 0.3, 1, "ratio")
     """the value of a street is multiplied by this if none of its group is owned"""
     min_cash_for_houses: float = parameter(400, 150, 800, "dollars")
     """cash below which the agent does not build"""
     house_build_threshold: float = parameter(0.15, 0.05, 0.4, "share")
-    """the published program never reads it; with `complete`: a group is raised by a level only if
-    that costs less than this share of the total worth"""
+    """with `complete`, a group is raised by a level only if that costs less than this share of the
+    total worth"""
     min_houses_before_hotel: float = parameter(3, 1, 4, "count")
-    """the published program never reads it; with `complete`: no hotel while another complete group
-    has fewer houses on its streets"""
+    """with `complete`, no hotel while another complete group has fewer houses on its streets"""
     hotel_roi_threshold: float = parameter(1.4, 0.8, 2, "ratio")
     """rent that a hotel must add for each dollar of its price"""
     mortgage_emergency_threshold: float = parameter(150, 50, 300, "dollars")
@@ -52,11 +51,9 @@ class Strategic(Parameters):
     trade_eagerness: float = parameter(0.5, 0.1, 1, "share")
     """a tenth of the amount by which it exceeds one half is added to the score of an offer"""
     trade_profit_threshold: float = parameter(1.2, 0.8, 1.8, "ratio")
-    """the published program never reads it; with `complete`: an offer is made only if what it
-    brings is worth this many times what it costs"""
+    """with `complete`, an offer is made only if it brings this many times its cost"""
     trade_monopoly_bonus: float = parameter(300, 100, 800, "dollars")
-    """the published program never reads it; with `complete`: worth of completing or keeping a group
-    in a trade; the trade rules of May read it too"""
+    """with `complete` or `legacy_trades`, worth of completing or keeping a group in a trade"""
     jail_stay_threshold: float = parameter(0.6, 0.2, 0.9, "ratio")
     """danger at or above which the fine is not paid"""
     use_jail_card_threshold: float = parameter(0.4, 0.1, 0.8, "ratio")
@@ -64,8 +61,8 @@ class Strategic(Parameters):
     bankruptcy_mortgage_first: bool = switch(True)
     """for a debt, lots are mortgaged before buildings are sold"""
     bankruptcy_property_value_weight: float = parameter(1.3, 0.8, 2, "ratio")
-    """the published program never reads it; with `complete`: power of a lot's value in the order of
-    mortgages for a debt: dear lots go later"""
+    """with `complete`, power of a lot's value in the order of mortgages for a debt: dear lots go
+    later"""
     bankruptcy_group_completion_weight: float = parameter(1.5, 0.8, 2.5, "ratio")
     """in that order, the value of a street of a complete group is multiplied by this"""
     early_game_turns: float = parameter(15, 5, 30, "count")
@@ -77,18 +74,17 @@ class Strategic(Parameters):
     jail_adjacent_bonus: float = parameter(1.15, 0.9, 1.5, "ratio")
     """the value of streets six to nine squares past jail is multiplied by this"""
     risk_tolerance: float = parameter(0.6, 0.2, 1, "share")
-    """the published program never reads it; with `complete`: 1 minus this, times the highest
-    rent on the board, is kept as well when buying, building and lifting"""
+    """with `complete`, 1 minus this, times the highest rent on the board, is kept as well when
+    buying, building and lifting"""
     danger_zone_weight: float = parameter(1.2, 0.8, 2, "ratio")
     """the danger of squares six to nine past jail is multiplied by this"""
     complete: bool = switch(False)
-    """give a meaning to the six parameters that the published program never reads, and put the
-    money of offers on the right side"""
+    """use the six parameters that the published program never reads, and put the money of offers on
+    the right side"""
     legacy_trades: bool = switch(False)
     """trade like the program of May 2025, which produced the thesis's figures"""
     adaptation: float = parameter(0, 0, 2, "count")
-    """how parameters change during a game: 0 not at all, 1 as late_game, 2 as adaptive (see
-    `ADJUSTMENTS`)"""
+    """changes during a game (0 none, 1 as late_game, 2 as adaptive; see `ADJUSTMENTS`)"""
     legacy_debts: bool = switch(False)
     """gives up every debt above the cash in hand if the rules let it: the program of May 2025 never
     raises cash for a debt"""
