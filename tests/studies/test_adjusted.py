@@ -28,7 +28,10 @@ def test_the_page_has_both_tables(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert [row["policy"] for row in means] == ["algorithmic", "gcp"]
     assert all(row["agrees"] for row in means)
     assert sum(row["adjusted"] for row in means) == pytest.approx(1)
-    assert page.read_text("utf-8").count("`algorithmic`, `gcp`") == 3
+    text = page.read_text("utf-8")
+    assert text.count("| `algorithmic`, `gcp` |") == 1
+    assert "2 win rates, 240 games each" in text
+    assert "All agree." in text
     assert adjusted.main([*arguments, "--only", "mean"]) == 0
     assert "standard errors" in capsys.readouterr().out
 
@@ -47,4 +50,4 @@ def test_a_mean_that_is_changed_is_told(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(adjusted, "FALSE_ALARM", 0.0)
     (first, second) = adjusted.means(adjusted.Options(mean_games=240, values=("worth",)))
     assert not first["agrees"]
-    assert "**no**" in adjusted.mean_section([first, second])
+    assert "**2 do not agree.**" in adjusted.mean_section([first, second])

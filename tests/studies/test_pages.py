@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
-from studies.pages import Page
+from studies.pages import Page, measured
 
 from monopoly_env.errors import ConfigurationError, FormatError
 
@@ -51,3 +51,21 @@ def test_pictures_lie_in_a_folder_of_the_pages_name(tmp_path: Path) -> None:
         == "![A curve](page/curve.png)"
     )
     assert (tmp_path / "page" / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_new_rows_replace_those_with_the_same_key(tmp_path: Path) -> None:
+    page = Page(tmp_path / "page.md", "")
+    page.add([{"a": "one", "b": 2, "c": 0.25}, {"a": "two", "b": 2, "c": True}], ("a", "b"))
+    rows = page.add([{"a": "one", "b": 2, "c": None}, {"a": "one", "b": 3, "d": "x, y"}], "ab")
+    assert rows == [
+        {"a": "one", "b": 2, "c": None, "d": None},
+        {"a": "two", "b": 2, "c": True, "d": None},
+        {"a": "one", "b": 3, "c": None, "d": "x, y"},
+    ]
+    assert page.data() == tmp_path / "data" / "page.csv"
+
+
+def test_dates_of_rows_are_a_sentence() -> None:
+    rows = [{"date": day} for day in ("2026-11-23", "2026-11-03", "2026-11-23")]
+    assert measured(rows[:1]) == "Measured on 23 November 2026."
+    assert measured(rows) == "Measured from 3 November to 23 November 2026."

@@ -1,0 +1,228 @@
+"""The pictures of docs/results, from stored rows: `python -m studies.pictures --help`.
+
+python -m studies.pictures                # all of docs/results/pictures
+python -m studies.pictures --only ladder exploit
+
+Markers and lines tell series apart, not colours. A picture is light or dark as its reader's system.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from rich.console import Console
+
+from monopoly_env.cli import command
+from monopoly_env.cli.command import Command
+from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.files import write_atomically
+from studies.pages import Row, read_rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ROOT: Final = Path(__file__).parents[1]
+DATA: Final = ROOT / "docs" / "results" / "data"
+OUT: Final = ROOT / "docs" / "results" / "pictures"
+
+INK, PAPER, GREY, BLUE, PALE = "#24292f", "#ffffff", "#8c959f", "#0969da", "#b6d4f5"
+_DARK: Final = {INK: "#e6edf3", PAPER: "#0d1117", BLUE: "#58a6ff", PALE: "#1f4d80"}
+_STYLE: Final[Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "monopoly-env",
+    "font.family": "sans-serif",
+    "font.size": 9.5,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": GREY,
+    "axes.titlesize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
+    "legend.frameon": False,
+    "grid.color": GREY,
+    "grid.alpha": 0.35,
+    "grid.linewidth": 0.6,
+}
+# [number of a series] -> its marker, colour, fill and line
+_SERIES: Final = (
+    ("o", BLUE, BLUE, "-"),
+    ("D", INK, PAPER, "--"),
+    ("^", INK, INK, ":"),
+    ("s", BLUE, PAPER, "-."),
+)
+
+
+@dataclass(frozen=True)
+class Options:
+    """Draw the pictures of docs/results from the rows that the studies stored."""
+
+    only: tuple[str, ...] = ()
+    """Pictures; by default all."""
+    out: Path = OUT
+    """Folder of the pictures."""
+    json: bool = False
+    """Print one JSON object at the end."""
+
+
+# --- kinds of pictures
+
+
+def dots(
+    axes: Axes, labels: Sequence[str], series: Mapping[str, Sequence[Sequence[float]]]
+) -> None:
+    """Draw one line per label, the first on top, with a dot and an interval for each series.
+
+    Args:
+        axes: The axes to draw into.
+        labels: (L,) names.
+        series: Name of each series, with (L,) triples: value, low and high. NaN: no dot.
+    """
+    places = range(len(labels))
+    for number, (name, points) in enumerate(series.items()):
+        marker, colour, fill, _ = _SERIES[number]
+        values, low, high = zip(*points, strict=True)
+        axes.hlines(places, low, high, color=colour, linewidth=1.4, zorder=2)
+        axes.plot(
+            values, places, marker, color=colour, markerfacecolor=fill, markersize=5, label=name,
+            zorder=3, clip_on=False,
+        )  # fmt: skip
+    axes.set_yticks(places, labels)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.grid(axis="x")
+    axes.tick_params(axis="y", length=0)
+
+
+def lines(axes: Axes, series: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+    """Draw points joined by lines, in a style of its own for each series."""
+    for number, (name, points) in enumerate(series.items()):
+        marker, colour, fill, style = _SERIES[number]
+        axes.plot(
+            *zip(*points, strict=True), marker=marker, linestyle=style, color=colour,
+            markerfacecolor=fill, markersize=5, linewidth=1.3, label=name,
+        )  # fmt: skip
+    axes.grid()
+
+
+def _figure(width: float, height: float, panels: int = 1, **options: Any) -> tuple[Figure, Any]:
+    """A figure of this size in inches, and its axes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(1, panels, squeeze=False, **options)[0]
+
+
+def _above(axes: Axes, columns: int) -> None:
+    """Put the legend above the axes."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2)
+
+
+def _even(axes: Axes, share: float) -> None:
+    """Mark an even share."""
+    axes.axvline(share, color=GREY, linewidth=1, linestyle="--", zorder=1)
+
+
+def _interval(rows: Sequence[Row], value: str, low: str, high: str) -> list[Sequence[float]]:
+    return [(row[value], row[low], row[high]) for row in rows]
+
+
+# --- the pictures
+
+
+def exploit() -> Figure:
+    """Wins of the best response found, and of `expert`, against each player."""
+    rows = [
+        row
+        for row in read_rows(DATA / "exploit.csv")
+        if (row["rules"], row["players"]) == ("official", 2)
+    ]
+    rows = sorted(rows, key=lambda row: row["win_rate"])[:30]
+    figure, (axes,) = _figure(7, 0.19 * len(rows) + 1)
+    shown = {
+        "best response found": _interval(rows, "win_rate", "low", "high"),
+        "expert": _interval(rows, "expert", "expert_low", "expert_high"),
+    }
+    dots(axes, [row["agent"] for row in rows], shown)
+    _even(axes, 0.5)
+    axes.set(xlim=(0, 1), xlabel="share of games won against the player (dashed: even)")
+    _above(axes, 2)
+    return figure
+
+
+def luck() -> Figure:
+    """The variance left after luck is subtracted, by two values."""
+    rows = read_rows(DATA / "adjusted_gain.csv")
+    tables = list(dict.fromkeys(row["table"] for row in rows))
+    left = {(row["table"], row["value"]): row["variance"] for row in rows}
+    figure, (axes,) = _figure(7, 3)
+    shown = {value: [(left[table, value],) * 3 for table in tables] for value in ("best", "worth")}
+    dots(axes, [table.replace(", ", " - ") for table in tables], shown)
+    axes.axvline(1, color=GREY, linewidth=1, linestyle="--", zorder=1)
+    axes.set(xlim=(0, 1.05), xlabel="variance left, as a share of the plain variance")
+    axes.xaxis.set_major_formatter("{x:.0%}")
+    _above(axes, 2)
+    return figure
+
+
+Picture: TypeAlias = Callable[[], "Figure"]
+PICTURES: Final[dict[str, Picture]] = {"exploit": exploit, "luck": luck}
+
+
+# --- the command
+
+
+def svg(picture: Picture) -> str:
+    """The text of a picture, with a style for systems that are dark."""
+    import matplotlib as mpl
+
+    text = io.StringIO()
+    with mpl.rc_context(_STYLE):
+        picture().savefig(text, format="svg", metadata={"Date": None})
+    rules = "".join(
+        f'[style*="{what}: {light}"]{{{what}:{dark} !important}}'
+        for light, dark in _DARK.items()
+        for what in ("fill", "stroke")
+    )
+    style = f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style>"
+    head, tag, rest = text.getvalue().partition("<defs>")
+    # matplotlib ends lines of paths with blanks
+    return "\n".join(line.rstrip() for line in f"{head}{style}\n {tag}{rest}".splitlines()) + "\n"
+
+
+def execute(options: Options, _: Console) -> list[str]:
+    """Draw; returns the paths of the pictures.
+
+    Raises:
+        MonopolyError: An unknown picture; rows that are missing.
+    """
+    for name in options.only:
+        if name not in PICTURES:
+            raise ConfigurationError(f"Unknown picture {name!r}. {nearest(name, PICTURES)}")
+    options.out.mkdir(parents=True, exist_ok=True)
+    paths = [options.out / f"{name}.svg" for name in options.only or PICTURES]
+    for path in paths:
+        write_atomically(path, svg(PICTURES[path.stem]).encode())
+    return list(map(str, paths))
+
+
+def show(paths: list[str]) -> None:
+    """Print the paths."""
+    print("\n".join(paths))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 0 only if all pictures were drawn."""
+    return command.main("studies.pictures", Command(Options(), execute, show), arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

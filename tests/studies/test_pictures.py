@@ -1,0 +1,45 @@
+"""Tables and pictures of docs/results show the stored rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from studies.pages import Page, Row
+
+from monopoly_env.errors import ConfigurationError
+from studies import adjusted, calibration, exploit, pictures
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "part", "section"),
+    [
+        ("exploit", exploit.SECTION, "", exploit.section),
+        ("adjusted", "gain", "gain", adjusted.gain_section),
+        ("adjusted", "mean", "mean", adjusted.mean_section),
+        ("adjusted", calibration.SECTION, "calibration", calibration.section),
+    ],
+)
+def test_tables_show_the_stored_rows(
+    page: str, name: str, part: str, section: Callable[[Sequence[Row]], str]
+) -> None:
+    written = Page(RESULTS / f"{page}.md", "")
+    assert written.text(name) == section(written.rows(part))
+
+
+@pytest.mark.parametrize("name", pictures.PICTURES)
+def test_pictures_show_the_stored_rows(name: str) -> None:
+    """If it fails: `python -m studies.pictures`."""
+    drawn = pictures.svg(pictures.PICTURES[name])
+    assert drawn == (pictures.OUT / f"{name}.svg").read_text(encoding="utf-8")
+    assert "prefers-color-scheme: dark" in drawn
+
+
+def test_pictures_are_written_where_they_are_asked_for(tmp_path: Path) -> None:
+    assert pictures.main(["--only", "luck", "--out", str(tmp_path)]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["luck.svg"]
+    with pytest.raises(ConfigurationError, match="luck"):
+        pictures.execute(pictures.Options(("lukc",), tmp_path), None)
