@@ -1,12 +1,12 @@
 """The strength of the learned agents: `python -m studies.learned --help`.
 
-# every shipped agent at its own table: writes docs/results/learned.md
+# every shipped agent at its own table: a section of docs/results/learned.md
 python -m studies.learned
 python -m studies.learned --games 1000 --only ppo/best/ocnaru
 # at smaller tables than its own
 python -m studies.learned --only ppo/best/four --num-players 3
-# the learning curve of a run, as docs/results/learned/curve.png; or of several seeds
-python -m studies.learned --curve runs/ppo
+# store the learning curve of a run, or of several seeds, for `python -m studies.pictures`
+python -m studies.learned --curve runs/dqn
 # save an agent in the library, as int8
 python -m studies.learned --ship runs/ppo/agent.safetensors ppo_ocnaru
 """
@@ -16,8 +16,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rich.console import Console
 from rich.progress import track
@@ -33,14 +34,12 @@ from monopoly_env.files import read_file, read_json
 from monopoly_env.policy.names import resolve
 from monopoly_env.reference import table as markdown
 from monopoly_env.rules import PRESETS, Rules
-from studies.pages import Page
+from studies.pages import Page, Row, measured, write_rows
 from training.run.folder import CONFIG, MOST_CONFIG
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "learned.md"
-TEMPLATE: Final = "# How strong the learned agents are\n"
+TEMPLATE: Final = "# How strong are the learned agents?\n"
+SECTION: Final = "strength"
 
 
 class Opponents(NamedTuple):
@@ -96,7 +95,7 @@ class Options:
     seed: int = 31
     """Seed of the games."""
     curve: tuple[Path, ...] = ()
-    """Folders of runs that differ only in their seeds: draw their learning curves instead."""
+    """Folders of runs that differ only in their seeds: store their learning curves instead."""
     ship: tuple[Path, str] | None = None
     """A saved agent, and the name of the file: save it in the library."""
     out: Path = PAGE
@@ -130,84 +129,55 @@ def compared(
         "games": score.results[0].games, "win_rate": score.rate, "low": low, "high": high,
         "evolved": group.evolved,
         "evolved_rate": beside.rate, "more": more.difference, "more_low": more.low,
-        "more_high": more.high,
+        "more_high": more.high, "seed": options.seed, "date": f"{date.today()}",
     }  # fmt: skip
 
 
-def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
-    """The table of an agent."""
-    name, evolved = rows[0]["agent"], rows[0]["evolved"]
-    heads = (
-        "against",
-        "trained against it",
-        "wins",
-        "95% interval",
-        f"`{evolved}` there",
-        "more than that",
-        "95% interval",
-    )
-    about = (
-        f"**`{name}`**, {rows[0]['players']} players, rules `{rows[0]['rules']}`,"
-        f" {rows[0]['games']:,} games a row"
-    )
-    seats = f" --num-players {options.num_players}" if options.num_players else ""
-    command = (
-        f"`python -m studies.learned --only {name}{seats} --games {options.games} --seed"
-        f" {options.seed}`"
-    )
-    return f"{about} ({command}):\n\n{markdown(heads, [_cells(row) for row in rows])}"
+def section(rows: Sequence[Row]) -> str:
+    """The table: each agent against the evolved one, and where it does worst beside that."""
+    heads = "agent", "rules, players", "against", "wins", "evolved agent there", "difference"
+    shown = []
+    for table in dict.fromkeys((row["agent"], row["players"]) for row in rows):
+        found = [row for row in rows if (row["agent"], row["players"]) == table]
+        least = min(found, key=lambda row: row["more"])
+        shown += [row for row in found if row is least or row["opponent"] == row["evolved"]]
+    return f"{measured(rows)}\n\n{markdown(heads, map(_cells, shown))}"
 
 
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    trained, interval = "yes" if row["trained"] else "no", f"{row['low']:.3f} to {row['high']:.3f}"
-    more = f"{row['more']:+.3f}", f"{row['more_low']:+.3f} to {row['more_high']:+.3f}"
+def _cells(row: Row) -> tuple[str, ...]:
+    met = "" if row["trained"] else " (never met)"
     return (
-        f"`{row['opponent']}`",
-        trained,
-        f"{row['win_rate']:.3f}",
-        interval,
+        f"`{row['agent']}`",
+        f"{row['rules']}, {row['players']}",
+        f"`{row['opponent']}`{met}",
+        f"**{row['win_rate']:.3f}** ({row['low']:.3f} to {row['high']:.3f})",
         f"{row['evolved_rate']:.3f}",
-        *more,
+        f"{row['more']:+.3f} ({row['more_low']:+.3f} to {row['more_high']:+.3f})",
     )
 
 
-def curve(folders: Sequence[Path]) -> Figure:
+def curves(folders: Sequence[Path]) -> list[Row]:
     """Win rates over the self-play of runs, from their curves; at 0 after imitation.
-
-    The dashed line is an even share.
 
     Raises:
         ConfigurationError: A folder holds no curves.
     """
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(7, 3.5))
-    colours: dict[str, Any] = {}
+    rows = []
     for folder in folders:
         rates = _rates(folder, "self-play")
         if not rates:
             raise ConfigurationError(f"{str(folder)!r} holds no curves of self-play.")
         imitated = _rates(folder, "imitation")
-        for opponent, points in rates.items():
-            steps, shown = zip(*sorted((imitated.get(opponent, {}) | points).items()), strict=True)
-            millions, (rate, low, high) = [step / 1e6 for step in steps], zip(*shown, strict=True)
-            label = None if opponent in colours else opponent
-            (line,) = axes.plot(
-                millions, rate, marker="o", markersize=3, label=label, color=colours.get(opponent)
-            )
-            colours[opponent] = line.get_color()
-            axes.fill_between(millions, low, high, alpha=0.2 / len(folders), color=line.get_color())
-    players = read_json(read_file(folders[0] / CONFIG, MOST_CONFIG))["num_players"]
-    axes.axhline(1 / players, color="grey", linewidth=0.8, linestyle="--")
-    axes.set(
-        xlabel="own decisions learned from (millions)",
-        ylabel="share of games won",
-        ylim=(0, 1),
-        title="Learning by self-play",
-    )
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    figure.tight_layout()
-    return figure
+        players = read_json(read_file(folder / CONFIG, MOST_CONFIG))["num_players"]
+        rows += [
+            {
+                "run": folder.name, "players": players, "opponent": opponent, "decisions": step,
+                "win_rate": rate, "low": low, "high": high,
+            }
+            for opponent, points in rates.items()
+            for step, (rate, low, high) in sorted((imitated.get(opponent, {}) | points).items())
+        ]  # fmt: skip
+    return rows
 
 
 def _rates(folder: Path, stage: str) -> dict[str, dict[int, tuple[float, ...]]]:
@@ -234,7 +204,7 @@ def _rates(folder: Path, stage: str) -> dict[str, dict[int, tuple[float, ...]]]:
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Measure, and write each agent's section of the page row by row; or draw a curve; or ship.
+    """Measure, and write the page row by row; or store curves; or ship.
 
     Raises:
         ConfigurationError: An agent is unknown, or a file holds no learned agent.
@@ -250,25 +220,19 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
         return {"rows": []}
     page = Page(options.out, TEMPLATE)
     if options.curve:
-        page.write(
-            "curve",
-            page.picture("curve", curve(options.curve), "Share of games won while learning"),
-        )
+        write_rows(page.data("curve"), curves(options.curve))
         return {"rows": []}
     names, found = options.only or tuple(shipped.POLICIES), []
-    at = f" at tables of {options.num_players}" if options.num_players else ""
     for name in names:
         if name not in shipped.POLICIES:
             raise ConfigurationError(
                 f"Unknown learned agent {name!r}. {nearest(name, shipped.POLICIES)}"
             )
-        page.check(name + at)
+    page.check(SECTION)
     for name in names:
-        rows: list[dict[str, Any]] = []
         for row in measure(name, options, console):
-            rows.append(row)
-            page.write(name + at, section(rows, options))
-        found += rows
+            found.append(row)
+            page.write(SECTION, section(page.add([row], ("agent", "players", "opponent"))))
     return {"rows": found}
 
 

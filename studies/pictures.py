@@ -9,6 +9,7 @@ Markers and lines tell series apart, not colours. A picture is light or dark as 
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -113,12 +114,12 @@ def lines(axes: Axes, series: Mapping[str, Sequence[tuple[float, float]]]) -> No
     axes.grid()
 
 
-def _figure(width: float, height: float, panels: int = 1, **options: Any) -> tuple[Figure, Any]:
-    """A figure of this size in inches, and its axes."""
+def _figure(width: float, height: float, **options: Any) -> tuple[Figure, Any]:
+    """A figure of this size in inches, and its axes as a flat array."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots(1, panels, squeeze=False, **options)[0]
+    return figure, figure.subplots(squeeze=False, **options).ravel()
 
 
 def _above(axes: Axes, columns: int) -> None:
@@ -173,8 +174,61 @@ def luck() -> Figure:
     return figure
 
 
+def learned() -> Figure:
+    """Wins of each learned agent, and of the evolved one in its place."""
+    rows = read_rows(DATA / "learned.csv")
+    tables = dict.fromkeys((row["rules"], row["players"]) for row in rows)
+    figure, panels = _figure(7, 8.5, nrows=len(tables), sharex=True)
+    for axes, (rules, players) in zip(panels, tables, strict=True):
+        found = [row for row in rows if (row["rules"], row["players"]) == (rules, players)]
+        agents = dict.fromkeys(row["agent"] for row in found)
+        parts = [[row for row in found if row["agent"] == agent] for agent in agents]
+        first, *others = zip(agents, parts, strict=True)
+        shown: dict[str, Sequence[Sequence[float]]] = {
+            first[0]: _interval(first[1], "win_rate", "low", "high"),
+            f"{parts[0][0]['evolved']} there": [(row["evolved_rate"],) * 3 for row in parts[0]],
+        }
+        shown |= {agent: _interval(part, "win_rate", "low", "high") for agent, part in others}
+        names = [f"{row['opponent']}{'' if row['trained'] else ' *'}" for row in parts[0]]
+        dots(axes, names, shown)
+        _even(axes, 1 / players)
+        _above(axes, 2)
+    panels[-1].set(
+        xlim=(0, 1), xlabel="share of games won (dashed: even; *: never trained against)"
+    )
+    return figure
+
+
+def strangers() -> Figure:
+    """Difference from `expert/bargaining` against each stranger."""
+    rows = read_rows(DATA / "learned_strangers.csv")
+    sizes = sorted({row["players"] for row in rows})
+    more = {(row["players"], row["stranger"]): row for row in rows}
+    first = sorted((row for row in rows if row["players"] == sizes[0]), key=lambda row: row["more"])
+    numbers = [row["stranger"] for row in first]
+    figure, (axes,) = _figure(7, 0.2 * len(numbers) + 1)
+    none = (float("nan"),) * 3
+    shown = {
+        f"tables of {size}": [
+            tuple(more[size, number][name] for name in ("more", "low", "high"))
+            if (size, number) in more
+            else none
+            for number in numbers
+        ]
+        for size in sizes
+    }
+    # a mixture's second source makes some kinds of its decisions
+    dots(axes, [re.sub(r", for .* ", " + ", row["made_from"]) for row in first], shown)
+    _even(axes, 0)
+    axes.set(xlabel="difference in games won from expert/bargaining")
+    _above(axes, 2)
+    return figure
+
+
 Picture: TypeAlias = Callable[[], "Figure"]
-PICTURES: Final[dict[str, Picture]] = {"exploit": exploit, "luck": luck}
+PICTURES: Final[dict[str, Picture]] = {
+    function.__name__: function for function in (exploit, luck, learned, strangers)
+}
 
 
 # --- the command

@@ -1,6 +1,6 @@
 """Strength against players that nobody has met: `python -m studies.strangers --help`.
 
-# the headline of docs/results/learned.md
+# a row of docs/results/learned.md
 python -m studies.strangers --agent ppo/best/two --num-players 2
 # while a method is chosen, never the report set
 python -m studies.strangers --agent runs/ppo/agent.safetensors --split choose --out runs/choose.md
@@ -27,11 +27,13 @@ from monopoly_env.policy.names import resolve
 from monopoly_env.policy.protocol import CompiledPolicy
 from monopoly_env.reference import table as markdown
 from monopoly_env.rules import Rules
-from studies.pages import Page
+from studies.pages import Page, Row, measured
 from training.run.options import RulesName, check_ranges
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "learned.md"
-TEMPLATE: Final = "# How strong the learned agents are\n"
+TEMPLATE: Final = "# How strong are the learned agents?\n"
+SECTION: Final = "strangers"
+_TABLE: Final = ("split", "rules", "players", "agent", "baseline")  # columns of one headline
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,6 @@ class Options:
     json: bool = False
     """Print one JSON object at the end."""
 
-    @property
-    def section(self) -> str:
-        """The name of its section of the page."""
-        return f"{strangers.PREFIX}{self.split}: {self.agent} at tables of {self.num_players}"
-
 
 def measure(
     options: Options, found: Sequence[CompiledPolicy], console: Console
@@ -81,8 +78,12 @@ def measure(
         )
         more = agent.difference(beside)
         yield {
-            "stranger": stranger.name, "about": strangers.about(stranger), "wins": agent.rate,
+            "split": options.split, "rules": options.rules, "players": options.num_players,
+            "agent": options.agent, "baseline": options.baseline,
+            "stranger": int(stranger.name.rpartition("/")[2]),
+            "made_from": strangers.about(stranger), "games": options.games, "wins": agent.rate,
             "beside": beside.rate, "more": more.difference, "low": more.low, "high": more.high,
+            "seed": options.seed, "date": f"{date.today()}",
         }  # fmt: skip
 
 
@@ -102,37 +103,33 @@ def headline(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
-    """The headline and the table, weakest row first."""
-    found, pages = headline(rows), "" if options.out == PAGE else f" --out {options.out}"
-    mean, least = found["mean"], found["minimum"]
-    called = (
-        f"python -m studies.strangers --agent {options.agent} --num-players {options.num_players}"
-        f" --split {options.split} --rules {options.rules} --games {options.games} --seed"
-        f" {options.seed}{pages}"
-    )
-    about = (
-        f"**`{options.agent}`**, {options.num_players} players, rules `{options.rules}`, against"
-        f" {len(rows)} players of `{strangers.PREFIX}{options.split}`: wins {found['wins']:.3f},"
-        f" `{options.baseline}` in the same seats {found['beside']:.3f}; the **mean** difference is"
-        f" **{mean['more']:+.3f}** ({mean['low']:+.3f} to {mean['high']:+.3f}), the **minimum**"
-        f" **{least['more']:+.3f}** ({least['low']:+.3f} to {least['high']:+.3f})."
-        f" {options.games:,} games a row, {date.today():%d %B %Y} (`{called}`):"
-    )
-    heads = "stranger", "made from", "wins", f"`{options.baseline}` there", "more", "95% interval"
-    cells = [
-        (
-            f"`{row['stranger'].rpartition('/')[2]}`", row["about"],
-            f"{row['wins']:.3f}", f"{row['beside']:.3f}", f"{row['more']:+.3f}",
-            f"{row['low']:+.3f} to {row['high']:+.3f}",
-        )
-        for row in sorted(rows, key=lambda row: row["more"])
-    ]  # fmt: skip
-    return f"{about}\n\n{markdown(heads, cells)}"
+def section(rows: Sequence[Row]) -> str:
+    """The headlines of all stored rows."""
+    heads = (
+        "agent", "players", "strangers", "games of each", "wins", "script there",
+        "mean difference", "smallest difference",
+    )  # fmt: skip
+    tables = dict.fromkeys(tuple(row[name] for name in _TABLE) for row in rows)
+    cells = []
+    for table in tables:
+        found = [row for row in rows if tuple(row[name] for name in _TABLE) == table]
+        _, _, players, agent, _ = table
+        line = headline(found)
+        cells.append(
+            (
+                f"`{agent}`", players, len(found),
+                f"{found[0]['games']:,}", f"{line['wins']:.3f}", f"{line['beside']:.3f}",
+                *(
+                    f"**{part['more']:+.3f}** ({part['low']:+.3f} to {part['high']:+.3f})"
+                    for part in (line["mean"], line["minimum"])
+                ),
+            )
+        )  # fmt: skip
+    return f"{measured(rows)}\n\n{markdown(heads, cells)}"
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Measure, and write the section of the page at the end.
+    """Measure, store the rows, and write the section of the page at the end.
 
     Raises:
         ConfigurationError: Wrong options; a player is unknown or does not play at this table.
@@ -142,16 +139,16 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
         resolve(name).check_table(options.num_players)
     found = strangers.listed(options.split, options.num_players)
     page = Page(options.out, TEMPLATE)
-    page.check(options.section)
+    page.check(SECTION)
     rows = list(measure(options, found, console))
-    page.write(options.section, section(rows, options))
+    page.write(SECTION, section(page.add(rows, (*_TABLE, "stranger"), SECTION)))
     return {"agent": options.agent, **headline(rows), "rows": rows}
 
 
 def show(results: dict[str, Any]) -> None:
     """Print the rows and the headline."""
     for row in results["rows"]:
-        print(_line(row["stranger"], row), row["about"])
+        print(_line(f"{row['stranger']}", row), row["made_from"])
     print(_line("mean", results["mean"]))
     print(_line("minimum", results["minimum"]))
 

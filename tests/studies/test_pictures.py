@@ -9,7 +9,7 @@ import pytest
 from studies.pages import Page, Row
 
 from monopoly_env.errors import ConfigurationError
-from studies import adjusted, calibration, exploit, pictures
+from studies import adjusted, calibration, exploit, learned, pictures, strangers
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
@@ -18,6 +18,8 @@ RESULTS = Path(__file__).parents[2] / "docs" / "results"
     ("page", "name", "part", "section"),
     [
         ("exploit", exploit.SECTION, "", exploit.section),
+        ("learned", learned.SECTION, "", learned.section),
+        ("learned", strangers.SECTION, "strangers", strangers.section),
         ("adjusted", "gain", "gain", adjusted.gain_section),
         ("adjusted", "mean", "mean", adjusted.mean_section),
         ("adjusted", calibration.SECTION, "calibration", calibration.section),
