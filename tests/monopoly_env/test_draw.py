@@ -19,6 +19,7 @@ from monopoly_env import monopoly_v0
 from monopoly_env.facts.board import NUM_SQUARES, SQUARE_NAME
 from monopoly_env.game import Game
 from monopoly_env.render import raster
+from monopoly_env.render.svg import PLAYER_COLOURS
 from tests.play import offer
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -122,7 +123,8 @@ def test_pixels_show_colours_and_text() -> None:
     seen = raster.pixels(str(me.draw(game)))
     assert seen.shape == (732, 732, 3)
     assert seen.dtype == np.uint8
-    assert (seen[625, 640] == [0x00, 0x72, 0xB2]).all()  # the strip of player A, who owns Boardwalk
+    blue = list(bytes.fromhex(PLAYER_COLOURS[0][1:]))
+    assert (seen[625, 640] == blue).all()  # the strip of player A, who owns Boardwalk
     turn = seen[125:150, 124:190]  # "Turn 1"
     assert 0.1 < (turn.mean(axis=2) < 128).mean() < 0.5
 

@@ -33,10 +33,9 @@ GROUP_COLOURS: Final = (
     "#8a5a3b", "#9fd3ea", "#d678ae", "#ef9a3d", "#d6463f", "#f0d23c", "#3f9a5c", "#2f5ea6",
     "#4f5358", "#a3a8ad",
 )  # fmt: skip
-# Okabe and Ito's colours ("Color universal design", 2008) and two greys, told apart by colour-blind
-# people.
+# Dark enough for white letters, and far from every group's colour.
 PLAYER_COLOURS: Final = (
-    "#0072b2", "#d55e00", "#009e73", "#7a5195", "#b58900", "#56b4e9", "#4d4d4d", "#cc79a7",
+    "#1b2fa8", "#960f12", "#00694b", "#a32be0", "#1e7896", "#757500", "#cf1668", "#4b2d3c",
 )  # fmt: skip
 _PAPER, _INK, _FAINT, _LINE = "#fbfaf6", "#22262b", "#737a82", "#c9c7bd"
 _SYMBOLS: Final = {
@@ -124,7 +123,7 @@ def _square(root: ET.Element, game: Game, square: int) -> None:
     for number, line in enumerate(lines):
         _text(group, line, width / 2, band + 11 + 9 * number, 8, anchor="middle")
     if lot >= 0:
-        _deed(group, game, lot, width, height)
+        _deed(group, game, lot, width, height, band + 5 + 9 * len(lines))
     elif kind in _SYMBOLS and width == height:
         _label(group, _SYMBOLS[kind], width / 2, height / 2 + 14, 24, _FAINT)
     _tokens(group, game, square, width, height)
@@ -143,7 +142,9 @@ def _street_band(group: ET.Element, game: Game, lot: int, width: int) -> None:
         _rectangle(group, left, 3, 10, 10, "#ffffff", stroke=_INK, rx=1)
 
 
-def _deed(group: ET.Element, game: Game, lot: int, width: int, height: int) -> None:
+def _deed(
+    group: ET.Element, game: Game, lot: int, width: int, height: int, below_name: int
+) -> None:
     """The owner of a lot, a strip with a letter at the outer edge; or its price."""
     owner = _owner(game, lot)
     if owner == NOBODY:
@@ -151,7 +152,7 @@ def _deed(group: ET.Element, game: Game, lot: int, width: int, height: int) -> N
         _text(group, price, width / 2, height - 5, 9, _FAINT, anchor="middle")
         return
     if _is_mortgaged(game, lot):
-        _rectangle(group, 0, 0, width, height, "url(#mortgaged)")
+        _rectangle(group, 0, below_name, width, height - below_name, "url(#mortgaged)")
     _rectangle(group, 0, height - 13, width, 13, PLAYER_COLOURS[owner])
     note = f"{PLAYERS[owner]} mortgaged" if _is_mortgaged(game, lot) else PLAYERS[owner]
     _label(group, note, width / 2, height - 3, 9, "#ffffff")

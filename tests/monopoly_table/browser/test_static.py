@@ -22,6 +22,11 @@ from tests.monopoly_table.browser.driver import (
     expect,
     wait_for_own_question,
 )
+from tests.monopoly_table.browser.test_board import (
+    test_no_mortgage_hides_a_name,
+    test_tokens_are_large,
+    test_tokens_differ_in_colour_and_shape,
+)
 from tests.monopoly_table.browser.test_everyone import (
     test_a_phone_shows_everything_without_scrolling_sideways,
     test_axe_finds_nothing_serious,
@@ -58,8 +63,11 @@ __all__ = [
     "test_axe_finds_nothing_serious",
     "test_bankruptcy_ends_the_game",
     "test_building_on_the_board",
+    "test_no_mortgage_hides_a_name",
     "test_nothing_overlaps",
     "test_puzzles_are_guessed",
+    "test_tokens_are_large",
+    "test_tokens_differ_in_colour_and_shape",
 ]
 
 pytestmark = wasm.NEEDED

@@ -1,7 +1,7 @@
 /** Chances of winning and the best action of a position, refined while they are shown. */
 import { html, useState } from "./ui.js";
 import { useAnalysis } from "./jobs.js";
-import { Who } from "./players.js";
+import { Who } from "./token.js";
 import { capital, percent, points } from "./words.js";
 
 /**
@@ -50,7 +50,7 @@ const describe = (policies) => (new Set(policies).size === 1 ? `everybody plays 
 export function Shares({ shares, players }) {
   return html`<ul class="shares" aria-label="Chances of winning">${shares.map((share) => html`<li key=${share.seat}>
     <${Who} player=${players[share.seat]} />
-    <span class="bar" aria-hidden="true"><span class="fill seat-${share.seat}" style=${{ width: percent(share.share) }}></span>
+    <span class="bar" aria-hidden="true"><span class="fill" style=${{ "--seat": players[share.seat].colour, width: percent(share.share) }}></span>
       <span class="range" style=${{ left: percent(share.low), width: percent(share.high - share.low) }}></span></span>
     <span class="share">${percent(share.share)} <small>${percent(share.low)} to ${percent(share.high)}</small></span>
   </li>`)}</ul>`;

@@ -1,6 +1,6 @@
 /** An auction: raise by a button, type a total, or leave. */
 import { html, useState } from "./ui.js";
-import { Who } from "./players.js";
+import { Who } from "./token.js";
 import { money } from "./words.js";
 
 /** Raises, and the ways out of an auction. @param {import("./protocol.js").View} view */

@@ -1,5 +1,6 @@
 /** The board: squares with owners, buildings and mortgages, and tokens that walk. Its squares can be clicked and reached by keys. */
 import { html, useLayoutEffect, useRef, useState } from "./ui.js";
+import { Token } from "./token.js";
 import { built, money } from "./words.js";
 
 const [CORNER, UNIT, BAND] = [96, 60, 16];
@@ -18,6 +19,13 @@ export function frameOf(square) {
   const back = SIZE - along - UNIT;
   const [left, top] = [[along, FAR], [0, along], [back, 0], [FAR, back]][side];
   return side % 2 ? [left, top, CORNER, UNIT] : [left, top, UNIT, CORNER];
+}
+
+/** The part of a square that its name leaves free, for tokens and for the hatching of a mortgage. @param {number} square */
+function roomOf(square) {
+  const [left, top, width, height] = frameOf(square);
+  const [x, y, w, h] = width === height ? [4, 30, width - 8, 62] : width === UNIT ? [0, 46, UNIT, 37] : [UNIT, BAND, width - UNIT, 31];
+  return { left: left + x, top: top + y, width: w, height: h };
 }
 
 /** Column and row of a square on the ring of 11 x 11. @param {number} square @returns {[number, number]} */
@@ -64,6 +72,8 @@ function Square({ face, view, about, does, chosen, reached }) {
   const { square, name, kind, lot: number } = face;
   const lot = number === null ? null : view.lots[number];
   const [left, top, width, height] = frameOf(square);
+  const room = roomOf(square);
+  const middle = width === CORNER && height === UNIT ? UNIT / 2 : width / 2; // of the name
   const band = kind === "street" ? BAND : 0;
   const owner = lot?.owner === null ? null : view.players[lot?.owner ?? -1];
   const words = inWords(face, lot, view);
@@ -71,9 +81,9 @@ function Square({ face, view, about, does, chosen, reached }) {
   return html`<g id=${`square-${square}`} class=${classes} role="button" tabindex=${reached ? 0 : -1} transform=${`translate(${left} ${top})`}>
     <title>${does ? `${words}\n${does}` : words}</title>
     <rect width=${width} height=${height} fill="none" stroke=${LINE} />
-    ${lot?.mortgaged && html`<rect width=${width} height=${height} fill="url(#mortgaged)" />`}
+    ${lot?.mortgaged && html`<rect class="hatching" x=${room.left - left} y=${room.top - top} width=${room.width} height=${room.height} fill="url(#mortgaged)" />`}
     ${band > 0 && html`<rect width=${width} height=${band} fill=${about.groups[lot.group].colour} stroke=${LINE} /><${Buildings} level=${lot.level} width=${width} />`}
-    ${lines(name, width === UNIT ? 13 : 22).map((line, row) => text(line, { x: width / 2, y: band + 11 + 9 * row, "font-size": 8 }))}
+    ${lines(name, width === height ? 22 : 13).map((line, row) => text(line, { class: "name", x: middle, y: band + 11 + 9 * row, "font-size": 8 }))}
     ${SIGNS[kind] && width === height && text(SIGNS[kind], { x: width / 2, y: height / 2 + 14, "font-size": 24, "font-weight": "bold", fill: FAINT })}
     ${lot && !owner && text(money(face.price), { x: width / 2, y: height - 5, "font-size": 9, fill: FAINT })}
     ${owner && html`<rect class="owner" y=${height - 13} width=${width} height="13" fill=${owner.colour} />
@@ -87,17 +97,21 @@ function Buildings({ level, width }) {
   return Array.from({ length: level }, (_, house) => html`<rect x=${width / 2 + 13 * (house - level / 2) + 1.5} y="3" width="10" height="10" rx="1" fill=${WHITE} stroke=${INK} />`);
 }
 
-/** The place of each token: in rows above the owner's strip of its square. @param {any} view @returns {{player: any, x: number, y: number}[]} */
+const TOKEN = 25; // across
+const ROW = 4; // tokens at most
+
+/** The place of each token; where there is little room they lie over each other. @param {any} view @returns {{player: any, x: number, y: number}[]} */
 function places(view) {
   const here = view.players.filter((/** @type {any} */ player) => !player.out);
   return here.map((/** @type {any} */ player) => {
     const standing = here.filter((/** @type {any} */ other) => other.square === player.square);
-    const [left, top, width, height] = frameOf(player.square);
-    const most = Math.floor(width / 15);
-    const number = standing.indexOf(player);
-    const [row, column] = [Math.floor(number / most), number % most];
-    const columns = Math.min(most, standing.length - most * row);
-    return { player, x: left + width / 2 + 14 * (column - (columns - 1) / 2), y: top + height - (height === CORNER ? 22 : 20) - 14 * row };
+    const { left, top, width, height } = roomOf(player.square);
+    const [number, rows] = [standing.indexOf(player), Math.ceil(standing.length / ROW)];
+    const [row, column] = [Math.floor(number / ROW), number % ROW];
+    const gaps = Math.min(ROW, standing.length - ROW * row) - 1;
+    const apart = Math.min(TOKEN, Math.max((width - TOKEN) / gaps, TOKEN / 2));
+    const middle = Math.min(left + width / 2, left + width - (TOKEN + apart * gaps) / 2);
+    return { player, x: middle + apart * (column - gaps / 2), y: top + height / 2 + Math.min(TOKEN, height - TOKEN) * (row - (rows - 1) / 2) };
   });
 }
 
@@ -116,9 +130,8 @@ function Tokens({ view }) {
       root.current.querySelector(`#token-${player.letter}`)?.animate([was, ...way, { x, y }].map((place) => ({ transform: `translate(${place.x}px, ${place.y}px)` })), { duration: Math.min(900, 250 + 60 * way.length), easing: "ease-in-out" });
     }
   });
-  return html`<g class="tokens" ref=${root} pointer-events="none">${now.map(({ player, x, y }) => html`<g key=${player.seat} id=${`token-${player.letter}`} style=${{ transform: `translate(${x}px, ${y}px)` }}>
-    ${player.jail !== null && html`<rect x="-8" y="-8" width="16" height="16" rx="2" fill="none" stroke=${INK} />`}
-    <circle r="6.5" fill=${player.colour} stroke=${WHITE} />${text(player.letter, { y: 3.25, "font-size": 9.1, "font-weight": "bold", fill: WHITE })}</g>`)}</g>`;
+  return html`<g class="tokens" ref=${root} pointer-events="none">${now.map(({ player, x, y }) => html`<g key=${player.seat} id=${`token-${player.letter}`} transform=${`translate(${x} ${y})`}>
+    ${player.jail !== null && html`<rect x="-14" y="-14" width="28" height="28" rx="3" fill="none" stroke=${INK} />`}<${Token} ...${player} /></g>`)}</g>`;
 }
 
 /**

@@ -24,7 +24,7 @@ export function Curve({ points, players, last, frame, goTo }) {
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${`Chances of winning over the game. ${words}`} onClick=${jump}>
       ${[0, 0.5, 1].map((share) => html`<g class="axis"><line x1=${LEFT} x2=${WIDTH - 16} y1=${y(share)} y2=${y(share)} />
         <text x=${LEFT - 5} y=${y(share) + 4} text-anchor="end">${100 * share}%</text></g>`)}
-      ${players.map((player) => html`<g key=${player.seat} class="line seat-${player.seat}">
+      ${players.map((player) => html`<g key=${player.seat} class="line" style=${{ "--seat": player.colour }}>
         ${end && points.some((point) => point.low) && html`<polygon class="band" points=${band(points, player.seat, x, y)} />`}
         <polyline points=${line(player.seat)} stroke-dasharray=${DASHES[player.seat]} />
         ${end && html`<text x=${x(end.version) + 4} y=${y(end.shares[player.seat]) + 4}>${player.letter}</text>`}</g>`)}

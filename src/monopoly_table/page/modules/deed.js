@@ -1,6 +1,6 @@
 /** One square in full: name, prices, rents, owner, and possible actions. */
 import { html } from "./ui.js";
-import { Who } from "./players.js";
+import { Who } from "./token.js";
 import { built, money } from "./words.js";
 
 const LABELS = /** @type {Record<string, string>} */ ({ build: "Build", sell: "Sell a building", mortgage: "Mortgage", unmortgage: "Lift the mortgage" });

@@ -3,12 +3,12 @@ import { html, useEffect, useMemo, useState } from "./ui.js";
 import { Analysis } from "./analysis.js";
 import { viewOf } from "./facts.js";
 import { positionLink } from "./links.js";
-import { Badge } from "./players.js";
 import { Seats, seated } from "./seats.js";
 import { ask, go } from "./server.js";
 import { Link } from "./settings.js";
 import { Stage } from "./stage.js";
 import { Tabs } from "./tabs.js";
+import { Badge } from "./token.js";
 import { CARDS, plain } from "./words.js";
 
 const player = () => ({ cash: 1500, square: 0, jail: null, jail_cards: [], lots: [], bankrupt: false });
@@ -88,7 +88,7 @@ function Form({ position, setPosition, about, view }) {
     ${position.players.map((/** @type {any} */ each, /** @type {number} */ seat) => {
       const letter = about.letters[seat];
       const flip = (/** @type {string} */ card) => setPlayer(seat, { jail_cards: each.jail_cards.includes(card) ? each.jail_cards.filter((/** @type {string} */ other) => other !== card) : [...each.jail_cards, card] });
-      return html`<fieldset key=${seat}><legend><${Badge} ...${{ seat, letter }} /> Player ${letter}</legend>
+      return html`<fieldset key=${seat}><legend><${Badge} ...${{ seat, letter, colour: about.colours[seat] }} /> Player ${letter}</legend>
         <label>Cash <input type="number" min="0" value=${each.cash} data-cash=${seat} onInput=${(/** @type {any} */ event) => setPlayer(seat, { cash: Math.floor(Number(event.target.value) || 0) })} /></label>
         <label>Stands on <select value=${each.square} onChange=${(/** @type {any} */ event) => setPlayer(seat, { square: Number(event.target.value) })}>
           ${squares.map((/** @type {any} */ face) => html`<option value=${face.square}>${face.name}</option>`)}</select></label>

@@ -1,8 +1,8 @@
 /** After the game: who won, the standings, and what next. */
 import { html, useState } from "./ui.js";
-import { Who } from "./players.js";
 import { seatsOf } from "./seats.js";
 import { address, ask, go } from "./server.js";
+import { Who } from "./token.js";
 import { ENDINGS, money } from "./words.js";
 
 /** @param {{view: import("./protocol.js").View, about: import("./protocol.js").About, report: () => void}} props */

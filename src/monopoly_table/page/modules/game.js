@@ -6,13 +6,14 @@ import { viewOf } from "./facts.js";
 import { Help, useKeys } from "./keyboard.js";
 import { Log } from "./log.js";
 import { moved } from "./offer.js";
-import { Players, Who } from "./players.js";
+import { Players } from "./players.js";
 import { Report } from "./report.js";
 import { CommandLine, Question, VERBS, answers } from "./question.js";
 import { GameSocket, address, ask, go } from "./server.js";
 import { Name, Settings } from "./settings.js";
 import { Stage } from "./stage.js";
 import { Tabs } from "./tabs.js";
+import { Who } from "./token.js";
 import { Desk } from "./trade.js";
 import { money, told } from "./words.js";
 

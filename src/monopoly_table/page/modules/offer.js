@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "./ui.js";
 import { previewOf } from "./facts.js";
 import { useAnalysis } from "./jobs.js";
-import { Who } from "./players.js";
+import { Who } from "./token.js";
 import { CARDS, built, money, plain, verb } from "./words.js";
 import { Changes } from "./worth.js";
 

@@ -1,12 +1,7 @@
 /** The players and their possessions; the one on turn is marked. */
 import { html } from "./ui.js";
+import { Badge } from "./token.js";
 import { CARDS, money } from "./words.js";
-
-/** The letter of a seat on its colour. @param {{seat: number, letter: string}} props */
-export const Badge = ({ seat, letter }) => html`<span class="badge seat-${seat}" aria-hidden="true">${letter}</span>`;
-
-/** A seat by badge and name. @param {{player: import("./protocol.js").Player}} props */
-export const Who = ({ player }) => html`<span class="who"><${Badge} ...${player} /> ${player.name}</span>`;
 
 /**
  * @param {{view: import("./protocol.js").View, about: import("./protocol.js").About, show: (square: number) => void}} props

@@ -3,10 +3,11 @@ import { html, useEffect, useMemo, useState } from "./ui.js";
 import { Candidates, named } from "./analysis.js";
 import { viewOf } from "./facts.js";
 import { useKeys } from "./keyboard.js";
-import { Players, Who } from "./players.js";
+import { Players } from "./players.js";
 import { address, ask } from "./server.js";
 import { Stage } from "./stage.js";
 import { keep, solved, streak } from "./solved.js";
+import { Who } from "./token.js";
 import { PUZZLES, capital, counted, difficulty, lose, points } from "./words.js";
 
 /** @param {{about: import("./protocol.js").About}} props */

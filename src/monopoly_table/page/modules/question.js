@@ -3,7 +3,7 @@ import { html, useState } from "./ui.js";
 import { Auction } from "./auction.js";
 import { Ending } from "./ending.js";
 import { Offered } from "./offer.js";
-import { Who } from "./players.js";
+import { Who } from "./token.js";
 import { capital, money, verb } from "./words.js";
 
 /** The kinds of action that name a lot, chosen on the board or from a list. */

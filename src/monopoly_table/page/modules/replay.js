@@ -5,11 +5,12 @@ import { actionOf, viewOf } from "./facts.js";
 import { Course, folded, happenings, stops } from "./history.js";
 import { Help, useKeys } from "./keyboard.js";
 import { speeds } from "./levels.js";
-import { Players, Who } from "./players.js";
+import { Players } from "./players.js";
 import { Report } from "./report.js";
 import { address, ask, go } from "./server.js";
 import { Stage } from "./stage.js";
 import { Tabs } from "./tabs.js";
+import { Who } from "./token.js";
 import { marks as marksOf, plain, told, verb } from "./words.js";
 
 const KEPT = 200; // frames held in memory

@@ -2,9 +2,9 @@
 import { html, useState } from "./ui.js";
 import { useAnalysis } from "./jobs.js";
 import { Curve } from "./curve.js";
-import { Who } from "./players.js";
 import { seatsOf } from "./seats.js";
 import { ask, go } from "./server.js";
+import { Who } from "./token.js";
 import { points, range } from "./words.js";
 
 /** The parts of a player's way from the first share to the last. @type {Record<string, string>} */

@@ -1,7 +1,7 @@
 /** The seats of a new game, a row for each. */
 import { html, useState } from "./ui.js";
 import { levels } from "./levels.js";
-import { Badge } from "./players.js";
+import { Badge } from "./token.js";
 
 /** The seats that a new game is proposed with: a person against `expert`. @param {number} count @param {any[]} [seats] */
 export function seated(count, seats = []) {
@@ -18,7 +18,7 @@ export function Seats({ seats, setSeats, about }) {
   const [more, setMore] = useState(!seats.every(listed));
   const change = (/** @type {number} */ seat, /** @type {any} */ value) => setSeats(seats.map((each, other) => (other === seat ? value : each)));
   return html`<div><ol class="seating">${seats.map((seat, number) => html`<li key=${number}>
-    <${Badge} seat=${number} letter=${about.letters[number]} />
+    <${Badge} seat=${number} letter=${about.letters[number]} colour=${about.colours[number]} />
     <select aria-label=${`Who plays ${about.letters[number]}`} value=${seat.kind === "policy" ? `policy ${seat.policy}` : seat.kind} onChange=${(/** @type {any} */ event) => {
       const [kind, ...policy] = event.target.value.split(" ");
       change(number, kind === "policy" ? { kind, policy: policy.join(" ") } : { kind, name: seat.name ?? "" });

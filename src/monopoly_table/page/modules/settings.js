@@ -1,9 +1,9 @@
 /** The table itself: speed, links, seats, rules, the file. */
 import { html, useEffect, useRef, useState } from "./ui.js";
-import { Who } from "./players.js";
 import { speeds } from "./levels.js";
 import { replayLink } from "./links.js";
 import { address, ask, go } from "./server.js";
+import { Who } from "./token.js";
 
 /** @param {any} props */
 export function Settings({ game, view, about, send }) {

@@ -1,6 +1,6 @@
 /** The squares around a token at a size that can be read, for small screens. */
 import { html, useEffect, useRef } from "./ui.js";
-import { Badge } from "./players.js";
+import { Badge } from "./token.js";
 import { built, money } from "./words.js";
 
 const [BEHIND, AHEAD] = [1, 12]; // a throw goes 12 squares at most

@@ -2,8 +2,8 @@
 import { html, useEffect, useState } from "./ui.js";
 import { previewOf } from "./facts.js";
 import { After } from "./offer.js";
+import { Badge, Who } from "./token.js";
 import { Worth } from "./worth.js";
-import { Badge, Who } from "./players.js";
 import { CARDS, money } from "./words.js";
 
 /** @returns {import("./protocol.js").Goods} */

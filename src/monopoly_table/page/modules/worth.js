@@ -1,7 +1,7 @@
 /** The change of everybody's chances by an offer. */
 import { html } from "./ui.js";
 import { useAnalysis } from "./jobs.js";
-import { Who } from "./players.js";
+import { Who } from "./token.js";
 import { percent, points, range } from "./words.js";
 
 /** @param {{job: any, players: import("./protocol.js").Player[]}} props */
