@@ -103,14 +103,16 @@ def dots(
     axes.tick_params(axis="y", length=0)
 
 
-def lines(axes: Axes, series: Mapping[str, Sequence[tuple[float, float]]]) -> None:
-    """Draw points joined by lines, in a style of its own for each series."""
-    for number, (name, points) in enumerate(series.items()):
+def lines(axes: Axes, series: Mapping[str, Sequence[Sequence[tuple[float, float]]]]) -> None:
+    """Draw points joined by lines: of each series one or several, in a style of its own."""
+    for number, (name, several) in enumerate(series.items()):
         marker, colour, fill, style = _SERIES[number]
-        axes.plot(
-            *zip(*points, strict=True), marker=marker, linestyle=style, color=colour,
-            markerfacecolor=fill, markersize=5, linewidth=1.3, label=name,
-        )  # fmt: skip
+        for points in several:
+            axes.plot(
+                *zip(*points, strict=True), marker=marker, linestyle=style, color=colour,
+                markerfacecolor=fill, markersize=4.5, linewidth=1.2,
+                label=name if points is several[0] else "_",  # once in the legend
+            )  # fmt: skip
     axes.grid()
 
 
@@ -225,9 +227,104 @@ def strangers() -> Figure:
     return figure
 
 
+def curves() -> Figure:
+    """Wins of each learned agent's first run while it learned."""
+    rows = read_rows(DATA / "learned_curve.csv")
+    agents = dict.fromkeys(row["run"].partition(", seed")[0] for row in rows)
+    figure, panels = _figure(7, 2.6 * -(-len(agents) // 2), nrows=-(-len(agents) // 2), ncols=2)
+    for axes, agent in zip(panels, agents, strict=False):
+        found = [row for row in rows if row["run"].partition(", seed")[0] == agent]
+        shown = {
+            opponent: [
+                [
+                    (row["decisions"] / 1e6, row["win_rate"])
+                    for row in found
+                    if (row["run"], row["opponent"]) == (run, opponent)
+                ]
+                for run in dict.fromkeys(row["run"] for row in found)
+            ]
+            for opponent in dict.fromkeys(row["opponent"] for row in found)
+        }
+        lines(axes, shown)
+        axes.axhline(1 / found[0]["players"], color=GREY, linewidth=1, linestyle="--")
+        axes.set(title=agent, xlabel="own decisions, millions", ylim=(0, 1))
+    for axes in panels[::2]:
+        axes.set_ylabel("share of games won")
+        axes.legend(loc="lower right", fontsize=8)
+    return figure
+
+
+def search() -> Figure:
+    """Gain of search over its base policy against each opponent, known and unknown."""
+    rows = [row for row in read_rows(DATA / "search.csv") if row["section"] in ("known", "unknown")]
+    rows.sort(key=lambda row: (-row["players"], row["opponent"]))
+    found: dict[str, dict[str, Row]] = {"known": {}, "unknown": {}, "unknown, more time": {}}
+    for row in rows:
+        kind = row["section"]
+        if kind == "unknown" and row["playouts"] > 16:
+            kind = "unknown, more time"
+        where = found[kind]
+        place = f"{row['opponent']}, {row['players']} players"
+        if place not in where or where[place]["lead"] < row["lead"]:
+            where[place] = row
+    places = list(dict.fromkeys(f"{row['opponent']}, {row['players']} players" for row in rows))
+    figure, (axes,) = _figure(7, 0.24 * len(places) + 1)
+    none = (float("nan"),) * 3
+    shown = {
+        kind: [
+            tuple(where[place][name] for name in ("lead", "lead_low", "lead_high"))
+            if place in where
+            else none
+            for place in places
+        ]
+        for kind, where in found.items()
+    }
+    dots(axes, places, shown)
+    _even(axes, 0)
+    axes.set(xlabel="games won more than expert/bargaining in the same seats, as a share")
+    _above(axes, 3)
+    return figure
+
+
+def playouts() -> Figure:
+    """Wins of search, and its time for a decision, by the number of playouts."""
+    rows = [row for row in read_rows(DATA / "search.csv") if row["section"] == "playouts"]
+    rows.sort(key=lambda row: row["playouts"])
+    most = max(row["games"] for row in rows)
+    figure, (left, right) = _figure(7, 2.8, ncols=2)
+    paired = [row for row in rows if row["games"] == most]
+    numbers = [row["playouts"] for row in paired]
+    left.vlines(
+        numbers, [row["low"] for row in paired], [row["high"] for row in paired], color=BLUE
+    )
+    lines(left, {"wins": [[(row["playouts"], row["win_rate"]) for row in paired]]})
+    timed = [(row["playouts"], row["seconds"]) for row in rows if row["seconds"]]
+    lines(right, {"time": [timed]})
+    left.set(ylabel="share of games won", ylim=(0.8, 0.95))
+    right.set(ylabel="CPU seconds a decision", yscale="log")
+    right.set_yticks([0.01, 0.1, 1])
+    right.yaxis.set_major_formatter("{x:g}")
+    right.yaxis.set_minor_formatter("")
+    for axes, shown in ((left, paired), (right, [row for row in rows if row["seconds"]])):
+        axes.set(xscale="log", xlabel="playouts of each answer")
+        axes.set_xticks([row["playouts"] for row in shown])
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter("")
+    return figure
+
+
 Picture: TypeAlias = Callable[[], "Figure"]
 PICTURES: Final[dict[str, Picture]] = {
-    function.__name__: function for function in (exploit, luck, learned, strangers)
+    function.__name__: function
+    for function in (
+        exploit,
+        luck,
+        learned,
+        strangers,
+        curves,
+        search,
+        playouts,
+    )
 }
 
 

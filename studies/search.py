@@ -1,7 +1,7 @@
 r"""The gain by search: `python -m studies.search --help`.
 
-# `search/best`; writes a section of docs/results/search.md
-python -m studies.search --section four --games 1000
+# `search/best`; adds rows to a section of docs/results/search.md
+python -m studies.search --section known --games 1000
 python -m studies.search --section learned --base ppo/best/two --advisers --doubt 0.1 \
     --others None --offers 0 --sizes 2
 # a first look, minutes
@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -28,15 +29,15 @@ from monopoly_env.cli.command import Command
 from monopoly_env.policy.names import resolve
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.reference import table as markdown
-from studies.pages import Page
+from studies.pages import Page, Row, measured
 from training.run.options import RulesName
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "search.md"
-TEMPLATE: Final = "# What looking ahead is worth\n\n"
+TEMPLATE: Final = "# What is search worth?\n"
 # options of `search/best`
 _CHOSEN: Final = set(BEST) - {"playouts", "name"}
-_HEADINGS: Final = ("against", "players", "playouts", "games", "wins", "95% interval")
-_COSTS: Final = ("95% interval", "played out a game", "seconds each")
+_KEY: Final = ("section", "player", "rules", "opponent", "players", "playouts", "games")
+_SHOWN: Final = 6  # rows of a section on the page, those with the least gain
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,8 @@ class Options:
     """Seed of the games."""
     threads: int | None = None
     """Threads of playouts; by default one per core."""
-    section: str = "strength"
-    """The section of the page to write."""
+    section: str = "known"
+    """The section of the page to add the rows to."""
     out: Path = PAGE
     """The page."""
     json: bool = False
@@ -124,11 +125,14 @@ def measure(options: Options, console: Console) -> Iterator[dict[str, Any]]:
                 else (0, 0)
             )
             yield {
-                "opponent": opponent, "players": size, "playouts": playouts, "games": games,
-                "win_rate": score.rate, "low": low,
-                "high": high, "lead": lead.difference, "lead_low": lead.low, "lead_high": lead.high,
-                "searched": searched / games,
-                "seconds": seconds / max(1, searched),
+                "section": options.section, "player": _name(options),
+                "options": _changed(options), "rules": options.rules, "opponent": opponent,
+                "players": size, "playouts": playouts, "games": games,
+                "win_rate": score.rate, "low": low, "high": high,
+                "beside": options.beside or options.base,
+                "lead": lead.difference, "lead_low": lead.low, "lead_high": lead.high,
+                "searched": searched / games, "seconds": seconds / max(1, searched),
+                "seed": options.seed, "date": f"{date.today()}",
             }  # fmt: skip
 
 
@@ -147,68 +151,48 @@ def _players(options: Options) -> list[Policy]:
     ]  # fmt: skip
 
 
-def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
-    """The table of the page."""
-    lines = [
+def section(rows: Sequence[Row]) -> str:
+    """The table of a section: the rows with the least gain."""
+    heads = "player", "against, players", "playouts", "wins", "gain"
+    shown = sorted(rows, key=lambda row: row["lead"])[:_SHOWN]
+    cells = [
         (
-            f"`{row['opponent']}`",
-            row["players"],
-            row["playouts"],
-            f"{row['games']:,}",
-            f"{row['win_rate']:.3f}",
-            f"{row['low']:.3f} to {row['high']:.3f}",
-            f"{row['lead']:+.3f}",
-            f"{row['lead_low']:+.3f} to {row['lead_high']:+.3f}",
-            *(
-                (f"{row['searched']:.1f}", f"{row['seconds']:.3f}")
-                if row["searched"]
-                else ("-", "-")
-            ),
+            f"`{row['player']}`", f"`{row['opponent']}`, {row['players']}",
+            row["playouts"] or "-",
+            f"{row['win_rate']:.3f} ({row['low']:.3f} to {row['high']:.3f})",
+            f"**{row['lead']:+.3f}** ({row['lead_low']:+.3f} to {row['lead_high']:+.3f})",
         )
-        for row in rows
-    ]
-    about = (
-        f"{_described(options)}, rules `{options.rules}`, seed {options.seed}. Seconds are"
-        " processor time of whole games, divided by the decisions that were played out."
-    )
-    other = "its base policy" if options.beside is None else f"`{options.beside}`"
-    return f"{about}\n\n{markdown((*_HEADINGS, f'more than {other}', *_COSTS), lines)}"
+        for row in shown
+    ]  # fmt: skip
+    part = f" The {_SHOWN} smallest gains of {len(rows)} rows:" if len(rows) > _SHOWN else ""
+    return f"{measured(rows)}{part}\n\n{markdown(heads, cells)}"
 
 
-def _described(options: Options) -> str:
-    """The player in words."""
+def _name(options: Options) -> str:
+    """The player in a few words: `search` if more than its base or its knowledge is changed."""
     if options.player is not None:
-        return f"`{options.player}`"
-    limit = "" if options.time is None else f", {options.time:g} s a decision at most"
-    if options.doubt is None and all(
-        getattr(options, name) == BEST[name] for name in vars(options) if name in _CHOSEN
-    ):
-        return f"`search/best`{limit}"
-    offers = f" own offers out of {options.offers} packages," if options.offers else ""
-    advice = f" with the advice of {_names(options.advisers)}" if options.advisers else ""
-    doubt = (
-        ""
-        if options.doubt is None
-        else f" and its own choices of a probability from {options.doubt}"
-    )
-    others = (
-        ""
-        if options.others is None
-        else (
-            f" and, in the other seats, those of {_names(options.others)} that explain what was"
-            " seen"
-        )
-    )
-    asked = "" if options.decisions is None else f" at the decisions {_names(options.decisions)},"
-    return (
-        f"`search` on `{options.base}`{advice}{doubt},{asked} playouts of {options.turns} rounds by"
-        f" `{options.rollout_policy or options.base}`{others},{offers} ended by the value"
-        f" `{options.value}`; margin {options.margin}{limit}"
-    )
+        return options.player
+    tuned = _CHOSEN - {"base", "advisers", "others"}
+    best = options.doubt is None and all(getattr(options, name) == BEST[name] for name in tuned)
+    base = "" if options.base == BEST["base"] else f" on {options.base}"
+    limit = "" if options.time is None else f", {options.time:g} s"
+    return f"{'search/best' if best else 'search'}{base}{limit}"
 
 
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+def _changed(options: Options) -> str:
+    """The options that differ from those of `search/best`, as on a command line."""
+    if options.player is not None:
+        return ""
+    changed = {
+        name: value
+        for name, value in vars(options).items()
+        if name in _CHOSEN and value != BEST[name]
+    } | {name: getattr(options, name) for name in ("beside", "doubt", "time")}
+    return " ".join(
+        f"--{name.replace('_', '-')} {' '.join(value) if isinstance(value, tuple) else value}"
+        for name, value in changed.items()
+        if value is not None or name in _CHOSEN
+    )
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
@@ -218,7 +202,10 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
     rows = list[dict[str, Any]]()
     for row in measure(options, console):
         rows.append(row)
-        page.write(options.section, section(rows, options))
+        stored = page.add([row], _KEY)
+        page.write(
+            options.section, section([row for row in stored if row["section"] == options.section])
+        )
     return {"rows": rows}
 
 

@@ -9,7 +9,7 @@ import pytest
 from studies.pages import Page, Row
 
 from monopoly_env.errors import ConfigurationError
-from studies import adjusted, calibration, exploit, learned, pictures, strangers
+from studies import adjusted, calibration, exploit, learned, pictures, search, strangers
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
@@ -30,6 +30,13 @@ def test_tables_show_the_stored_rows(
 ) -> None:
     written = Page(RESULTS / f"{page}.md", "")
     assert written.text(name) == section(written.rows(part))
+
+
+@pytest.mark.parametrize("name", ["known", "unknown"])
+def test_tables_of_search_show_the_stored_rows(name: str) -> None:
+    page = Page(RESULTS / "search.md", "")
+    rows = [row for row in page.rows() if row["section"] == name]
+    assert page.text(name) == search.section(rows)
 
 
 @pytest.mark.parametrize("name", pictures.PICTURES)

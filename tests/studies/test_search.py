@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from studies.pages import Page
 from studies.search import Options
 
 from monopoly_env.errors import ConfigurationError
@@ -35,10 +36,12 @@ def test_a_section_says_who_played_and_what_it_won(tmp_path: Path) -> None:
     none, some = search.execute(options, Console(quiet=True))["rows"]
     assert (none["lead"], none["searched"]) == (0.0, 0.0)  # without playouts it is its base policy
     assert some["searched"] > 0
-    written = page.read_text()
-    assert "`search` on `algorithmic` with the advice of `random`" in written
-    assert "margin 1.5, 1 s a decision at most" in written
-    assert "| `random` | 2 | 2 | 4 |" in written
+    stored = Page(page, "").rows()
+    assert [row["playouts"] for row in stored] == [0, 2]
+    assert {"--advisers random", "--offers 0", "--time 1.0"} <= {
+        f"--{part.strip()}" for part in stored[0]["options"].split("--") if part
+    }
+    assert "| `search on algorithmic, 1 s` | `random`, 2 | 2 |" in page.read_text()
 
 
 def test_another_player_is_told_by_its_name(tmp_path: Path) -> None:
@@ -54,8 +57,7 @@ def test_another_player_is_told_by_its_name(tmp_path: Path) -> None:
         ),
         Console(quiet=True),
     )
-    assert "`algorithmic`, rules `official`, seed 11." in page.read_text()
-    assert "| - | - |" in page.read_text()
+    assert "| `algorithmic` | `random`, 2 | - |" in page.read_text()
 
 
 def test_it_may_be_compared_with_another_policy_than_its_base(tmp_path: Path) -> None:
@@ -70,7 +72,7 @@ def test_it_may_be_compared_with_another_policy_than_its_base(tmp_path: Path) ->
         Console(quiet=True),
     )["rows"]
     assert row["lead"] > 0.2  # random wins half of these games
-    assert "| more than `random` |" in (tmp_path / "search.md").read_text()
+    assert row["beside"] == "random"
 
 
 def test_a_run_that_is_ended_keeps_its_rows(
@@ -95,12 +97,40 @@ def test_a_run_that_is_ended_keeps_its_rows(
     with pytest.raises(KeyboardInterrupt):
         search.execute(options, Console(quiet=True))
     assert first[0]["opponent"] == "random"
-    assert "| `random` | 2 |" in options.out.read_text()
+    assert "| `random`, 2 |" in options.out.read_text()
 
 
-def test_the_strongest_player_is_called_by_its_name() -> None:
-    assert search.section([], Options()).startswith("`search/best`, rules `official`")
-    assert not search.section([], Options(offers=0)).startswith("`search/best`")
+def test_the_page_has_the_rows_with_the_least_gain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_SHOWN", 1)
+    gains: Any = {
+        "player": "algorithmic",
+        "base": "algorithmic",
+        "beside": "random",
+        "sizes": (2,),
+        "games": 20,
+        "out": tmp_path / "search.md",
+    }
+    for opponent in ("algorithmic", "random"):
+        search.execute(Options(against=(opponent,), **gains), Console(quiet=True))
+    rows, text = Page(gains["out"], "").rows(), gains["out"].read_text()
+    least = min(rows, key=lambda row: row["lead"])
+    assert len(rows) == 2
+    assert "1 smallest gains of 2 rows" in text
+    assert text.count("\n| `") == text.count(f"| `{least['opponent']}`, 2 |") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        (Options(), "search/best"),
+        (Options(base="expert/value", time=0.5), "search/best on expert/value, 0.5 s"),
+        (Options(offers=0), "search"),
+    ],
+)
+def test_the_strongest_player_is_called_by_its_name(options: Options, name: str) -> None:
+    assert search._name(options) == name
 
 
 def test_an_unknown_opponent_is_told(tmp_path: Path) -> None:
