@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from monopoly_env.actions import A_BID, A_BUY, A_CHOICE, A_JAIL, H_REPLY, HEAD_OF
 from monopoly_env.core import check_step, in_range
-from monopoly_env.engine import agenda
+from monopoly_env.engine import agenda, setup
 from monopoly_env.engine.players import owner_of, owns_group
-from monopoly_env.engine.sets import size
+from monopoly_env.engine.sets import each, size
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.facts.board import NUM_GROUPS, NUM_LOTS, NUM_STREETS
 from monopoly_env.facts.cards import DECK_SIZE, DECKS
-from monopoly_env.game import BY_BANKRUPTCY, NOBODY, ONE_LEFT, Game, Games
+from monopoly_env.game import BY_BANKRUPTCY, NOBODY, ONE_LEFT, Game, Games, empty_games
 from monopoly_env.kernels import entry, kernel
 from monopoly_env.kernels.signatures import Array2
 
@@ -86,13 +86,16 @@ def play(game: Game, action: int) -> list[Row]:
         IllegalActionError: The action is not legal here. The game is unchanged.
         PositionError: The record is invalid. It is unchanged.
     """
-    batch, number = check_step(game, action)
-    before, rows = batch.copy(), np.empty((MOST_ROWS, COLUMNS), np.int32)
-    count, found = _play(batch, before, number, 0, rows), list[Row]()
-    while count < 0:  # the rows are full
-        found += rows[:-count].tolist()
-        count = _play(batch, before, -1, found[-1][_TASK], rows)
-    return found + rows[:count].tolist()  # type: ignore[no-any-return]
+    return _told(*check_step(game, action), [])
+
+
+def _told(batch: Games, action: int, found: list[Row]) -> list[Row]:
+    """Carry out an action, unless it is negative, and settle; its events, after those found."""
+    before, rows, count = batch.copy(), np.empty((MOST_ROWS, COLUMNS), np.int32), -1
+    while count < 0:  # the rows were full
+        count = _play(batch, before, action, found[-1][_TASK] if found else 0, rows)
+        found, action = found + rows[: abs(count)].tolist(), -1
+    return found
 
 
 def between(before: Game, after: Game) -> list[Row]:
@@ -107,13 +110,16 @@ def follow(rows: list[Row], before: Game, after: Game) -> list[Row]:
     return rows + more[:count].tolist()  # type: ignore[no-any-return]
 
 
-def opening(first: Game) -> list[Row]:
-    """The events before the first decision of a new game: its first throw.
+def opening(game: Game) -> list[Row]:
+    """The events before the first decision of a game with the rules, players and seed of this one.
 
-    They are read off the result: of a card drawn there, only the effects are told.
+    They begin with the throws for the first turn, if the rules have them.
     """
-    batch, rows = in_range(first), np.empty((MOST_ROWS, COLUMNS), np.int32)
-    return rows[: _opening(batch, batch.copy(), rows)].tolist()  # type: ignore[no-any-return]
+    given, rows = in_range(game), np.empty((MOST_ROWS, COLUMNS), np.int32)
+    batch = empty_games(1)
+    batch["rules"] = given["rules"]
+    count = _begin(batch, batch.copy(), int(given["num_players"][0]), given["seed"].copy(), rows)
+    return _told(batch, -1, rows[:count].tolist())
 
 
 def differences(before: Game, after: Game) -> list[Row]:
@@ -150,16 +156,24 @@ def _play(games: Games, before: Games, action: int, task: int, rows: Array2[np.i
 
 
 @entry
-def _opening(games: Games, before: Games, rows: Array2[np.int32]) -> int:
-    """The events before the first decision of a new game; `before` is overwritten."""
-    before[0] = games[0]
-    start = before[0]
-    start.turns, start.depth, start.decision = 0, 0, agenda.OVER
-    for seat in range(start.num_players):
-        start.cash[seat] = start.rules.start_cash
-        start.throws[seat], start.position[seat] = 0, 0
-        start.jail[seat], start.jail_cards[seat] = 0, 0
-    return _compare(start, games[0], rows, 0, 1)
+def _begin(
+    games: Games, before: Games, num_players: int, seeds: Array2[np.int64], rows: Array2[np.int32]
+) -> int:
+    """Start a game up to its first turn; the number of rows. `before` is overwritten."""
+    setup.begin(games[0], num_players, seeds[0, 0], seeds[0, 1])
+    if games[0].rules.first_player != setup.BY_THROW:
+        return 0
+    game, count, task, contenders = before[0], 0, 0, (1 << num_players) - 1
+    setup.prepare(game, num_players, seeds[0, 0], seeds[0, 1])
+    while size(contenders) > 1:
+        draw, task = int(game.start_draws), task + 1
+        leaders = setup.throw_off(game, contenders)
+        for seat in each(contenders):
+            first, second = setup.drawn(game, draw, 6) + 1, setup.drawn(game, draw + 1, 6) + 1
+            count, draw = _add(rows, count, THROW, seat, first, second), draw + 2
+            rows[count - 1, _TASK] = task
+        contenders = leaders
+    return count
 
 
 @entry

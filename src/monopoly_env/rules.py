@@ -7,7 +7,7 @@ error messages, of docs/options.md and of the numeric form.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
@@ -20,6 +20,7 @@ from monopoly_env.facts.editions import EDITION_NAMES, OWN_NAMES
 RULES_VERSION: Final = 3  # raised when the same seed and actions may lead to a different game
 
 _HIGHEST_PRICE: Final = int(PRICE.max())
+_FIXED_ORDERS: Final = ["houses_then_mortgages", "mortgages_hotels_houses"]  # of liquidation
 
 
 def _choice(rule: str, choices: str, doc: str) -> Any:
@@ -260,9 +261,9 @@ class Rules:
     def __post_init__(self) -> None:
         for option in dataclasses.fields(self):
             _check_value(option, getattr(self, option.name))
-        for contradictory, message in _contradictions(self):
-            if contradictory:
-                raise RulesError(f"Contradictory options: {message}.")
+        for values, reason in CONTRADICTIONS:
+            if all(_meets(getattr(self, name), wrong) for name, wrong in values.items()):
+                raise RulesError(f"Contradictory options: {reason.format(**vars(self))}.")
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Rules:
@@ -366,52 +367,57 @@ def _check_value(option: dataclasses.Field[Any], value: object) -> None:
         raise RulesError(f"Option {name}={value!r} must be a whole number of percent.")
 
 
-def _contradictions(rules: Rules) -> Iterator[tuple[bool, str]]:
-    """Pairs of options that do not fit: whether these rules have them, and why they do not."""
-    whole_groups, chosen = rules.even_build == "whole_group", ("agent", "one_request")
-    yield (
-        whole_groups and rules.building_limit == "limited",
+# Values of options that do not fit together, and the reason, with the values in braces. A pair is
+# the bounds of a number. It is data, so that pages without Python check the same rules.
+CONTRADICTIONS: Final[tuple[tuple[dict[str, Any], str], ...]] = (
+    (
+        {"even_build": ["whole_group"], "building_limit": ["limited"]},
         "even_build='whole_group' builds a group at a time and needs building_limit='unlimited'",
-    )
-    yield (
-        rules.ocnaru_quirks and not whole_groups,
+    ),
+    (
+        {"ocnaru_quirks": [True], "even_build": ["even", "free"]},
         "ocnaru_quirks=True reproduces a program that builds whole groups: use"
         " even_build='whole_group'",
-    )
-    yield (
-        rules.hotel_direct and whole_groups,
+    ),
+    (
+        {"hotel_direct": [True], "even_build": ["whole_group"]},
         "hotel_direct=True has no effect with even_build='whole_group', where houses never run out",
-    )
-    dearest = _HIGHEST_PRICE * rules.start_lots
-    yield (
-        rules.start_lots_paid and rules.start_cash < dearest,
-        f"start_lots_paid=True may cost {dearest} dollars, more than start_cash={rules.start_cash}",
-    )
-    yield (
-        rules.window_passes > 1 and rules.build_window != "before_each_throw",
-        f"window_passes={rules.window_passes} repeats the windows of all players: use"
+    ),
+    *(
+        (
+            {"start_lots_paid": [True], "start_lots": (lots, lots), "start_cash": (0, dearest - 1)},
+            f"start_lots_paid=True may cost {dearest} dollars, more than start_cash={{start_cash}}",
+        )
+        for lots, dearest in ((lots, _HIGHEST_PRICE * lots) for lots in (1, 2, 3))
+    ),
+    (
+        {"window_passes": (2, 8), "build_window": ["own_turn", "after_settlement"]},
+        "window_passes={window_passes} repeats the windows of all players: use"
         " build_window='before_each_throw'",
-    )
-    yield (
-        rules.piece_limit == "raisable" and rules.liquidation not in chosen,
+    ),
+    (
+        {"piece_limit": ["raisable"], "liquidation": _FIXED_ORDERS},
         "piece_limit='raisable' needs a winner who chooses what to mortgage: liquidation='agent',"
-        f" not {rules.liquidation!r}",
-    )
-    yield (
-        rules.hotel_breakdown == "needs_four"
-        and rules.liquidation.endswith(("mortgages", "houses")),
-        f"liquidation={rules.liquidation!r} sells in a fixed order, which"
-        " hotel_breakdown='needs_four' may block forever",
-    )
-    yield (
-        rules.debt_trade and rules.liquidation not in chosen,
-        "debt_trade=True needs a debtor who chooses: liquidation='agent', not"
-        f" {rules.liquidation!r}",
-    )
-    yield (
-        rules.jail_pay_turn3 and rules.jail_pay_after_throw,
+        " not '{liquidation}'",
+    ),
+    (
+        {"hotel_breakdown": ["needs_four"], "liquidation": _FIXED_ORDERS},
+        "liquidation='{liquidation}' sells in a fixed order, which hotel_breakdown='needs_four' may"
+        " block forever",
+    ),
+    (
+        {"debt_trade": [True], "liquidation": _FIXED_ORDERS},
+        "debt_trade=True needs a debtor who chooses: liquidation='agent', not '{liquidation}'",
+    ),
+    (
+        {"jail_pay_turn3": [True], "jail_pay_after_throw": [True]},
         "jail_pay_turn3 pays before the throw, jail_pay_after_throw after it: choose one",
-    )
+    ),
+)
+
+
+def _meets(value: Any, values: list[Any] | tuple[int, int]) -> bool:
+    return value in values if isinstance(values, list) else values[0] <= value <= values[1]
 
 
 def _number_of(option: dataclasses.Field[Any], value: Any) -> int:

@@ -21,10 +21,10 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
 from monopoly_env.errors import MonopolyError
-from monopoly_table import jobs, messages, public, safety, server, sockets
-from monopoly_table.jobs import FairThreads
+from monopoly_table import messages, public, safety, server, sockets
 from monopoly_table.safety import IMPOSSIBLE, NO_TOKEN, RefusedError, Rights, status_of
 from monopoly_table.server import Server, ServerSettings
+from monopoly_table.sockets import FairThreads
 from monopoly_table.storage import Stored
 
 PAGE: Final = Path(__file__).parent / "page"
@@ -234,7 +234,7 @@ async def play(socket: WebSocket, game: str) -> None:
 @routes.websocket("/analyse")
 async def analyse(socket: WebSocket) -> None:
     """Analyse."""
-    await jobs.serve(socket, socket.app.state.server, socket.app.state.long)
+    await sockets.analyse(socket, socket.app.state.server, socket.app.state.long)
 
 
 # --- the application

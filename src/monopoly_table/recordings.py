@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from monopoly_env import core, events, replays
+from monopoly_env import core, replays
 from monopoly_env.errors import FormatError
 from monopoly_env.events import Row
 from monopoly_env.files import write_atomically
@@ -17,7 +17,7 @@ from monopoly_env.game import Game
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
 from monopoly_table import public
-from monopoly_table.games import VERSIONS, data_of, record, status
+from monopoly_table.games import VERSIONS, data_of, opening, record, status
 from monopoly_table.safety import UNKNOWN, RefusedError
 from monopoly_table.storage import Step, Storage, Stored
 
@@ -169,7 +169,7 @@ class StoredGame:
             "turns": turns,
             "seats": seats,
             "decisions": decisions,
-            "opening": [] if self.row.start else events.opening(self._checkpoints[0]),
+            "opening": opening(self.row),
             "actions": self.replay.actions.tolist(),
             "events": told,
         }

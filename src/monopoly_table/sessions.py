@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from monopoly_env.errors import MonopolyError
 from monopoly_env.policy.protocol import Policy
-from monopoly_table import messages, offers, public
+from monopoly_table import games, messages, public
 from monopoly_table.games import GUEST, PERSON, LiveGame
 from monopoly_table.safety import NOT_YOURS, TOO_MANY, UNKNOWN, RefusedError, Rights
 from monopoly_table.storage import Step, Storage, Stored
@@ -141,7 +141,7 @@ class GameSession:
         async with self.lock:
             version = game.row.version
             if isinstance(message, messages.Preview):
-                preview = await run_in_threadpool(offers.preview, game.game, message)
+                preview = await run_in_threadpool(games.preview, game.game, message)
                 return {"type": "preview", **preview}
             steps = await run_in_threadpool(_perform, game, rights, message)
             if isinstance(message, messages.NewSeat):
@@ -294,13 +294,13 @@ def _perform(game: LiveGame, rights: Rights, message: Any) -> list[Step]:
     game.check(message.version, message.digest, rights.seats)
     match message:
         case messages.OfferMove():
-            chosen = offers.picks(game.game, message, game.names)
+            chosen = games.picks(game.game, message, game.names)
         case messages.Bid():
-            chosen = offers.bids(game.game, message.dollars)
+            chosen = games.bids(game.game, message.dollars)
         case messages.Act(action=int(action)):
             chosen = [action]
         case _:
-            chosen = [offers.typed(game.game, message.text or "")]
+            chosen = [games.typed(game.game, message.text or "")]
     return game.carry_out(chosen)
 
 

@@ -18,7 +18,7 @@ from monopoly_env import core, replays
 from monopoly_env.facts.board import JAIL_SQUARE
 from monopoly_env.facts.editions import EDITION_NAMES
 from monopoly_env.offers import REFUSALS
-from monopoly_env.rules import RULES_VERSION, Rules
+from monopoly_env.rules import CONTRADICTIONS, RULES_VERSION, Rules
 from monopoly_env.saves import table_hash
 from monopoly_table import public, server
 
@@ -50,6 +50,7 @@ def about() -> dict[str, Any]:
         "public": public.PUBLIC,
         "board": Rules().board,
         "jail": JAIL_SQUARE,
+        "contradictions": CONTRADICTIONS,
         "shares": [one.name for one in dataclasses.fields(Rules) if isinstance(one.default, float)],
         "offer_refusals": list(REFUSALS.values()),
         "rules_version": RULES_VERSION,

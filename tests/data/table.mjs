@@ -60,7 +60,7 @@ const JOBS = {
   /** What a program returns, or the message of its error. */
   async program({ code }) {
     try {
-      const names = { table, engine, ask, client, played, digest };
+      const names = { table, engine, monopoly, ask, client, played, digest };
       return await new Function(...Object.keys(names), `return (async () => { ${code} })()`)(...Object.values(names));
     } catch (error) {
       return `${error.name}: ${error.message}`;

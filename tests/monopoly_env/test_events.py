@@ -99,6 +99,20 @@ def test_the_first_throw_is_the_opening(seed: int) -> None:
     assert move[2:4] == [game.position[game.turn], 0]
 
 
+def test_each_throw_before_the_first_decision_is_an_event() -> None:
+    rules = me.Rules(first_player="throw", start_cash=0, buy_with_raised_cash=False, auction="none")
+    for seed in range(20):
+        game = me.new_game(3, rules, seed)
+        throws = [row for row in events.opening(game) if row[0] == events.THROW]
+        contest = throws[: len(throws) - int(game.throws.sum())]
+        assert len(contest) == game.start_draws / 2 >= 3
+        assert {row[1] for row in contest} == {0, 1, 2}
+        deciding = [row for row in contest if row[-1] == contest[-1][-1]]
+        assert max(deciding, key=lambda row: row[2] + row[3])[1] == game.first
+        assert throws[len(contest)][1] == game.first
+        assert throws[-1][2:4] == game.dice.tolist()
+
+
 def test_events_continue_when_their_rows_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
     game = me.new_game(4, seed=3)
     whole, parts = [], []

@@ -9,10 +9,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from monopoly_env import core
+from monopoly_env.actions import describe
 from monopoly_env.analyse import rollout
 from monopoly_env.policy.names import make
 from monopoly_env.positions import position
-from monopoly_table import analysis, public, reports
+from monopoly_table import analysis, public
 from tests.monopoly_env.endgames import LEADER_WINS, last_throw
 from tests.monopoly_table.clients import analysing, ann, begin
 from tests.monopoly_table.views import view_of
@@ -54,9 +55,10 @@ def test_the_better_action_is_found() -> None:
     while core.actions.DECISION_NAMES[game.decision] != "buy":
         core.step(game, core.actions.A_TURN)
     *_, last = analysis.analyse(game, [make("expert")] * 2, True, 200)
-    assert last["candidates"][0]["text"] == "buy"
-    assert last["candidates"][0]["difference"] == 0
-    assert [one["text"] for one in last["candidates"][1:]][-1] in ("decline", "mortgage Boardwalk")
+    best, *others = last["candidates"]
+    assert describe(best["action"], game) == "buy"
+    assert best["difference"] == 0
+    assert describe(others[-1]["action"], game) in ("decline", "mortgage Boardwalk")
 
 
 def test_half_an_offer_is_not_compared() -> None:
@@ -66,7 +68,8 @@ def test_half_an_offer_is_not_compared() -> None:
         [make("algorithmic")] * 2,
     )
     *_, last = analysis.analyse(game, policies, True, 40)
-    assert [one["text"] for one in last["candidates"]] == ["go on", "mortgage Boardwalk"]
+    texts = [describe(one["action"], game) for one in last["candidates"]]
+    assert texts == ["go on", "mortgage Boardwalk"]
     core.step(game, core.actions.parse("trade with player +1"))
     *_, last = analysis.analyse(game, policies, True, 40)
     assert (last["candidates"], last["done"], last["playouts"]) == ([], True, 40)
@@ -99,7 +102,7 @@ def test_shares_over_the_socket_are_the_ones_worked_out_by_hand(client: TestClie
     )
     assert told["playouts"] == 20_000
     error = np.sqrt(exact * (1 - exact) / 20_000)
-    (throw,) = (one for one in told["candidates"] if one["text"] == "go on")
+    (throw,) = (one for one in told["candidates"] if one["action"] == core.actions.A_TURN)
     for row, truth in zip((*told["shares"], throw), (exact, 1 - exact, exact), strict=True):
         assert abs(row["share"] - truth) < 5 * error
         assert (row["high"] - row["low"]) / 2 == pytest.approx(1.96 * error, rel=0.05)
@@ -126,9 +129,9 @@ def test_a_position_stands_before_its_throw(client: TestClient) -> None:
 
 
 def test_accuracy_is_the_published_formula() -> None:
-    assert reports.accuracy(0) == pytest.approx(100, abs=0.01)
-    assert reports.accuracy(0.1) == pytest.approx(103.1668 * np.exp(-0.4354) - 3.1669, abs=0.01)
-    assert reports.accuracy(1) == 0
+    assert analysis.accuracy(0) == pytest.approx(100, abs=0.01)
+    assert analysis.accuracy(0.1) == pytest.approx(103.1668 * np.exp(-0.4354) - 3.1669, abs=0.01)
+    assert analysis.accuracy(1) == 0
 
 
 def test_positions_offers_and_refusals_over_the_socket(client: TestClient) -> None:
@@ -268,6 +271,6 @@ def test_a_report_is_there_soon_and_gets_better(client: TestClient) -> None:
 
 
 def test_versions_of_a_report_grow() -> None:
-    assert reports.playouts_by_version(450, 60) == [4, 12, 36, 60]
-    assert reports.playouts_by_version(20, 60) == [60]
-    assert reports.playouts_by_version(5000, 4) == [4]
+    assert analysis.playouts_by_version(450, 60) == [4, 12, 36, 60]
+    assert analysis.playouts_by_version(20, 60) == [60]
+    assert analysis.playouts_by_version(5000, 4) == [4]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import itertools
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import monopoly_env as me
 from monopoly_env import core, events, replays
 from monopoly_env.analyse.playouts import rollout
 from monopoly_env.policy.loop import Players, Running, play_on
+from monopoly_env.rules import CONTRADICTIONS
 from monopoly_table import public, static
 from monopoly_table.messages import PositionSetup
 from tests import golden, wasm
@@ -47,16 +49,33 @@ def program(table: Path, *lines: str) -> Any:
     return found
 
 
-@pytest.mark.parametrize(("players", "seeds"), [(2, range(50)), (3, range(50, 100))])
-def test_games_by_seeds_end_in_the_same_records(table: Path, players: int, seeds: range) -> None:
+OPTIONS = {
+    "first_player": "throw", "start_cash": 900, "even_build": "free", "sell_ratio": 0.75,
+    "debt_trade": True, "start_lots": 2, "jail_pay_turn3": True, "trade_limit": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("players", "seeds", "rules"),
+    [
+        (2, range(50), {}),
+        (3, range(50, 100), {}),
+        (3, range(100, 110), {"preset": "uk", "options": OPTIONS}),
+    ],
+)
+def test_games_by_seeds_end_in_the_same_records(
+    table: Path, players: int, seeds: range, rules: dict[str, Any]
+) -> None:
     limit, names = 3, MIXED[:players]
     wish = {"seats": [{"kind": "policy", "policy": name} for name in names], "turn_limit": limit}
+    wish["rules"] = rules
     (found,) = done(table, ("digests", {"seeds": [*seeds], **wish}))
     policies = [agents.make(name) for name in names]
     for seed, digest in zip(seeds, found, strict=True):
         running = Running.begin(
             Players.of(policies),  # type: ignore[arg-type]
-            np.array([range(players)]), np.array([seed]), seed=0, rules=me.Rules(),
+            np.array([range(players)]), np.array([seed]), seed=0,
+            rules=me.Rules.preset(rules.get("preset", "official"), **rules.get("options", {})),
             turn_limit=limit,
         )  # fmt: skip
         play_on(running, np.zeros(100_000, np.uint8))
@@ -114,8 +133,31 @@ def test_positions_are_set_up_alike(table: Path) -> None:
         assert built.is_before_throw == before
 
 
-def test_events_are_those_of_python(table: Path) -> None:
-    game = me.new_game(3, seed=4)
+def test_contradictions_are_told_in_the_same_words(table: Path) -> None:
+    given = [
+        {name: wrong[0] for name, wrong in values.items() if wrong[0] != default_of(name)}
+        for values, _ in CONTRADICTIONS
+    ]
+    given += [{"start_cash": -1}, {"start_cash": 2.5}, {"sell_ratio": 0.505}, {"debt_trade": 1}]
+    found = program(
+        table,
+        f"return {json.dumps(given)}.map((options) => {{",
+        "  try { return engine.rules({ options }); } catch (error) { return error.message; }",
+        "});",
+    )
+    for options, message in zip(given, found, strict=True):
+        with pytest.raises(me.RulesError) as raised:
+            me.Rules(**options)
+        assert message == str(raised.value), options
+
+
+def default_of(option: str) -> Any:
+    return getattr(me.Rules(), option)
+
+
+@pytest.mark.parametrize("first_player", ["random", "throw"])
+def test_events_are_those_of_python(table: Path, first_player: str) -> None:
+    game = me.new_game(3, me.Rules(first_player=first_player), seed=4)
     opening, told, start = events.opening(game), [], text_of(game)
     actions = [golden.choose(game, 0)]
     told.append(events.play(game, actions[0]))
@@ -124,7 +166,9 @@ def test_events_are_those_of_python(table: Path) -> None:
         told.append(events.play(game, actions[-1]))
     found = program(
         table, READ,
-        f"let record = read('{start}'); const told = [engine.opening(record)];",
+        f"const rules = engine.rules({{ options: {{ first_player: '{first_player}' }} }});",
+        "const told = [monopoly.opening({ players: 3, rules, seed: 4 })];",
+        f"let record = read('{start}');",
         f"for (const action of {actions}) {{",
         "  const game = engine.open(record);",
         "  game.apply(action);",

@@ -170,6 +170,13 @@ export function valueOf(record, { offset, type, shape }) {
   return read(offset, shape);
 }
 
+/** Write to a field of a record; to an array from its first number on. @param {Uint8Array} record @param {Field} field @param {number | number[]} value */
+export function write(record, { offset, type }, value) {
+  const view = /** @type {any} */ (new DataView(record.buffer, record.byteOffset)), size = Number(type.slice(1));
+  const put = GETTERS[type].replace("get", "set");
+  [value].flat().forEach((number, i) => view[put](offset + i * size, type === "i8" ? BigInt(number) : number, true));
+}
+
 /** A record as an object. @param {Uint8Array} record @param {Layout} layout @returns {any} */
 export function fieldsOf(record, layout) {
   /** @type {any} */

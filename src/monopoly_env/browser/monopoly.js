@@ -10,7 +10,7 @@
  *
  * The state of a game is data: it can be copied, kept, and sent to a worker.
  */
-import { Library, block, fieldsOf, known, one, sum, valueOf } from "./library.js";
+import { Library, block, fieldsOf, known, one, sum, valueOf, write } from "./library.js";
 
 /**
  * @typedef {(string | null)[]} Seats the policy of each seat, or null for a person
@@ -32,7 +32,7 @@ import { Library, block, fieldsOf, known, one, sum, valueOf } from "./library.js
  * @typedef {(path: string) => Promise<ArrayBuffer | Uint8Array>} Reader
  */
 
-const NORMAL_95 = 1.959963984540054; // the quantile of a two-sided interval of 95%
+export const NORMAL_95 = 1.959963984540054; // the quantile of a two-sided interval of 95%
 const AT_ONCE = 1024; // decisions of a call
 
 /**
@@ -103,14 +103,41 @@ export class Monopoly {
 
   /** Start a game; it stands at its first decision. @param {Options} [options] @returns {Game} */
   newGame({ players = 4, rules = "official", seed = 0, seats = [], turnLimit } = {}) {
-    const { record: { size, fields }, progress, constants, presets } = this.manifest;
-    const count = whole("players", players, ...constants.players), record = new Uint8Array(size);
-    const numbers = typeof rules === "string" ? Uint8Array.from(atob(known("preset", rules, presets)), (c) => c.charCodeAt(0)) : rules;
-    record.set(numbers, fields.find((/** @type {Field} */ { name }) => name.startsWith("rules.")).offset);
-    const seeds = block(BigInt64Array.from(words(seed)), 1, 2);
+    const { progress, constants } = this.manifest, { record, count, seeds } = this.#unstarted(players, rules, seed);
     this.library.call("monopoly_env.core._start_games", [one(record), count, seeds]);
     const memory = new Float64Array(count * constants.memory);
     return new Game(this, { record, memory, progress: new Uint8Array(progress.size), actions: [] }, seats, turnLimit);
+  }
+
+  /** @param {number} players @param {string | Uint8Array} rules @param {number | bigint} seed */
+  #unstarted(players, rules, seed) {
+    const { record: { size, fields }, constants, presets } = this.manifest;
+    const count = whole("players", players, ...constants.players), record = new Uint8Array(size);
+    const numbers = typeof rules === "string" ? Uint8Array.from(atob(known("preset", rules, presets)), (c) => c.charCodeAt(0)) : rules;
+    record.set(numbers, fields.find((/** @type {Field} */ { name }) => name.startsWith("rules.")).offset);
+    return { record, count, seeds: block(BigInt64Array.from(words(seed)), 1, 2) };
+  }
+
+  /** The events before the first decision of a new game, as rows of `monopoly_env.events`. @param {Options} [options] @returns {number[][]} */
+  opening({ players = 4, rules = "official", seed = 0 } = {}) {
+    const { record, count, seeds } = this.#unstarted(players, rules, seed), { rows: most, columns } = this.manifest.constants;
+    const rows = new Int32Array(most * columns);
+    const begun = this.library.call("monopoly_env.events._begin", [one(record), one(record.slice()), count, seeds, block(rows, most, columns)]);
+    return this.told(record, -1, table(rows, begun, columns));
+  }
+
+  /**
+   * The events of an action, unless it is negative, and of what follows it, after others. The record is changed.
+   *
+   * @param {Uint8Array} record @param {number} action @param {number[][]} [found]
+   */
+  told(record, action, found = []) {
+    const { rows: most, columns } = this.manifest.constants, before = record.slice(), rows = new Int32Array(most * columns);
+    for (let count = -1, next = action; count < 0; next = -1) { // negative: the rows were full
+      count = this.library.call("monopoly_env.events._play", [one(record), one(before), next, found.at(-1)?.[columns - 1] ?? 0, block(rows, most, columns)]);
+      found.push(...table(rows, Math.abs(count), columns));
+    }
+    return found;
   }
 
   /**
@@ -265,15 +292,7 @@ export class Game {
   /** The events of a legal action, as rows of `monopoly_env.events`. The game is not changed. @param {number} action @returns {number[][]} */
   events(action) {
     if (!this.legal().includes(action)) throw illegal(action);
-    const { manifest: { constants: { rows: most, columns } }, library } = this.#monopoly;
-    const record = this.state.record.slice(), before = record.slice(), rows = new Int32Array(most * columns);
-    const found = /** @type {number[][]} */ ([]);
-    for (let count = -1, next = action; count < 0; next = -1) { // negative: the rows are full
-      const task = found.at(-1)?.[columns - 1] ?? 0;
-      count = library.call("monopoly_env.events._play", [one(record), one(before), next, task, block(rows, most, columns)]);
-      for (let row = 0; row < Math.abs(count); row++) found.push([...rows.subarray(row * columns, (row + 1) * columns)]);
-    }
-    return found;
+    return this.#monopoly.told(this.state.record.slice(), action);
   }
 
   /**
@@ -393,7 +412,10 @@ export class Game {
     const { seats, players } = this.#monopoly.seat(names, this.players);
     const { record, memory, progress: stage } = this.state, made = new Uint8Array(most);
     const state = { record: record.slice(), memory: memory.slice(), progress: stage.slice() };
-    if (answer !== undefined) writeFields(state.progress, progress, { answer, answered: 1 });
+    if (answer !== undefined) {
+      const told = /** @type {Record<string, number>} */ ({ answer, answered: 1 });
+      for (const field of progress.fields) if (field.name in told) write(state.progress, field, told[field.name]);
+    }
     const limit = turnLimit === undefined ? constants.no_limit : turnLimit * this.players;
     const running = this.#running(state, seats, players, limit);
     const count = library.call("monopoly_env.policy.loop.play_on", [running, block(made, most)]);
@@ -450,12 +472,15 @@ export function estimate(parts) {
   };
 }
 
-/** Wilson's interval of a share. @param {number} share @param {number} n */
-function wilson(share, n) {
+/** Wilson's interval of a share. @param {number} share @param {number} n @returns {[number, number]} */
+export function wilson(share, n) {
   const z = NORMAL_95, scale = 1 + (z * z) / n, centre = (share + (z * z) / (2 * n)) / scale;
   const half = (z * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n))) / scale;
   return [share <= 0 ? 0 : centre - half, share >= 1 ? 1 : centre + half];
 }
+
+/** The first rows of a table. @param {Int32Array} numbers @param {number} count @param {number} columns */
+export const table = (numbers, count, columns) => Array.from({ length: count }, (_, row) => [...numbers.subarray(row * columns, (row + 1) * columns)]);
 
 /** The two words of a seed, low first. @param {number | bigint} seed */
 function words(seed) {
@@ -472,13 +497,3 @@ function whole(name, value, low = 0, high = 0) {
 
 /** @param {number} action */
 function illegal(action) { return new RangeError(`Action ${action} is illegal here.`); }
-
-/** Write whole numbers to fields of a record. @param {Uint8Array} record @param {any} layout @param {any} numbers */
-function writeFields(record, layout, numbers) {
-  const view = new DataView(record.buffer, record.byteOffset);
-  for (const { name, offset, type } of layout.fields) {
-    if (!(name in numbers)) continue;
-    if (type === "i8") view.setBigInt64(offset, BigInt(numbers[name]), true);
-    else view.setInt32(offset, numbers[name], true);
-  }
-}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from monopoly_env.engine import agenda, decks
 from monopoly_env.engine.movement import POT_BONUS
 from monopoly_env.engine.randomness import START, below
+from monopoly_env.engine.sets import each, lowest, size
 from monopoly_env.engine.step import settle
 from monopoly_env.engine.trade import close_offer
 from monopoly_env.facts.board import NUM_LOTS, PRICE
@@ -12,7 +13,7 @@ from monopoly_env.game import NOBODY, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
 
-_BY_THROW = number("first_player", "throw")
+BY_THROW = number("first_player", "throw")
 _FIXED = number("first_player", "fixed")
 _POT_500 = number("free_parking_pot", "fines_plus_500")
 
@@ -20,11 +21,17 @@ _POT_500 = number("free_parking_pot", "fines_plus_500")
 @kernel
 def start(game: Game, num_players: int, seed_low: int, seed_high: int) -> None:
     """Start a game in a zeroed record that holds its rules, up to the first decision."""
+    begin(game, num_players, seed_low, seed_high)
+    settle(game)
+
+
+@kernel
+def begin(game: Game, num_players: int, seed_low: int, seed_high: int) -> None:
+    """Start a game in a zeroed record that holds its rules, up to the first turn."""
     prepare(game, num_players, seed_low, seed_high)
     game.first = _first_seat(game)
     _deal(game)
     agenda.push(game, agenda.BEGIN_TURN, int(game.first), 0, 0)
-    settle(game)
 
 
 @kernel
@@ -47,9 +54,15 @@ def prepare(game: Game, num_players: int, seed_low: int, seed_high: int) -> None
 
 
 @kernel
+def drawn(game: Game, draw: int, bound: int) -> int:
+    """The result of a draw before the first turn, by its number from 0."""
+    return below(game, START, 0, draw, bound)
+
+
+@kernel
 def _draw(game: Game, bound: int) -> int:
     game.start_draws += 1
-    return below(game, START, 0, int(game.start_draws) - 1, bound)
+    return drawn(game, int(game.start_draws) - 1, bound)
 
 
 @kernel
@@ -57,21 +70,25 @@ def _first_seat(game: Game) -> int:
     """The first seat: seat 0, one drawn from the seed, or the highest throw; ties repeat (2)."""
     if game.rules.first_player == _FIXED:
         return 0
-    if game.rules.first_player != _BY_THROW:
+    if game.rules.first_player != BY_THROW:
         return _draw(game, int(game.num_players))
     contenders = (1 << int(game.num_players)) - 1
-    while True:
-        best, leaders, leader = 0, 0, 0
-        for seat in range(game.num_players):
-            if (contenders >> seat) & 1:
-                total = _draw(game, 6) + _draw(game, 6) + 2
-                if total > best:
-                    best, leaders, leader = total, 0, seat
-                if total == best:
-                    leaders |= 1 << seat
-        if leaders & (leaders - 1) == 0:
-            return leader
-        contenders = leaders
+    while size(contenders) > 1:
+        contenders = throw_off(game, contenders)
+    return lowest(contenders)
+
+
+@kernel
+def throw_off(game: Game, contenders: int) -> int:
+    """Let seats throw for the first turn: one after the other; returns those with the most (2)."""
+    best, leaders = 0, 0
+    for seat in each(contenders):
+        total = _draw(game, 6) + _draw(game, 6) + 2
+        if total > best:
+            best, leaders = total, 0
+        if total == best:
+            leaders |= 1 << seat
+    return leaders
 
 
 @kernel

@@ -211,6 +211,7 @@ def test_a_game_is_reported_whole(server: StaticPage, page: Any) -> None:
     [
         ("delete globalThis.WebAssembly", "This browser can't run the rules"),
         ("delete globalThis.Worker", "This browser can't run the rules"),
+        ("delete Array.prototype.toSorted", "This browser can't run the rules"),
     ],
 )
 def test_an_old_browser_is_told(server: StaticPage, page: Any, script: str, sentence: str) -> None:

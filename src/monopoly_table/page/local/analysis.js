@@ -1,6 +1,7 @@
 /** Analyses by playouts: messages of docs/protocol.md, refined step by step. The server's are `monopoly_table.analysis`. */
-import { sum } from "./engine.js";
-import { leadInterval, mean, meanInterval, wilson } from "./numbers.js";
+import { sum } from "../../../monopoly_env/browser/library.js";
+import { wilson } from "../../../monopoly_env/browser/monopoly.js";
+import { leadInterval, mean, meanInterval } from "./numbers.js";
 import { joined } from "./playouts.js";
 
 const STEP = 0.2; // seconds that a step should take
@@ -13,7 +14,7 @@ const ACCEPT = 1;
 
 /**
  * @typedef {{engine: import("./engine.js").Engine, rollout: (errand: import("./playouts.js").Errand) => Promise<Float32Array[]>}} Means
- * @typedef {{action: number, text: string, record: Uint8Array, last: number}} Move an action or a whole offer: where its playouts begin, and their first action
+ * @typedef {{action: number, record: Uint8Array, last: number}} Move an action or a whole offer: where its playouts begin, and their first action
  */
 
 /** The number of playouts that fit into a step. */
@@ -55,7 +56,7 @@ export function movesOf({ engine }, record) {
   const facts = engine.read(record), game = engine.open(record), trades = engine.head("trade");
   if (OFFERING.includes(engine.decisions[facts.decision])) return [];
   const begins = (/** @type {number} */ action) => (action >= trades && action < engine.head("trade_ask")) || action === engine.head("reply") + COUNTER;
-  return game.legal().filter((action) => !begins(action)).map((action) => ({ action, text: engine.monopoly.manifest.texts[action], record, last: action }));
+  return game.legal().filter((action) => !begins(action)).map((action) => ({ action, record, last: action }));
 }
 
 /** A race of moves: those that may be the best get more playouts. */
@@ -121,7 +122,7 @@ export class Race {
   }
 
   /** As CANDIDATE. */
-  candidates() { return this.ranked().map(({ move: { action, text }, ...row }) => ({ action, text, ...row })); }
+  candidates() { return this.ranked().map(({ move: { action }, ...row }) => ({ action, ...row })); }
 }
 
 /**

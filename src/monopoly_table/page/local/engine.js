@@ -1,10 +1,9 @@
 /** Positions as the library has them, and as docs/protocol.md tells of them: facts, events, positions set up by hand. */
-import { block, fieldsOf, one as batch, valueOf } from "../../../monopoly_env/browser/library.js";
-import { Game } from "../../../monopoly_env/browser/monopoly.js";
+import { block, fieldsOf, one as batch, valueOf, write } from "../../../monopoly_env/browser/library.js";
+import { Game, table } from "../../../monopoly_env/browser/monopoly.js";
+import { members } from "../modules/facts.js";
 
-const TASK = 6; // its place in a row of events
-const CHANCE_GOOD = 28;
-const MOST_THROWS = 16; // that a record holds
+export const CHANCE_GOOD = 28; // goods of an offer: 28 lots, then the two jail cards
 const NOBODY = -1;
 
 /** A refusal: a sentence for people, and its status. */
@@ -15,12 +14,6 @@ export class Refusal extends Error {
     this.status = status;
   }
 }
-
-/** The members of a set of bits. @param {number} bits @param {number} count */
-export const members = (bits, count) => Array.from({ length: count }, (_, member) => member).filter((member) => (bits >>> member) & 1);
-
-/** @param {number[]} list */
-export const sum = (list) => list.reduce((total, each) => total + each, 0);
 
 export class Engine {
   /** @param {import("../../../monopoly_env/browser/monopoly.js").Monopoly} monopoly @param {any} about the constants */
@@ -40,14 +33,11 @@ export class Engine {
   read(record) { return fieldsOf(record, this.monopoly.manifest.record); }
 
   /** Write a field of a record; numbers of an array from the first on. @param {Uint8Array} record @param {string} name @param {number | number[]} values */
-  write(record, name, values) {
-    const { offset, type } = this.fields.get(name);
-    const view = new DataView(record.buffer, record.byteOffset), size = Number(type[1]);
-    [values].flat().forEach((value, place) => {
-      if (size === 8) view.setBigInt64(offset + 8 * place, BigInt(value), true);
-      else if (size === 4) view.setInt32(offset + 4 * place, value, true);
-      else view.setInt16(offset + 2 * place, value, true);
-    });
+  write(record, name, values) { write(record, this.fields.get(name), values); }
+
+  /** Write zeros to fields. @param {Uint8Array} record @param {...string} names */
+  clear(record, ...names) {
+    for (const name of names) this.write(record, name, Array(this.fields.get(name).shape[0] ?? 1).fill(0));
   }
 
   /** The first action of a head. @param {string} name @returns {number} */
@@ -66,19 +56,29 @@ export class Engine {
   rules({ preset = "official", options = {} }) {
     const { presets, options: all } = this.about.rules;
     if (!(preset in presets)) throw new Refusal(`Unknown preset ${preset}. Known: ${Object.keys(presets).join(", ")}.`, 422);
-    const wanted = { ...presets[preset], ...options };
-    const unknown = Object.keys(wanted).find((name) => !all.some((/** @type {any} */ option) => option.name === name));
+    const given = { ...presets[preset], ...options };
+    const unknown = Object.keys(given).find((name) => !all.some((/** @type {any} */ option) => option.name === name));
     if (unknown) throw new Refusal(`Unknown option ${unknown}.`, 422);
-    const numbers = all.map((/** @type {any} */ option) => this.#numberOf(option, wanted[option.name] ?? option.default));
+    const values = Object.fromEntries(all.map((/** @type {any} */ { name, default: usual }) => [name, given[name] ?? usual]));
+    const numbers = all.map((/** @type {any} */ option) => this.#numberOf(option, values[option.name]));
+    const meets = (/** @type {any} */ [name, wrong]) => (typeof values[name] === "number" ? wrong[0] <= values[name] && values[name] <= wrong[1] : wrong.includes(values[name]));
+    const [, reason] = this.about.contradictions.find((/** @type {any} */ [clash]) => Object.entries(clash).every(meets)) ?? [];
+    if (reason) throw new Refusal(`Contradictory options: ${reason.replace(/\{(\w+)\}/g, (/** @type {any} */ _, /** @type {string} */ name) => values[name])}.`, 422);
     return new Uint8Array(Int32Array.from(numbers).buffer);
   }
 
   /** @param {any} option @param {any} value */
   #numberOf({ name, default: usual, choices, range }, value) {
-    const number = choices ? choices.indexOf(value) : typeof value === typeof usual ? Number(value) : NaN;
-    const [low, high] = choices ? [0, choices.length] : range ?? [0, 1];
-    if (!(number >= low && number <= high)) throw new Refusal(`Option ${name}=${value} must be ${choices ? `one of ${choices.join(", ")}` : `from ${low} to ${high}`}.`, 422);
-    return this.about.shares.includes(name) ? Math.round(100 * number) : number;
+    const share = this.about.shares.includes(name), [low, high] = range ?? [];
+    const check = (/** @type {boolean} */ holds, /** @type {string} */ wanted) => {
+      if (!holds) throw new Refusal(`Option ${name}=${value} must be ${wanted}.`, 422);
+    };
+    if (choices) check(choices.includes(value), `one of ${choices.join(", ")}`);
+    else if (range) check((share || Number.isInteger(value)) && value >= low && value <= high, `a ${share ? "" : "whole "}number from ${low} to ${high}`);
+    else check(typeof value === typeof usual, "True or False");
+    if (!share) return choices ? choices.indexOf(value) : Number(value);
+    check(Math.abs(100 * value - Math.round(100 * value)) < 1e-9, "a whole number of percent");
+    return Math.round(100 * value);
   }
 
   /** The options that differ from the official rules. @param {Record<string, number>} numbers of a record @returns {Record<string, any>} */
@@ -105,7 +105,7 @@ export class Engine {
     if (this.sealed(facts)) {
       known = record.slice();
       this.write(known, "sealed", facts.sealed.map((/** @type {number} */ bid, /** @type {number} */ seat) => (seat === own ? bid : 0)));
-      if (facts.player !== own) this.write(known, "legal", facts.legal.map(() => 0));
+      if (facts.player !== own) this.clear(known, "legal");
       facts = this.read(known);
     }
     const changed = this.changed(facts.rules);
@@ -124,19 +124,11 @@ export class Engine {
     const game = this.open(before), rows = game.events(action);
     if (this.read(after).ending && !rows.some(([kind]) => kind === this.over)) {
       game.apply(action);
-      rows.push(...this.#rows("_between", game.state.record, after, (rows.at(-1)?.[TASK] ?? 0) + 1));
+      const { rows: most, columns } = this.monopoly.manifest.constants, more = new Int32Array(most * columns), task = (rows.at(-1)?.[columns - 1] ?? 0) + 1;
+      const count = this.call("events._between", [batch(game.state.record.slice()), batch(after.slice()), task, block(more, most, columns)]);
+      rows.push(...table(more, count, columns));
     }
     return rows;
-  }
-
-  /** The events before the first decision of a new game. @param {Uint8Array} first */
-  opening(first) { return this.#rows("_opening", first, first); }
-
-  /** @param {string} name @param {Uint8Array} one @param {Uint8Array} other @param {...number} more */
-  #rows(name, one, other, ...more) {
-    const { rows: most, columns } = this.monopoly.manifest.constants, rows = new Int32Array(most * columns);
-    const count = this.call(`events.${name}`, [batch(one.slice()), batch(other.slice()), ...more, block(rows, most, columns)]);
-    return Array.from({ length: count }, (_, row) => [...rows.subarray(row * columns, (row + 1) * columns)]);
   }
 
   // --- the future
@@ -161,7 +153,8 @@ export class Engine {
     if (!(players?.length >= 2 && players.length <= 8)) throw new Refusal("A position needs 2 to 8 players.", 422);
     const held = players.flatMap((/** @type {any} */ player) => (player.jail_cards ?? []).map((/** @type {string} */ deck) => this.decks.indexOf(deck)));
     if (held.includes(-1)) throw new Refusal(`A jail card is of one of the decks ${this.decks.join(", ")}.`, 422);
-    if (throws.length > MOST_THROWS) throw new Refusal(`A position holds ${MOST_THROWS} throws at most, not ${throws.length}.`, 422);
+    const [most] = this.fields.get("forced_throws").shape;
+    if (throws.length > most) throw new Refusal(`A position holds ${most} throws at most, not ${throws.length}.`, 422);
     this.call("positions._prepare", [given, players.length, Number(seed & 0xffffffffn), Number(seed >> 32n)]);
     const usual = this.read(record), left = players.filter((/** @type {any} */ player) => player.bankrupt).length;
     if (players.length - left < 2) throw new Refusal("Fewer than two players are left: the game would be over.", 422);
@@ -227,6 +220,3 @@ export function mark(record) {
 
 /** A seed from the browser's randomness. */
 export const newSeed = () => crypto.getRandomValues(new BigUint64Array(1))[0];
-
-/** Whether an action is legal. @param {any} facts @param {number} action */
-export const isLegal = (facts, action) => Boolean((facts.legal[action >> 5] >>> (action & 31)) & 1);

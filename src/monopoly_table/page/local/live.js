@@ -1,7 +1,7 @@
 /** A game that is being played here: its seats, its decisions, undo, and those who look at it. */
 import { Refusal, mark, newSeed } from "./engine.js";
 import { bidsOf, picksOf, preview } from "./offers.js";
-import { Recording, namesOf } from "./recording.js";
+import { Recording, namesOf, playersOf } from "./recording.js";
 
 const LOG = 200; // steps that a client is told at first
 const AT_ONCE = 50; // milliseconds of play without a break
@@ -33,7 +33,7 @@ export class Live {
     const past = new Recording(engine, { ...row, actions: row.actions.slice() });
     /** @type {any[]} */
     this.log = Array.from({ length: past.version }, (_, number) => past.step(number + 1)).slice(-LOG);
-    this.opening = row.start ? [] : engine.opening(past.record(0));
+    this.opening = past.opening;
     this.#seat();
   }
 
@@ -56,10 +56,9 @@ export class Live {
 
   frame() {
     const { row, people } = this;
-    const players = row.seats.map((/** @type {any} */ seat, /** @type {number} */ number) => ({ name: this.names[number], kind: seat.kind, policy: seat.policy, connected: true }));
     const own = people.includes(this.game.player) ? this.game.player : undefined;
     return {
-      ...this.engine.frame(this.record, players, this.actions.length, own),
+      ...this.engine.frame(this.record, playersOf(row, this.engine.about), this.actions.length, own),
       game: row.game, you: people, undo: this.moments.length > 0, speed: row.speed, paused: row.paused, stalled: this.stalled,
     };
   }

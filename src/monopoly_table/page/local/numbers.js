@@ -1,6 +1,5 @@
 /** Intervals of 95%, as `monopoly_env.intervals` has them. */
-
-const Z = 1.959963984540054;
+import { NORMAL_95 } from "../../../monopoly_env/browser/monopoly.js";
 
 /** @param {ArrayLike<number>} values */
 export function mean(values) {
@@ -14,7 +13,7 @@ export function meanInterval(values) {
   const centre = mean(values), count = values.length;
   let squares = 0;
   for (let at = 0; at < count; at++) squares += (values[at] - centre) ** 2;
-  const half = count > 1 ? Z * Math.sqrt(squares / (count - 1) / count) : 0;
+  const half = count > 1 ? NORMAL_95 * Math.sqrt(squares / (count - 1) / count) : 0;
   return [centre, centre - half, centre + half];
 }
 
@@ -22,11 +21,4 @@ export function meanInterval(values) {
 export function leadInterval(leads) {
   const centre = mean(leads), [, low, high] = meanInterval([...leads, 1, -1]);
   return [centre, Math.min(centre, Math.max(-1, low)), Math.max(centre, Math.min(1, high))];
-}
-
-/** Wilson's interval of a share. @param {number} share @param {number} count @returns {[number, number]} */
-export function wilson(share, count) {
-  const scale = 1 + Z ** 2 / count, centre = (share + Z ** 2 / (2 * count)) / scale;
-  const half = (Z * Math.sqrt((share * (1 - share)) / count + Z ** 2 / (4 * count ** 2))) / scale;
-  return [share <= 0 ? 0 : centre - half, share >= 1 ? 1 : centre + half];
 }

@@ -1,7 +1,7 @@
 /** Whole offers and bids as the engine's single actions. */
-import { Refusal, bits, isLegal } from "./engine.js";
+import { isLegal } from "../modules/facts.js";
+import { CHANCE_GOOD, Refusal, bits } from "./engine.js";
 
-const CHANCE_GOOD = 28;
 const TRADED = ["cash", "lots", "jail_cards"]; // what an exchange changes
 
 /** @param {number} dollars */
@@ -33,7 +33,7 @@ export function bidsOf(engine, record, dollars) {
   const facts = engine.read(record), derived = engine.open(record).derive(), first = engine.head("bid"), { notes } = engine.about;
   const decision = engine.decisions[facts.decision];
   if (decision === "bid") {
-    const raises = notes.map((/** @type {any} */ _, /** @type {number} */ number) => first + 1 + number).filter((/** @type {number} */ action) => isLegal(facts, action));
+    const raises = notes.map((/** @type {any} */ _, /** @type {number} */ number) => first + 1 + number).filter((/** @type {number} */ action) => isLegal(facts.legal, action));
     const found = raises.find((/** @type {number} */ action) => derived.cost[action] === dollars);
     if (found === undefined) throw new Refusal(`A bid of ${money(dollars)} can't be made now. Possible: ${raises.map((/** @type {number} */ action) => money(derived.cost[action])).join(", ") || "to fold"}.`);
     return [found];

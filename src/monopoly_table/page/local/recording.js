@@ -3,9 +3,12 @@ import { Refusal, mark } from "./engine.js";
 
 const BID_ACTIONS = 8; // done, and the notes of a sealed bid
 
-/** The players' names. @param {any} row @param {any} about @returns {string[]} */
-export const namesOf = (row, about) => row.seats.map((/** @type {any} */ { name, kind, policy }, /** @type {number} */ seat) =>
-  name || (kind === "policy" && policy ? `${policy} ${about.letters[seat]}` : `Player ${about.letters[seat]}`));
+/** The players as frames have them. @param {any} row @param {any} about @returns {{name: string, kind: string, policy: string|null, connected: boolean}[]} */
+export const playersOf = (row, about) => row.seats.map((/** @type {any} */ { name, kind, policy }, /** @type {number} */ seat) =>
+  ({ name: name || `${kind === "policy" && policy ? policy : "Player"} ${about.letters[seat]}`, kind, policy, connected: true }));
+
+/** The players' names. @param {any} row @param {any} about */
+export const namesOf = (row, about) => playersOf(row, about).map(({ name }) => name);
 
 export class Recording {
   /** @type {Uint8Array[]} */
@@ -18,7 +21,9 @@ export class Recording {
     this.engine = engine;
     this.row = row;
     if (row.versions !== engine.about.rules_version) throw new Refusal("This game was played by another version of the rules: it can't be replayed here.", 422);
-    const first = row.start ?? engine.monopoly.newGame({ players: row.seats.length, rules: engine.rules({ options: row.rules }), seed: row.seed }).state.record;
+    const begun = { players: row.seats.length, rules: engine.rules({ options: row.rules }), seed: row.seed };
+    this.opening = row.start ? [] : engine.monopoly.opening(begun);
+    const first = row.start ?? engine.monopoly.newGame(begun).state.record;
     this.#records = [this.#redrawn(first.slice(), 0)];
     for (const action of row.actions) this.#go(action);
     this.actions = [...row.actions];
@@ -67,16 +72,14 @@ export class Recording {
   /** @param {number} number */
   frame(number) {
     if (number > this.version) throw new Refusal(`The game has the frames 0 to ${this.version}, not ${number}.`, 404);
-    const names = namesOf(this.row, this.engine.about);
-    const players = this.row.seats.map((/** @type {any} */ seat, /** @type {number} */ place) => ({ name: names[place], kind: seat.kind, policy: seat.policy, connected: true }));
-    return { ...this.engine.frame(this.record(number), players, number), game: this.row.game, chosen: this.actions[number] ?? null };
+    return { ...this.engine.frame(this.record(number), playersOf(this.row, this.engine.about), number), game: this.row.game, chosen: this.actions[number] ?? null };
   }
 
   index() {
     const facts = Array.from({ length: this.version + 1 }, (_, number) => this.engine.read(this.record(number)));
     return {
       version: this.version, turns: facts.map(({ turns }) => turns), seats: facts.map(({ decision, player }) => (decision ? player : -1)), decisions: facts.map(({ decision }) => decision),
-      opening: this.row.start ? [] : this.engine.opening(this.record(0)), actions: this.actions, events: this.#rows.slice(0, this.version),
+      opening: this.opening, actions: this.actions, events: this.#rows.slice(0, this.version),
     };
   }
 
@@ -100,9 +103,8 @@ export class Recording {
   /** The hash of a record, or nothing where the browser has none. @param {Uint8Array} record */
   async #digest(record) {
     if (!globalThis.crypto?.subtle) return "";
-    this.engine.write(record, "policy_draws", Array(8).fill(0));
-    const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", /** @type {any} */ (record)));
-    return [...hash.subarray(0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    this.engine.clear(record, "policy_draws");
+    return this.engine.open(record).digest();
   }
 }
 

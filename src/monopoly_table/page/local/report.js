@@ -1,6 +1,7 @@
-/** Reports on whole games: luck, skill, accuracy and the worst mistakes, as `monopoly_table.reports` judges them. */
+/** Reports on whole games: luck, skill, accuracy and the worst mistakes, as `monopoly_table.analysis` judges them. */
+import { sum } from "../../../monopoly_env/browser/library.js";
 import { OFFERING, Race, about, finalShares, movesOf, summary } from "./analysis.js";
-import { Refusal, sum } from "./engine.js";
+import { Refusal } from "./engine.js";
 import { mean, meanInterval } from "./numbers.js";
 
 const SOON = 1500; // playouts of the first version, of all decisions together
@@ -124,7 +125,7 @@ export async function* report(means, recording, names, { policies, playouts }) {
     return [{
       formula: FORMULA, playouts: count, players,
       curve: choices.map((choice) => ({ version: choice.start, turn: choice.turn, shares: choice.before.map((total) => total / count) })),
-      mistakes: costly.slice(0, MISTAKES).map((choice) => ({ ...place(choice), action: actions[choice.start], text: engine.monopoly.manifest.texts[actions[choice.start]], cost: loss.get(choice.start), clear: false, best: null, chosen: null })),
+      mistakes: costly.slice(0, MISTAKES).map((choice) => ({ ...place(choice), cost: loss.get(choice.start), clear: false, best: null, chosen: null })),
       ...about(policies),
     }, costly];
   }
@@ -151,18 +152,21 @@ export async function* report(means, recording, names, { policies, playouts }) {
     return { ...found, intervals };
   }
 
-  /** @param {Choice} choice */
-  function place({ start, player, turn }) { return { version: start, seat: player, turn }; }
+  /** A choice as facts. @param {Choice} choice */
+  function place({ start, end, player, turn }) {
+    const made = end > start && end + 1 <= version ? engine.read(recording.record(end + 1)) : null;
+    const offer = made && engine.decisions[made.decision] === "reply" ? ["to", "give", "ask", "cash"].map((part) => made[`offer_${part}`]) : null;
+    return { version: start, seat: player, turn, action: actions[start], offer, frame: recording.frame(start) };
+  }
 
   /** A choice with its best alternative. @param {Choice} choice */
   async function mistake(choice) {
     const { start, end } = choice, record = recording.record(start), action = actions[start];
-    const text = end > start ? "this offer" : engine.monopoly.manifest.texts[action];
-    const taken = { action, text, record: recording.record(end), last: actions[end] };
+    const taken = { action, record: recording.record(end), last: actions[end] };
     const race = new Race(means, record, [taken, ...movesOf(means, record).filter((move) => end > start || move.action !== action)], { policies, most: CLOSELY });
     for (const began = performance.now(); !race.isOver && performance.now() - began < LOOK;) await race.goOn(TOGETHER);
     const rows = race.candidates(), mine = rows.find((row, number) => race.ranked()[number].move === taken);
     if (!mine) return [];
-    return [{ ...place(choice), action, text, cost: -mine.difference, clear: mine.difference_high < 0, best: rows[0], chosen: mine }];
+    return [{ ...place(choice), cost: -mine.difference, clear: mine.difference_high < 0, best: rows[0], chosen: mine }];
   }
 }

@@ -13,7 +13,7 @@ let failure = "";
 /** @returns {Worker|null} */
 function start() {
   try {
-    if (typeof WebAssembly !== "object") throw new Error(TOO_OLD);
+    if (![globalThis.WebAssembly, globalThis.CompressionStream, [].toSorted].every(Boolean)) throw new Error(TOO_OLD);
     const worker = new Worker(new URL("../local/worker.js", import.meta.url), { type: "module" });
     worker.onerror = (event) => fail(event.message ? `The rules failed: ${event.message}` : TOO_OLD);
     worker.onmessage = ({ data }) => {

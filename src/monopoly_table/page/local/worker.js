@@ -150,10 +150,7 @@ export class Table {
   shown(setup) {
     const { engine } = this, { record, moment } = engine.build(setup);
     const before = engine.isBeforeThrow(setup), players = engine.about.letters.slice(0, setup.players.length);
-    if (before) { // nobody decides
-      engine.write(moment, "decision", 0);
-      engine.write(moment, "legal", Array(7).fill(0));
-    }
+    if (before) engine.clear(moment, "decision", "legal"); // nobody decides
     return { frame: engine.frame(before ? moment : record, players.map((/** @type {string} */ letter) => ({ name: `Player ${letter}`, kind: "policy", policy: null, connected: false })), 0) };
   }
 

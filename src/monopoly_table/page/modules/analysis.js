@@ -1,5 +1,6 @@
 /** Chances of winning and the best action of a position, refined while they are shown. */
 import { html, useState } from "./ui.js";
+import { actionOf } from "./facts.js";
 import { useAnalysis } from "./jobs.js";
 import { Who } from "./token.js";
 import { capital, percent, points } from "./words.js";
@@ -30,18 +31,16 @@ export function Analysis({ target, view, about, chosen = null, choose, on, setOn
       <p class="fine">${answer.playouts.toLocaleString("en-US")} playouts in ${answer.seconds.toFixed(1)} s, ${(100 * answer.confidence).toFixed(0)}% intervals;
         ${" "}${describe(answer.policies)} on${view.question ? "" : ", after every throw of the dice"}.${answer.done ? "" : " Refining …"}
         ${answer.done && !deep && html` <button type="button" class="link" onClick=${() => setDeep(true)}>Look deeper</button>`}</p>
-      ${answer.candidates?.length > 0 && html`<${Candidates} candidates=${named(answer.candidates, view)} ...${{ chosen, choose }} />`}
+      ${answer.candidates?.length > 0 && html`<${Candidates} candidates=${named(answer.candidates, view, about)} ...${{ chosen, choose }} />`}
     `}
   </section>`;
 }
 
 /**
  * Candidates in the words of the buttons.
- * @param {import("./protocol.js").Candidate[]} candidates @param {import("./protocol.js").View} view
+ * @param {import("./protocol.js").Candidate[]} candidates @param {import("./protocol.js").View} view @param {import("./protocol.js").About} about
  */
-export function named(candidates, view) {
-  return candidates.map((each) => ({ ...each, text: view.actions.find((action) => action.action === each.action)?.text ?? each.text }));
-}
+export const named = (candidates, view, about) => candidates.map((each) => ({ ...each, text: actionOf(each.action, view, about).text }));
 
 /** @param {string[]} policies */
 const describe = (policies) => (new Set(policies).size === 1 ? `everybody plays as ${policies[0]}` : `they play as ${policies.join(", ")}`);
@@ -59,12 +58,12 @@ export function Shares({ shares, players }) {
 /**
  * The leading action with its share, then the others with their distance from it: over the same playouts, as an action that was
  * dropped early may have had the luckier ones. It is the best only if all others are clearly behind it.
- * @param {{candidates: import("./protocol.js").Candidate[], chosen?: number|null, choose?: (action: number) => void}} props
+ * @param {{candidates: (import("./protocol.js").Candidate & {text: string})[], chosen?: number|null, choose?: (action: number) => void}} props
  */
 export function Candidates({ candidates, chosen = null, choose }) {
   const [best, ...others] = candidates;
   const rivals = others.filter((each) => each.difference_high >= 0);
-  const verdict = (/** @type {import("./protocol.js").Candidate} */ each) => (!rivals.length ? each === best && "best" : (each === best || rivals.includes(each)) && "too close to call");
+  const verdict = (/** @type {any} */ each) => (!rivals.length ? each === best && "best" : (each === best || rivals.includes(each)) && "too close to call");
   const share = (/** @type {number} */ behind) => Math.min(1, Math.max(0, best.share + behind));
   const rows = [{ each: best, at: best.share, low: best.low, high: best.high }, ...others.map((each) => (
     { each, at: share(each.difference), low: share(each.difference_low), high: share(each.difference_high) }))];

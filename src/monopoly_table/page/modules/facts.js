@@ -16,7 +16,7 @@ const [HOUSE, HOTEL] = [28, 29];
 export const members = (bits, count) => Array.from({ length: count }, (_, member) => member).filter((member) => (bits >>> member) & 1);
 
 /** Whether an action is legal. @param {number[]} legal words of 32 bits @param {number} action */
-const isLegal = (legal, action) => Boolean((legal[action >> 5] >>> (action & 31)) & 1);
+export const isLegal = (legal, action) => Boolean((legal[action >> 5] >>> (action & 31)) & 1);
 
 /** The head of an action and its place in it. @param {number} action @param {import("./protocol.js").About} about */
 export function headOf(action, about) {

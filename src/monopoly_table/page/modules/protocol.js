@@ -24,7 +24,7 @@
  *   ending: string|null, winners: number[], you: number[], undo: boolean, may_offer: number[], speed: number, paused: boolean,
  *   stalled: {seat: number, error: string}|null, chosen: number|null}} View
  * @typedef {{version: number, seat: number, action: number|null, events: number[][], digest: string, turn: number, said?: {text?: string, promise?: string}}} Step
- * @typedef {{action: number, text: string, playouts: number, share: number, low: number, high: number, shares: number[],
+ * @typedef {{action: number, playouts: number, share: number, low: number, high: number, shares: number[],
  *   difference: number, difference_low: number, difference_high: number}} Candidate
  * @typedef {{seat: number, share: number, low: number, high: number}} Share
  * @typedef {{square: number, name: string, kind: string, lot: number|null, group: number|null, price: number|null, mortgage: number|null,

@@ -75,6 +75,6 @@ export function Puzzle({ about, number }) {
       </section>
       <p class="buttons tools"><a class="button" href=${address({ puzzle: number + 1 })}>Next puzzle</a><a class="button" href=${address({ puzzles: 1 })}>All puzzles</a></p>
     <//>
-    <aside class="side" aria-label="The answer">${result ? html`<${Candidates} candidates=${named(result.candidates, view)} chosen=${guessed} />` : html`<p class="quiet">The shares of all moves appear here after the guess.</p>`}</aside>
+    <aside class="side" aria-label="The answer">${result ? html`<${Candidates} candidates=${named(result.candidates, view, about)} chosen=${guessed} />` : html`<p class="quiet">The shares of all moves appear here after the guess.</p>`}</aside>
   </main>`;
 }

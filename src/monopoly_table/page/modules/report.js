@@ -2,10 +2,11 @@
 import { html, useState } from "./ui.js";
 import { useAnalysis } from "./jobs.js";
 import { Curve } from "./curve.js";
+import { actionOf, viewOf } from "./facts.js";
 import { seatsOf } from "./seats.js";
 import { ask, go } from "./server.js";
 import { Who } from "./token.js";
-import { points, range } from "./words.js";
+import { offerMove, points, range } from "./words.js";
 
 /** The parts of a player's way from the first share to the last. @type {Record<string, string>} */
 const NUMBERS = { luck: "Luck", skill: "Skill", others: "Others" };
@@ -37,6 +38,12 @@ export function Report({ game, about, players, last, frame, goTo, begin = false 
   </section>`;
 }
 
+/** The choice of a mistake and the better one, in words. @param {any} mistake @param {any} about */
+function choices({ frame, action, offer, best }, about) {
+  const view = viewOf(frame, about), text = (/** @type {number} */ each) => actionOf(each, view, about).text;
+  return html`chose <em>${offer ? offerMove(offer, view) : text(action)}</em>${best && html`, better: <em>${text(best.action)}</em>`}`;
+}
+
 /** @param {any} props */
 function Verdict({ game, about, report, players, goTo }) {
   const again = (/** @type {number} */ version) => ask("POST", "/games", { from: { game, version }, seats: seatsOf(players), seed: null, speed: 0.6, paused: false }).then((begun) => go({ game: begun.game }));
@@ -53,7 +60,7 @@ function Verdict({ game, about, report, players, goTo }) {
     ${report.mistakes.length > 0 && html`<h3>Turning points</h3>
       <ol class="mistakes">${report.mistakes.map((/** @type {any} */ each) => html`<li key=${each.version}>
         <button type="button" class="link" onClick=${() => goTo(each.version)}>Turn ${each.turn}</button>${": "}<${Who} player=${players[each.seat]} />${" "}
-        chose <em>${each.text}</em>${each.best && html`, better: <em>${each.best.text}</em>`}, ${" "}<strong>${points(-Math.abs(each.cost))}</strong> points
+        ${choices(each, about)}, ${" "}<strong>${points(-Math.abs(each.cost))}</strong> points
         ${about.host && html` <button type="button" class="link" onClick=${() => again(each.version)}>Play on from here</button>`}</li>`)}</ol>`}
   `;
 }

@@ -77,8 +77,8 @@ function NewGame({ about }) {
       <label>Turns of each player, then worth decides (0: no limit) <input type="number" id="turn-limit" min="0" value=${limit}
         onInput=${(/** @type {any} */ event) => setLimit(Math.max(0, Math.floor(Number(event.target.value) || 0)))} /></label></p>
     </details>
-    ${!about.local && html`<details><summary>All rules${Object.keys(options).length ? html` <span class="tag">${counted(Object.keys(options).length, "change")}</span>` : ""}</summary>
-      <${Options} ...${{ about, preset, options, setOptions }} /></details>`}
+    <details><summary>All rules${Object.keys(options).length ? html` <span class="tag">${counted(Object.keys(options).length, "change")}</span>` : ""}</summary>
+      <${Options} ...${{ about, preset, options, setOptions }} /></details>
     <p class="error" role="alert">${error}</p>
     <p class="buttons"><button class="main large" disabled=${busy} data-begin>${seats.some((seat) => seat.kind !== "policy") ? "Sit down" : "Watch"}</button></p>
   </form>`;

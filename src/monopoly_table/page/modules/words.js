@@ -319,10 +319,7 @@ const DOES = {
   leave_jail: () => "leave jail",
   move: ({ numbers: [to], view, about }) => `land on ${about.boards[view.rules.board][to].name}`,
   owe: ({ numbers: [dollars, creditor], view }) => `owe ${payee(creditor, view)} ${money(dollars)}, more than is at hand`,
-  offer: ({ numbers: [to, give, ask, cash], view }) => {
-    const nameOf = (/** @type {number} */ lot) => view.lots[lot].name;
-    return `offer ${object(to, view)} ${inWords(goods(give, Math.max(0, cash)), nameOf)} for ${inWords(goods(ask, Math.max(0, -cash)), nameOf)}`;
-  },
+  offer: ({ numbers, view }) => offerMove(numbers, view),
   bid: ({ numbers: [dollars] }) => `bid ${money(dollars)}`,
   get: (told) => (told.paid ? `buy ${lotNames(told)} for ${money(told.paid)}` : `get ${lotNames(told)}`),
   mortgage: (told) => `mortgage ${lotNames(told)}${told.got ? ` for ${money(told.got)}` : ""}`,
@@ -336,6 +333,13 @@ const DOES = {
   bankrupt: () => "are bankrupt",
   chose: (told) => choice(told),
 };
+
+/** An offer by its numbers: the partner, goods given and asked for, dollars given. @param {number[]} numbers @param {any} view */
+export function offerMove([to, give, ask, cash], view) {
+  const nameOf = (/** @type {number} */ lot) => view.lots[lot].name;
+  return `offer ${object(to, view)} ${inWords(goods(give, Math.max(0, cash)), nameOf)} for ${inWords(goods(ask, Math.max(0, -cash)), nameOf)}`;
+}
+
 const BUILT = ["a house", "a second house", "a third house", "a fourth house", "a hotel"];
 const PRICED = ["get", "mortgage", "lift", "build", "sell"]; // they name their price
 

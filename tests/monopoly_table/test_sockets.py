@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from monopoly_table.jobs import FairThreads
+from monopoly_table.sockets import FairThreads
 
 
 def test_many_wishes_of_one_delay_nobody_else() -> None:
