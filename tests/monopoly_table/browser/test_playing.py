@@ -224,3 +224,47 @@ def test_a_reload_and_a_second_tab_agree(server: PageServer, page: Any) -> None:
     page.get_by_role("button", name="Undo").click()
     page.wait_for_selector(f"main.table[data-version='{version}']")
     other.wait_for_selector(f"main.table[data-version='{version}']")
+
+
+def test_a_lost_connection_is_told_until_it_is_back(server: PageServer, page: Any) -> None:
+    lines: list[Any] = []
+
+    def connected(line: Any) -> None:
+        line.connect_to_server()
+        lines.append(line)
+
+    page.route_web_socket("**/games/*/socket", connected)
+    page.goto(server.link(game=server.game(seats=TWO_PEOPLE)))
+    page.wait_for_selector(OWN)
+    page.clock.install()  # it stands still: no second attempt
+    lines[0].close()
+    expect(page.get_by_text("The connection is lost")).to_be_visible()
+    page.keyboard.press("1")
+    expect(page.get_by_text("There is no connection at the moment")).to_be_visible()
+    page.clock.run_for(500)
+    expect(page.get_by_text("connection")).to_have_count(0)
+    moved(page, lambda: page.keyboard.press("1"))
+
+
+def test_two_tabs_that_answer_at_once_are_told_and_lose_nothing(
+    server: PageServer, page: Any
+) -> None:
+    other = page.context.new_page()
+    held: list[Any] = []
+
+    def late(line: Any) -> None:
+        sent = line.connect_to_server()
+        sent.on_message(lambda text: held.append(text) if '"from"' in text else line.send(text))
+
+    other.route_web_socket("**/games/*/socket", late)
+    link = server.link(game=server.game(seats=TWO_PEOPLE))
+    for tab in (page, other):
+        tab.goto(link)
+        tab.wait_for_selector(OWN)
+    moved(page, lambda: click_on(page))
+    other.get_by_role("button", name="Throw the dice").click()
+    expect(other.get_by_role("alert")).to_contain_text("The game has moved on: it is at decision 1")
+    other.reload()
+    other.wait_for_selector("main.table[data-version='1']")
+    expect(page.locator("main.table")).to_have_attribute("data-version", "1")
+    other.close()
