@@ -268,3 +268,49 @@ def test_two_tabs_that_answer_at_once_are_told_and_lose_nothing(
     other.wait_for_selector("main.table[data-version='1']")
     expect(page.locator("main.table")).to_have_attribute("data-version", "1")
     other.close()
+
+
+WITNESS = """
+const { start } = OscillatorNode.prototype;
+Object.assign(window, { heard: [], told: [], away: false, permission: "denied" });
+OscillatorNode.prototype.start = function (at) {
+    heard.push(this.frequency.value);
+    start.call(this, at);
+};
+window.Notification = class {
+    static requestPermission = async () => permission;
+    constructor(title, { body }) { told.push(`${title}: ${body}`); }
+};
+Object.defineProperty(document, "hidden", { get: () => away });
+"""
+DICE, GOT, TURN = [196, 262, 220], [659, 880], [523, 659, 784]  # hertz
+
+
+def test_tones_and_notifications_wait_to_be_asked_for(server: PageServer, page: Any) -> None:
+    page.add_init_script(WITNESS)
+    page.goto(server.link(game=server.game(turn_limit=0)))
+    assert wait_for_own_question(page)
+    page.evaluate("away = true")
+    for _ in range(3):
+        click_on(page)
+        assert wait_for_own_question(page)
+    assert page.evaluate("[heard, told]") == [[], []]
+    page.get_by_role("tab", name="Table").click()
+    notified, sound = page.locator("[data-notify]"), page.locator("[data-sound]")
+    notified.click()
+    expect(page.get_by_text("This browser does not allow notifications here.")).to_be_visible()
+    expect(notified).not_to_be_checked()
+    page.evaluate("permission = 'granted'")
+    notified.check()
+    sound.check()
+    assert page.evaluate("heard") == TURN
+    wanted = "notes => told.length && notes.every((note) => heard.includes(note))"
+    while not page.evaluate(wanted, [*DICE, *GOT]):
+        click_on(page)
+        assert wait_for_own_question(page)
+    assert page.evaluate("told[0]").startswith("Your turn: ")
+    page.reload()
+    assert wait_for_own_question(page)
+    page.get_by_role("tab", name="Table").click()
+    expect(notified).to_be_checked()
+    expect(sound).to_be_checked()

@@ -46,6 +46,7 @@ from tests.monopoly_table.browser.test_playing import (
     test_an_auction_by_buttons_and_a_typed_bid,
     test_bankruptcy_ends_the_game,
     test_building_on_the_board,
+    test_tones_and_notifications_wait_to_be_asked_for,
 )
 from tests.monopoly_table.browser.test_words import test_a_game_is_told_in_sentences
 
@@ -68,6 +69,7 @@ __all__ = [
     "test_puzzles_are_guessed",
     "test_tokens_are_large",
     "test_tokens_differ_in_colour_and_shape",
+    "test_tones_and_notifications_wait_to_be_asked_for",
 ]
 
 pytestmark = wasm.NEEDED

@@ -11,6 +11,7 @@ import { Report } from "./report.js";
 import { CommandLine, Question, VERBS, answers } from "./question.js";
 import { GameSocket, address, ask, go } from "./server.js";
 import { Name, Settings } from "./settings.js";
+import { useSignals } from "./signals.js";
 import { Stage } from "./stage.js";
 import { Tabs } from "./tabs.js";
 import { Who } from "./token.js";
@@ -45,6 +46,7 @@ function Table({ game, about, state, socket }) {
 
   const mine = view.you.includes(view.question?.seat ?? -1);
   useTitle(view, mine);
+  useSignals(state, view, about, mine);
   useFocusKept(view.version);
   useLayoutEffect(() => { // at once: a key pressed after the paint opens a thing that stays open
     setError("");

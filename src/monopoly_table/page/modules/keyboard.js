@@ -1,16 +1,9 @@
 /** Single-key shortcuts, which can be switched off, and the page of help that lists them. */
 import { html, useLayoutEffect, useRef, useState } from "./ui.js";
-
-const SETTING = "monopoly-env single keys";
+import { recall, remember } from "./memory.js";
 
 /** Whether single keys act. @returns {boolean} */
-const wanted = () => {
-  try {
-    return localStorage.getItem(SETTING) !== "off";
-  } catch {
-    return true; // a browser that forbids storage
-  }
-};
+const wanted = () => recall("single keys", true);
 
 /** Whether a key that stays down would press a button or answer again. @param {string} key @param {HTMLElement} into */
 const held = (key, into) => (key === "Enter" || key === " " ? into.closest?.("button, a, summary, [role=button]") : key.length === 1 && !into.closest?.("input, select, textarea"));
@@ -68,11 +61,7 @@ export function Help({ close }) {
   useLayoutEffect(() => box.current.showModal(), []);
   const flip = (/** @type {any} */ event) => {
     setOn(event.target.checked);
-    try {
-      localStorage.setItem(SETTING, event.target.checked ? "on" : "off");
-    } catch {
-      // without storage the setting lasts as long as nothing: keys stay on
-    }
+    remember("single keys", event.target.checked);
   };
   const list = (/** @type {string[][]} */ rows) => html`<dl class="keys">${rows.map(([key, does]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${does}</dd></div>`)}</dl>`;
   return html`<dialog ref=${box} onClose=${close} aria-labelledby="help-title">

@@ -3,6 +3,7 @@ import { html, useEffect, useRef, useState } from "./ui.js";
 import { speeds } from "./levels.js";
 import { replayLink } from "./links.js";
 import { address, ask, go } from "./server.js";
+import { Signals } from "./signals.js";
 import { Who } from "./token.js";
 
 /** @param {any} props */
@@ -29,6 +30,7 @@ export function Settings({ game, view, about, send }) {
   return html`<div class="settings">
     ${about.host && html`<p><label>The others play <select data-speed value=${view.speed} onChange=${(/** @type {any} */ event) => send({ type: "speed", speed: Number(event.target.value) })}>
       ${speeds(view.speed).map(([name, seconds]) => html`<option value=${seconds}>${name}</option>`)}</select></label></p>`}
+    <${Signals} />
     ${view.you.map((/** @type {number} */ seat) => html`<${Name} key=${seat} player=${view.players[seat]} send=${send} />`)}
     ${links && html`<h3>Links</h3><${Link} title="To watch" href=${address({ game, token: links.watch })} about=${about} />
       ${links.seats.map((seat) => html`<${Link} title=${html`Seat <${Who} player=${view.players[seat.seat]} />`} name=${`seat ${view.players[seat.seat].letter}`} href=${address({ game, token: seat.token })} about=${about} />`)}`}

@@ -387,7 +387,7 @@ function choice({ numbers: [action, decision, maker], view, about }) {
 }
 
 /** @param {Row} row @param {any} about @returns {string} */
-const kindOf = (row, about) => Object.keys(about.events)[row[0]];
+export const kindOf = (row, about) => Object.keys(about.events)[row[0]];
 
 /**
  * The events of a step as sentences; those of one task and player are one.
