@@ -10,11 +10,7 @@ from monopoly_env.kernels import generator, kernel
 @kernel
 def size(bits: int) -> int:
     """The number of members of a set, up to 63; compiles to one instruction."""
-    x = int(bits)
-    x = x - ((x >> 1) & 0x5555555555555555)
-    x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)
-    x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F
-    return ((x * 0x0101010101010101) >> 56) & 0x7F
+    return int(bits).bit_count()
 
 
 @kernel

@@ -18,7 +18,7 @@ from numba.core.event import TimingListener
 from numba.core.event import register as register_listener
 from numba.core.registry import cpu_target
 from numba.core.typeinfer import register_dispatcher
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic, overload, overload_method
 from numba.np.arrayobj import make_array, populate_array
 
 from monopoly_env.kernels import borrowed, on_stack, plain
@@ -181,6 +181,19 @@ def _reserve(_: Any, count: Any, dtype: Any) -> tuple[Any, Callable[..., Any]]:
         return array._getvalue()
 
     return kind(count, dtype), generate
+
+
+@overload_method(types.Integer, "bit_count", strict=False)  # type: ignore[untyped-decorator]  # Numba's
+def _bit_count(bits: Any) -> Callable[[Any], Any]:
+    return lambda bits: _ones(bits)  # noqa: PLW0108 - Numba takes functions of Python only
+
+
+@intrinsic  # type: ignore[untyped-decorator]  # Numba's
+def _ones(_: Any, bits: Any) -> tuple[Any, Callable[..., Any]]:
+    del bits
+    return types.int64(types.int64), lambda context, builder, signature, arguments: builder.ctpop(
+        arguments[0]
+    )
 
 
 def caller(signature: Signature) -> Any:
