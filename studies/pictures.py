@@ -21,7 +21,7 @@ from rich.console import Console
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command
 from monopoly_env.errors import ConfigurationError, nearest
-from monopoly_env.files import write_atomically
+from monopoly_env.files import read_file, read_json, write_atomically
 from studies.pages import Row, read_rows
 
 if TYPE_CHECKING:
@@ -313,6 +313,25 @@ def playouts() -> Figure:
     return figure
 
 
+def bench() -> Figure:
+    """Scores in Bench-8, a panel for each task."""
+    agents = read_json(read_file(DATA / "bench.json"))["agents"]
+    tasks = [task["name"] for task in agents[0]["tasks"]]
+    figure, panels = _figure(9, 0.24 * len(agents) + 1.2, ncols=len(tasks), sharey=True)
+    none = (float("nan"),) * 3
+    for axes, number in zip(panels, range(len(tasks)), strict=True):
+        rows = [agent["tasks"][number] for agent in agents]
+        points = [
+            (row["score"], row["low"], row["high"]) if "score" in row else none for row in rows
+        ]
+        dots(axes, [agent["name"] for agent in agents], {"score": points})
+        better = "higher" if rows[0]["higher_is_better"] else "lower"
+        axes.set_title(f"{tasks[number]}\n{better} is better", fontsize=8.5)
+        axes.tick_params(labelsize=8)
+        axes.locator_params(axis="x", nbins=3)
+    return figure
+
+
 Picture: TypeAlias = Callable[[], "Figure"]
 PICTURES: Final[dict[str, Picture]] = {
     function.__name__: function
@@ -324,6 +343,7 @@ PICTURES: Final[dict[str, Picture]] = {
         curves,
         search,
         playouts,
+        bench,
     )
 }
 

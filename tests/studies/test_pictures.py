@@ -9,7 +9,8 @@ import pytest
 from studies.pages import Page, Row
 
 from monopoly_env.errors import ConfigurationError
-from studies import adjusted, calibration, exploit, learned, pictures, search, strangers
+from monopoly_env.files import read_json
+from studies import adjusted, bench, calibration, exploit, learned, pictures, search, strangers
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
@@ -37,6 +38,11 @@ def test_tables_of_search_show_the_stored_rows(name: str) -> None:
     page = Page(RESULTS / "search.md", "")
     rows = [row for row in page.rows() if row["section"] == name]
     assert page.text(name) == search.section(rows)
+
+
+def test_the_table_of_bench_shows_the_stored_scores() -> None:
+    stored = read_json((RESULTS / "data" / "bench.json").read_bytes())
+    assert Page(RESULTS / "bench.md", "").text(bench.SECTION) == bench.section(stored)
 
 
 @pytest.mark.parametrize("name", pictures.PICTURES)
