@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import runpy
-import shlex
 import sys
 from pathlib import Path
 
@@ -17,7 +16,6 @@ import agents
 import monopoly_env as me
 from monopoly_env import actions, encoding
 from tests import forked
-from tests.programs import python
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -31,9 +29,9 @@ PAGES = (
     "analysis",
     "esp",
     "pente",
-    "pictures",
     "puzzles",
     "speed",
+    "table",
     "validation",
     *TUTORIALS,
 )
@@ -65,11 +63,6 @@ def program_of(command: str) -> list[str]:
     if words[2:3] == ["--preset"]:
         return words[:4]
     return words[:3] if len(words) > 2 and not words[2].startswith("-") else words[:2]
-
-
-def run(*arguments: str) -> str:
-    """What a Python command prints; it must succeed."""
-    return python(*arguments, folder=ROOT).stdout
 
 
 @pytest.mark.parametrize("number", range(len(PYTHON)), ids=[heading for heading, _ in PYTHON])
@@ -148,16 +141,6 @@ def test_make_targets_exist() -> None:
     }
     for target in wanted:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
-
-
-def test_the_picture_is_what_the_command_shows() -> None:
-    """If it changed for a good reason, paste the end of the command's output into README.md."""
-    picture = blocks("text")[0][1]
-    command = next(
-        command for command in MODULES if "--seed" in command and "monopoly_env.play" in command
-    )
-    assert len(picture.splitlines()) == 34
-    assert run("-W", "ignore", *shlex.split(command)[1:]).endswith(picture)
 
 
 def test_the_table_of_speed_is_the_measured_one() -> None:
