@@ -77,6 +77,8 @@ def _parameters(kind: type[Parameters]) -> str:
         unit = f" {about['unit']}" if about["unit"] in _UNITS else ""
         # after a colon comes the reason for the default
         meaning = re.split(r": (?![^(]*\))", meanings[option.name])[0]
+        if about["unit"] == "share" and meaning.startswith("of "):
+            meaning = f"share {meaning}"
         rows.append((f"`{option.name}`", f"{default}{unit}", limits, meaning))
     return table(("parameter", "default", "range", "meaning"), rows)
 

@@ -57,7 +57,7 @@ class Gcp(Parameters):
     difference: float = parameter(200, 0, 5000, "dollars")
     """most by which the list prices of a trade's sides may differ: more is not fair"""
     ratio: float = parameter(2, 1, 100, "ratio")
-    """most that the dearer side's list price may be of the other's, for the same reason"""
+    """most that the dearer side's list price may be, as a multiple of the other's"""
     pause: float = parameter(10, 0, 1000, "rounds")
     """between offers to the same player: others refuse by rules of their own and would do so
     again"""

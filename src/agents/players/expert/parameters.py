@@ -34,7 +34,7 @@ class Expert(Parameters):
     prospects: float = parameter(370, 0, 5000, "dollars")
     """added to the cash that could go into houses: what the next rounds bring"""
     keep: float = parameter(245, 0, 2000, "dollars")
-    """of the cash, not counted as money for houses"""
+    """cash that is not counted as money for houses"""
     contrast: float = parameter(2, 0.1, 10, "ratio")
     """players win in proportion to this power of strength: above 1, the leader has more weight"""
     # Money.
@@ -54,7 +54,7 @@ class Expert(Parameters):
     patience: float = parameter(3, 0, 20, "ratio")
     """how many times the next round's rent a house may cost in risk: it stays for later rounds"""
     partly: float = parameter(0.7, 0, 1, "share")
-    """of its part of the gain, what a level brings if not all of it can be paid: the last house
+    """of its part of the gain that a level brings if not all of it can be paid: the last house
     brings most"""
     scarce: float = parameter(8, 0, 32, "count")
     """houses that must be in the bank for building hotels while a rival lacks houses"""
@@ -70,7 +70,7 @@ class Expert(Parameters):
     step: float = parameter(0.15, 0.01, 1, "share")
     """of the room below its limit that a bid takes: small steps win cheaply"""
     motion: float = parameter(35, 0, 500, "dollars")
-    """what a throw earns a player on the move: salary and cards"""
+    """earnings of a throw: salary and cards"""
     bargain: float = parameter(0.5, 0, 5, "share")
     """of an unowned lot's list price, its worth to a player that may leave jail and land on it"""
     fine: float = parameter(0.5, 0, 2, "share")
@@ -87,9 +87,9 @@ class Expert(Parameters):
     greed: float = parameter(0.4, -1, 3, "ratio")
     """how far below its limit the first offer goes, in list prices of the package"""
     bolder: float = parameter(0.5, 0, 2, "ratio")
-    """an acceptance raises that by this"""
+    """increase of `greed` after an acceptance"""
     milder: float = parameter(0.15, 0, 2, "ratio")
-    """a refusal lowers it by this"""
+    """decrease of `greed` after a refusal"""
     doubt: float = parameter(0.2, 0.01, 5, "ratio")
     """uncertainty of the limit of a partner that judges like this policy, in values at stake"""
     unsure: float = parameter(0.25, 0.01, 5, "ratio")
