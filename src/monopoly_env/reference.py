@@ -307,9 +307,9 @@ def _field(name: str) -> tuple[str, ...]:
 
 
 def _shown(value: np.ndarray[Any, np.dtype[Any]]) -> str:
-    """A field's value, cut after eight numbers."""
+    """A field's value, cut after four numbers."""
     numbers = value.ravel().tolist()
-    return ", ".join(map(str, numbers[:8])) + (", ..." if len(numbers) > 8 else "")
+    return ", ".join(map(str, numbers[:4])) + (", ..." if len(numbers) > 4 else "")
 
 
 Pages: TypeAlias = dict[str, Callable[[], str]]
