@@ -72,15 +72,15 @@ def _parameters(kind: type[Parameters]) -> str:
     rows, meanings = [], kind.meanings()
     for option in fields(kind):
         about = option.metadata
-        limits = "[{:g}, {:g}]".format(*about["range"]) if "range" in about else ""
+        limits = " [{:g}, {:g}]".format(*about["range"]) if "range" in about else ""
         default = option.default if about["unit"] == "switch" else f"{option.default:g}"
         unit = f" {about['unit']}" if about["unit"] in _UNITS else ""
         # after a colon comes the reason for the default
         meaning = re.split(r": (?![^(]*\))", meanings[option.name])[0]
         if about["unit"] == "share" and meaning.startswith("of "):
             meaning = f"share {meaning}"
-        rows.append((f"`{option.name}`", f"{default}{unit}", limits, meaning))
-    return table(("parameter", "default", "range", "meaning"), rows)
+        rows.append((f"`{option.name}`", f"{default}{unit}{limits}", meaning))
+    return table(("parameter", "default [range]", "meaning"), rows)
 
 
 def _values(preset: dict[str, Any]) -> str:
