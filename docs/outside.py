@@ -1,7 +1,8 @@
-"""A hook of MkDocs that makes links to files outside docs/ work on the site.
+"""A hook of MkDocs for what pages cannot have in the repository.
 
 Pages link to files of the repository outside docs/. Every such file that a page links to becomes
-part of the site, under `repository/`, and the links lead there.
+part of the site, under `repository/`, and the links lead there. The front page shows the table,
+which `make site` writes to play/.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ from mkdocs.structure.pages import Page
 ROOT: Final = Path(__file__).parents[1]
 DOCS: Final = ROOT / "docs"
 ALWAYS: Final = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+TABLE: Final = (
+    '<p>Play here or <a href="play/index.html">on a page of its own</a>: rules and opponents run in'
+    ' your browser.</p>\n<iframe src="play/index.html" title="The table" loading="lazy"'
+    ' style="width: 100%; height: 80vh; border: 1px solid #8884"></iframe>'
+)
 LINK: Final = re.compile(r"(?<=\]\()(?!https?:)([^)#\s]+)")
 
 
@@ -37,14 +43,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let the links of a page lead to where their files are on the site."""
+    """Let the links of a page lead to where their files are on the site, and show the table."""
     here = Path(page.file.src_uri)
     source = ROOT / here.relative_to("repository") if here.parts[0] == "repository" else DOCS / here
 
     def moved(match: re.Match[str]) -> str:
         return os.path.relpath(place(resolved(source, match[1])), here.parent)
 
-    return LINK.sub(moved, markdown)
+    return LINK.sub(moved, markdown).replace("<!-- the table -->", TABLE)
 
 
 def resolved(page: Path, link: str) -> Path:
