@@ -93,8 +93,6 @@ def take(browser: Any, origin: str, token: str) -> None:
     )["game"]
 
     page.goto(start)
-    page.wait_for_selector("[data-level]")
-    save(page, "start")
     page.goto(f"{start}&game={game}")
     page.wait_for_selector("main.table")
     page.keyboard.press("h")
@@ -111,7 +109,6 @@ def take(browser: Any, origin: str, token: str) -> None:
     page.wait_for_selector(".offered .after")
     page.keyboard.press("h")
     page.get_by_role("tab", name="Log").click()
-    save(page, "offer")
     page.set_viewport_size(PHONE)
     page.keyboard.press("Escape")
     page.evaluate("scrollTo(0, 0)")
