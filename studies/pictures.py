@@ -332,6 +332,38 @@ def bench() -> Figure:
     return figure
 
 
+def ocnaru() -> Figure:
+    """Win rates of the scripted agents and of the networks of Ocnaru's thesis, and ours."""
+    scripted = [
+        row for row in read_rows(DATA / "ocnaru_agents.csv") if row["experiment"] == "twelve_agents"
+    ]
+    scripted.sort(key=lambda row: -row["published"])
+    trained = [row for row in read_rows(DATA / "ocnaru_networks.csv") if row["section"] == "fresh"]
+    figure, (above, below) = _figure(7, 4.6, nrows=2, sharex=True, height_ratios=(3, 1))
+    shown = {
+        label: _interval(scripted, name, f"{name}_low", f"{name}_high")
+        for label, name in (("here", "ours"), ("the thesis", "published"))
+    }
+    dots(above, [row["figure"].removesuffix(": won") for row in scripted], shown)
+    found = {(row["agent"], row["against"]): row for row in trained}
+    opponents = ("strategic", "ocnaru/algorithmic", "ocnaru/random")
+    networks = (("here", "ocnaru"), ("our recipe", "thesis"), ("and upgrade gated", "gated"))
+    shown = {
+        label: _interval(
+            [found[f"runs/{run}/agent", name] for name in opponents], "value", "low", "high"
+        )
+        for label, run in networks
+    }
+    texts = (found["runs/ocnaru/agent", name]["published"] for name in opponents)
+    claimed = [(float(text.partition(";")[0]),) * 3 for text in texts]
+    dots(below, opponents, {"here": shown.pop("here"), "the thesis": claimed, **shown})
+    for axes in (above, below):
+        _even(axes, 0.5)
+        _above(axes, 2)
+    below.set(xlim=(0, 1), xlabel="share of games won (dashed: even); below: networks, by opponent")
+    return figure
+
+
 Picture: TypeAlias = Callable[[], "Figure"]
 PICTURES: Final[dict[str, Picture]] = {
     function.__name__: function
@@ -344,6 +376,7 @@ PICTURES: Final[dict[str, Picture]] = {
         search,
         playouts,
         bench,
+        ocnaru,
     )
 }
 
