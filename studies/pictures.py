@@ -364,6 +364,36 @@ def ocnaru() -> Figure:
     return figure
 
 
+def values() -> Figure:
+    """Brier scores of three forecasts, by stage of the game."""
+    rows = [row for row in read_rows(DATA / "values.csv") if row["playouts_by"] == "algorithmic"]
+    pools = dict.fromkeys(row["pool"] for row in rows)
+    figure, panels = _figure(7, 6.5, nrows=len(pools), sharex=True)
+    for axes, pool in zip(panels, pools, strict=True):
+        found = [row for row in rows if row["pool"] == pool]
+        shown = {
+            name: [(row[name],) * 3 for row in found] for name in ("network", "playouts", "worth")
+        }
+        dots(axes, [row["positions"] for row in found], shown)
+        axes.set_title(pool, loc="right")
+    _above(panels[0], 3)
+    panels[-1].set(xlim=(0, 0.75), xlabel="Brier score (lower is better)")
+    return figure
+
+
+def values_curve() -> Figure:
+    """The Brier score of the network of values while it learned."""
+    rows = read_rows(DATA / "values_curve.csv")
+    figure, (axes,) = _figure(5, 2.8)
+    kinds = ("training", "held out")
+    lines(
+        axes, {f"{kind} policies": [[(row["games"], row[kind]) for row in rows]] for kind in kinds}
+    )
+    axes.set(xscale="log", xlabel="games learned from", ylabel="Brier score")
+    axes.legend()
+    return figure
+
+
 Picture: TypeAlias = Callable[[], "Figure"]
 PICTURES: Final[dict[str, Picture]] = {
     function.__name__: function
@@ -377,6 +407,8 @@ PICTURES: Final[dict[str, Picture]] = {
         playouts,
         bench,
         ocnaru,
+        values,
+        values_curve,
     )
 }
 
