@@ -191,6 +191,23 @@ def test_a_game_has_a_curve_and_a_report(client: TestClient) -> None:
     assert sum(row["decisions"] for row in report["players"]) == 6 == len(report["curve"])
 
 
+def test_a_mistake_is_told_by_facts(client: TestClient) -> None:
+    """Both blue streets and nearly all cash for Mediterranean Avenue, accepted."""
+    game = begin(client, "person", "person", position=EDITED | {"throws": [[1, 2], [1, 2]]})
+    with ann(client, game) as player:
+        give, ask = {"lots": [20, 21], "dollars": 800}, {"lots": [0]}
+        assert player.move("offer", to=1, give=give, ask=ask)["type"] == "done"
+        player.act(core.actions.A_REPLY + 1)
+    (report,) = jobs(client, {"type": "report", "game": game["game"], "playouts": 20})
+    (mistake,) = report["mistakes"]
+    assert mistake["offer"] == [1, 1 << 20 | 1 << 21, 1, 800]
+    assert (mistake["version"], mistake["seat"], mistake["clear"]) == (0, 0, True)
+    assert mistake["frame"]["record"]["lots"][0] == 1 << 20 | 1 << 21
+    legal = [each["action"] for each in view_of(mistake["frame"])["actions"]]
+    assert mistake["best"]["action"] in legal
+    assert "text" not in mistake["best"]
+
+
 def test_a_curve_comes_in_short_steps() -> None:
     game, policies = position(2, lots={0: ["Boardwalk"], 1: [0]}), [make("friedman")] * 2
     messages = list(analysis.curve(lambda _: game, 1, 2, 200, policies))

@@ -242,6 +242,23 @@ def test_a_person_decides_takes_back_and_is_refused(table: Path) -> None:
     assert found["kinds"] == ["state", "refused", "events", "refused", "state", "refused"]
 
 
+def test_a_game_by_other_rules_is_told_and_kept(table: Path) -> None:
+    message, frame, listed = program(
+        table, EXPERTS,
+        "const { game } = await played({ seats, seed: 3, turn_limit: 1 });",
+        "const { row } = await table.live(game);",
+        "await table.forget(game);",
+        "await table.store.save({ ...row, versions: row.versions - 1 });",
+        "const failed = (error) => error.message;",
+        "return [await table.live(game).catch(failed),",
+        "  await ask('GET', `/games/${game}/frames/0`).catch(failed),",
+        "  (await ask('GET', '/games')).games.map((each) => each.version === row.actions.length)];",
+    )  # fmt: skip
+    assert message == frame
+    assert "played by another version of the rules" in message
+    assert listed == [True]
+
+
 def test_a_removed_game_does_not_come_back(table: Path) -> None:
     games, message = program(
         table, EXPERTS,
@@ -335,6 +352,32 @@ def test_a_game_is_analysed_and_judged(table: Path) -> None:
         assert sum(parts) == pytest.approx(player["final"])
         assert player["accuracy"] > 80
     assert report["done"]
+
+
+def test_a_mistake_is_told_by_facts(table: Path) -> None:
+    """Both blue streets and nearly all cash for Mediterranean Avenue, accepted."""
+    mistakes, legal = program(
+        table, PEOPLE,
+        "const players = [{ lots: [20, 21], cash: 900 }, { lots: [0, 5], cash: 700 }];",
+        "const position = { players, throws: [[1, 2], [1, 2]] };",
+        "const { game } = await ask('POST', '/games', { seats, position, seed: 7, speed: 0 });",
+        "const live = await table.live(game);",
+        "const act = (more) => live.handle({ version: live.actions.length,",
+        "  digest: live.frame().digest, ...more });",
+        "const give = { lots: [20, 21], cards: [], dollars: 800 };",
+        "await act({ type: 'offer', to: 1, give, ask: { lots: [0], cards: [], dollars: 0 } });",
+        "await act({ type: 'act', action: engine.head('reply') + 1 });",
+        "let last;",
+        "const job = { type: 'report', game, playouts: 20 };",
+        "for await (const step of await table.steps(job)) last = step;",
+        "return [last.mistakes, engine.open((await table.recording(game)).record(0)).legal()];",
+    )  # fmt: skip
+    (mistake,) = mistakes
+    assert mistake["offer"] == [1, 1 << 20 | 1 << 21, 1, 800]
+    assert (mistake["version"], mistake["seat"], mistake["clear"]) == (0, 0, True)
+    assert mistake["frame"]["record"]["lots"][0] == 1 << 20 | 1 << 21
+    assert mistake["best"]["action"] in legal
+    assert "text" not in mistake["best"]
 
 
 def test_playouts_of_an_analysis_are_those_of_python(table: Path) -> None:

@@ -5,6 +5,8 @@ No serious violation found by axe, a phone's width, a small first page, errors i
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import monopoly_env as me
 from agents import arena
 from monopoly_env import replays
 from tests.monopoly_table.browser.driver import OWN, PageServer, wait_for_own_question
+from tests.monopoly_table.browser.test_looking import played
 from tests.monopoly_table.browser.test_playing import TWO_PEOPLE, position, stand
 
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
@@ -145,6 +148,109 @@ def test_nothing_overlaps(server: PageServer, page: Any, width: int, height: int
     assert not page.evaluate(BOXES)
     near = page.locator(".near").first
     assert near.is_visible() == (width < 1000)
+
+
+# Lines of text and controls that meet, or that stand out of their frame
+TEXTS = """() => {
+    const frames = "button, .button, td, th, fieldset, .card, aside, section, dialog, main";
+    const clipped = (rect, each) => {
+        let { left, right, top, bottom } = rect;
+        for (let above = each; above !== document.body; above = above.parentElement) {
+            if (getComputedStyle(above).overflowX === "visible") continue;
+            const edge = above.getBoundingClientRect();
+            [left, right] = [Math.max(left, edge.left), Math.min(right, edge.right)];
+            [top, bottom] = [Math.max(top, edge.top), Math.min(bottom, edge.bottom)];
+        }
+        return { left, right, top, bottom, each };
+    };
+    const lines = (node) => {
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        return node.nodeType === 3 && node.data.trim() ? [...range.getClientRects()] : [];
+    };
+    const rects = (each) => (each.matches("button, .button, input, select, progress")
+        ? [each.getBoundingClientRect()] : [...each.childNodes].flatMap(lines));
+    const shown = [...document.querySelectorAll("#app *")]
+        .filter((each) => each.checkVisibility() && !each.closest(".unseen, svg, option"))
+        .flatMap((each) => rects(each).map((rect) => clipped(rect, each)))
+        .filter(({ left, right, top, bottom }) => right - left > 1 && bottom - top > 1);
+    const name = ({ each }) => `${each.className || each.tagName} ${each.textContent.slice(0, 30)}`;
+    const wrong = document.documentElement.scrollWidth > innerWidth ? ["scrolls sideways"] : [];
+    for (const one of shown) {
+        const frame = one.each.parentElement.closest(frames)?.getBoundingClientRect();
+        if (frame && (one.right > frame.right + 1 || one.left < frame.left - 1))
+            wrong.push(`${name(one)} out of its frame`);
+    }
+    const dock = document.querySelector(".dock"); // on a phone a sheet above the others
+    const sheet = dock && getComputedStyle(dock).position === "sticky" ? dock : null;
+    const apart = (one, other) => one.contains(other) || other.contains(one)
+        || (sheet && sheet.contains(one) !== sheet.contains(other));
+    for (const [at, one] of shown.entries())
+        for (const other of shown.slice(at + 1)) {
+            const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+            const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+            if (wide > 2 && high > 4 && !apart(one.each, other.each))
+                wrong.push(`${name(one)} meets ${name(other)}`);
+        }
+    return wrong;
+}"""
+
+
+def report_of(server: PageServer, game: str, number: int) -> dict[str, Any]:
+    """A report with long numbers and names, which playouts would take a minute for."""
+    bounds = {"luck": [-0.312, 0.287], "skill": [-0.998, -0.123], "others": [-0.2, 0.1]}
+    players = [
+        {"seat": seat, "name": "expert A", "decisions": 120, "accuracy": 100.0, "first": 0.5,
+         "luck": -0.112, "skill": -0.687, "others": 0.001, "final": 1.0,
+         "intervals": bounds | {"accuracy": [100.0, 100.0]}}
+        for seat in range(2)
+    ]  # fmt: skip
+    frame = server.ask(f"/api/games/{game}/frames/9")["frame"]
+    place = {"version": 9, "seat": 0, "turn": 14, "frame": frame, "cost": 0.125, "clear": True}
+    mistakes = [
+        place | {"action": 1, "offer": None, "best": {"action": 23}},
+        place | {"action": 120, "offer": [1, 0b1011, 1 << 28 | 7 << 9, -1200], "best": None},
+    ]
+    curve = [{"version": at, "turn": at, "shares": [at / 20, 1 - at / 20]} for at in range(20)]
+    told = {"players": players, "mistakes": mistakes, "curve": curve, "formula": "Lichess accuracy"}
+    return told | {"type": "report", "id": number, "progress": 1, "done": True, "playouts": 60}
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (720, 450), (1440, 900)])
+def test_no_texts_overlap_in_any_view(
+    server: PageServer, browser: Any, page: Any, width: int, height: int
+) -> None:
+    def analyse(socket: Any) -> None:
+        def answer(text: str) -> None:
+            job = json.loads(text)
+            ready = {"type": "ready"}
+            told = ready if job["type"] == "hello" else report_of(server, game, job["id"])
+            socket.send(json.dumps(told))
+
+        socket.on_message(answer)
+
+    page.set_viewport_size({"width": width, "height": height})
+    page.route_web_socket(re.compile("/api/analyse"), analyse)
+    game = played(server, browser, 1)
+    for view, parts in {
+        "start": {}, "editor": {"editor": 1}, "replay": {"game": game, "frame": 9},
+        "puzzles": {"puzzles": 1}, "puzzle": {"puzzle": 12}, "end": {"game": game},
+    }.items():  # fmt: skip
+        page.goto("about:blank")
+        page.goto(server.link(**parts))
+        page.wait_for_selector("h1")
+        page.wait_for_load_state("networkidle")
+        for summary in page.locator("summary:visible").all():
+            summary.click()
+        if view == "puzzle":
+            page.locator("[data-guess]").first.click()
+            page.wait_for_selector(".candidates tbody tr")
+        assert not page.evaluate(TEXTS), view
+        if view == "replay":
+            page.get_by_role("tab", name="Whole game").click()
+            page.locator("[data-report]").click()
+            page.locator(".mistakes").wait_for()
+            assert not page.evaluate(TEXTS), "report"
 
 
 def test_the_first_page_is_small(server: PageServer, page: Any) -> None:

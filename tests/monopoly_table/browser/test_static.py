@@ -150,6 +150,22 @@ def test_it_is_small_and_goes_on_without_a_network(server: StaticPage, page: Any
     page.wait_for_selector("[data-guess]")
 
 
+def test_single_options_are_chosen_and_contradictions_told(server: StaticPage, page: Any) -> None:
+    page.goto(server.link())
+    page.get_by_text("All rules").click()
+    page.locator("#option-start_cash").fill("900")
+    page.locator("#option-jail_pay_turn3").check()
+    page.locator("#option-jail_pay_after_throw").check()
+    page.locator("[data-begin]").click()
+    page.wait_for_selector("text=jail_pay_after_throw after it: choose one")
+    page.locator("#option-jail_pay_after_throw").uncheck()
+    page.locator("[data-begin]").click()
+    assert wait_for_own_question(page)
+    page.get_by_role("tab", name="Table").click()
+    rules = page.locator(".settings .rule").all_inner_texts()
+    assert rules == ["start cash: 900", "jail pay turn3: true"]
+
+
 def test_a_reload_loses_nothing_and_a_second_tab_waits(server: StaticPage, page: Any) -> None:
     page.goto(server.link(game=server.game(turn_limit=0)))
     for _ in range(3):
@@ -167,6 +183,28 @@ def test_a_reload_loses_nothing_and_a_second_tab_waits(server: StaticPage, page:
     page.get_by_role("button", name="Undo").click()
     page.wait_for_selector(f"main.table[data-version='{version}']")
     page.goto("about:blank")
+    other.wait_for_selector(f"main.table[data-version='{version}']")
+    other.close()
+
+
+def test_two_tabs_of_a_browser_without_locks_overwrite_nothing(
+    server: StaticPage, page: Any
+) -> None:
+    """Over plain http there are no locks."""
+    page.context.route("**/local/worker.js", lambda route: route.fulfill(
+        content_type="text/javascript",
+        body=route.fetch().text().replace("navigator.locks", "undefined"),
+    ))  # fmt: skip
+    page.goto(server.link(game=server.game(turn_limit=0)))
+    assert wait_for_own_question(page)
+    other = page.context.new_page()
+    other.goto(page.url)
+    assert wait_for_own_question(other)
+    click_on(page)
+    version = page.locator("main.table").get_attribute("data-version")
+    click_on(other)
+    other.wait_for_selector("text=This game went on in another tab")
+    other.reload()
     other.wait_for_selector(f"main.table[data-version='{version}']")
     other.close()
 

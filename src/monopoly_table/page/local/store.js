@@ -2,6 +2,8 @@
 
 const LOST = "This browser keeps no games: its storage is full or blocked. This one goes on, but closing the tab ends it.";
 
+const ELSEWHERE = "This game went on in another tab: what is done here is not kept. Reload this tab to see it.";
+
 /** @param {IDBRequest<any>} asked @returns {Promise<any>} */
 const done = (asked) => new Promise((resolve, reject) => {
   asked.onsuccess = () => resolve(asked.result);
@@ -23,6 +25,8 @@ export class Store {
   fault = "";
   /** @type {Map<string, any>} */
   #memory = new Map();
+  /** When each game was last written, as far as this tab knows. @type {Map<string, string>} */
+  #known = new Map();
   /** @type {Promise<IDBDatabase>|undefined} */
   #base;
 
@@ -44,23 +48,31 @@ export class Store {
 
   /** Save a row, with a moment to come back to or without those from `undone` on. @param {any} row @param {{moment?: any, undone?: number}} [more] */
   async save(row, { moment, undone } = {}) {
-    row.updated = new Date().toISOString();
+    const updated = row.updated = new Date().toISOString();
     this.#memory.set(row.game, row);
+    let reason = LOST;
     try {
-      await this.#do("readwrite", (games, moments) => {
+      await this.#do("readwrite", async (games, moments) => {
+        const kept = await done(games.get(row.game));
+        if (kept && kept.updated !== this.#known.get(row.game)) throw new Error(reason = ELSEWHERE);
         games.put(row);
         if (moment) moments.put({ game: row.game, ...moment });
         if (undone !== undefined) moments.delete(all(row.game, undone));
       });
+      this.#known.set(row.game, updated);
       this.#memory.delete(row.game);
+      if (!this.#memory.size) this.fault = "";
     } catch {
-      this.fault = LOST;
+      this.fault = reason;
     }
   }
 
   /** @param {string} game @returns {Promise<any>} */
   async find(game) {
-    return this.#memory.get(game) ?? this.#do("readonly", (games) => done(games.get(game))).catch(() => undefined);
+    if (this.#memory.has(game)) return this.#memory.get(game);
+    const row = await this.#do("readonly", (games) => done(games.get(game))).catch(() => undefined);
+    if (row) this.#known.set(game, row.updated);
+    return row;
   }
 
   /** The moments of a game, the earliest first. @param {string} game @returns {Promise<any[]>} */
