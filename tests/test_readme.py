@@ -168,6 +168,7 @@ def test_facts_in_passing() -> None:
     [
         "README.md",
         "CONTRIBUTING.md",
+        "SECURITY.md",
         *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")),
     ],
 )
