@@ -1,6 +1,6 @@
 """The winner of a small board of two players: `python -m studies.pente_solver --help`.
 
-    # five in a row alone: a draw
+    # five in a row alone: a draw, of three players too if two collude against the first
     python -m studies.pente_solver --size 5 --captures none
     python -m studies.pente_solver --size 5 --positions 100_000_000 --table-bits 24
 
@@ -19,6 +19,7 @@ loses; and without captures, a defender does not lose if the open lines can be p
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -111,6 +112,22 @@ def solve(
         else "unknown"
     )
     return Solution(value, first, second, spent + more)
+
+
+def colluders_hold(side: int) -> bool:
+    """Whether two who collude keep the first of three from five in a row, without captures.
+
+    They answer its stone in the centre by two stones after which every open line has a pair of its
+    own (`can_be_paired`); any further stone of theirs closes lines and never hurts. False: no such
+    answer is found.
+    """
+    lines, board = lines_of_five(side), _board(side)
+    empty = board & ~(1 << 9 * (side // 2))
+    points = [1 << bit for bit in range(8 * side) if empty >> bit & 1]
+    return any(
+        can_be_paired(one | other, empty & ~(one | other), lines)
+        for one, other in itertools.combinations(points, 2)
+    )
 
 
 def _check(game: Game, positions: int, table_bits: int) -> None:
@@ -637,6 +654,9 @@ def search(options: Options, console: Console) -> dict[str, Any]:
         "size": options.size,
         "captures": options.captures,
         **dataclasses.asdict(found),
+        "colluders_hold": None
+        if options.captures == "pairs"
+        else colluders_hold(options.size) or None,
         "seconds": round(time.perf_counter() - began, 1),
     }
 
@@ -646,6 +666,7 @@ def show(found: dict[str, Any]) -> None:
     size, said = found["size"], {True: "yes", False: "no", None: "not settled"}
     print(f"{size} x {size}, captures {found['captures']}: {found['value']}")
     print(f"first player can force a win: {said[found['first']]}; second: {said[found['second']]}")
+    print(f"two of three who collude hold the first: {said[found['colluders_hold']]}")
     print(f"{found['positions']:,} positions, {found['seconds']:,} s")
 
 

@@ -168,6 +168,11 @@ def test_pairs_need_two_points_in_every_open_line() -> None:
     assert solver.can_be_paired(0b00010, whole & ~0b11110, lines)  # in which it is
 
 
+def test_two_who_collude_hold_the_first_of_three() -> None:
+    for size in (5, 6, 7):
+        assert solver.colluders_hold(size)
+
+
 def test_a_game_that_is_over_is_what_it_is() -> None:
     game = pe.position(["1111.", "2222.", ".....", ".....", "....."])
     assert solve(game, 100, table_bits=4).value == "first"
@@ -179,7 +184,7 @@ def test_the_command_says_what_is_proved(capsys: pytest.CaptureFixture[str]) -> 
     assert solver.main(["--size", "5", "--positions", "10", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) | {"seconds": 0} == {
         "size": 5, "captures": "pairs", "value": "unknown", "first": None, "second": None,
-        "positions": 20, "seconds": 0,
+        "positions": 20, "colluders_hold": None, "seconds": 0,
     }  # fmt: skip
     for size in ("4", "8"):
         assert solver.main(["--size", size]) == 2
