@@ -2,7 +2,7 @@
 
 `python -m studies.esp_monopoly --help`.
 
-python -m studies.esp_monopoly     # writes docs/results/esp_monopoly.md
+python -m studies.esp_monopoly     # writes studies/data/esp_monopoly.md
 python -m studies.esp_monopoly --games 8000 --seed 7
 # save the best of each kind in the library, as float16
 python -m studies.esp_monopoly --ship runs/*/best.safetensors
@@ -30,7 +30,7 @@ from monopoly_env.reference import table as markdown
 from studies.pages import Page
 from training.evolution.esp_monopoly import BASE, TABLES, unmet
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp_monopoly.md"
+PAGE: Final = Path(__file__).parent / "data" / "esp_monopoly.md"
 TEMPLATE: Final = "# Networks that correct a scripted player\n"
 
 

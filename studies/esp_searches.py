@@ -6,7 +6,7 @@
     python -m studies.esp_searches
     # some of them
     python -m studies.esp_searches --only attentive cmaes --runs 3
-    # only write the section of docs/results/esp_monopoly.md
+    # only write the section of studies/data/esp_monopoly.md
     python -m studies.esp_searches --runs 0
 
 The three kinds of network are evolved by ESP, and the feed-forward one by other searches, too, on
@@ -41,7 +41,7 @@ from training.cluster import HERE, Place
 from training.evolution.esp_monopoly import BASE, EspMonopoly, MonopolySearch
 from training.evolution.run import carry_on
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp_monopoly.md"
+PAGE: Final = Path(__file__).parent / "data" / "esp_monopoly.md"
 TEMPLATE: Final = "# Networks that correct a scripted player\n"
 FINISHED: Final = Path(__file__).parent / "data" / "esp_searches.jsonl"
 FAMILIES: Final = ("known", "unknown")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -32,11 +33,13 @@ class Page:
         path: The file.
         template: The initial text of a new page.
         last: Text before which new sections are inserted; by default they go to the end.
+        pictures: Folder of the pictures; by default that of the page's name.
     """
 
     path: Path
     template: str
     last: str = ""
+    pictures: Path | None = None
 
     def check(self, name: str) -> None:
         """Check that a section can be written, before hours of games.
@@ -71,10 +74,10 @@ class Page:
         write_atomically(self.path, f"{before}{section}{after}".encode())
 
     def picture(self, name: str, figure: Figure, about: str) -> str:
-        """Save a picture in the page's folder; returns the Markdown that shows it."""
-        folder = self.path.with_suffix("")
-        save_picture(folder / f"{name}.png", figure)
-        return f"![{about}]({folder.name}/{name}.png)"
+        """Save a picture; returns the Markdown that shows it."""
+        path = (self.pictures or self.path.with_suffix("")) / f"{name}.png"
+        save_picture(path, figure)
+        return f"![{about}]({Path(os.path.relpath(path, self.path.parent)).as_posix()})"
 
     def text(self, name: str) -> str:
         """The text of a section.

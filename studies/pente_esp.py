@@ -54,6 +54,7 @@ GENERATIONS: Final = {"two": 2000, "pairs": 900, "better": 2000} | {
 _LONGEST_PIECE: Final = 16_384  # games on one core of a cluster at a time
 NETWORKS: Final = ("feed_forward", "recurrent", "attentive")
 NETWORK: Final = "network.npz"
+BY_CHANCE: Final[dict[str, Any]] = {"ends": "random", "opening_stone": "random"}  # of builders
 FINAL: Final = 1 << 20  # in the seed of the games at the end: no run has so many generations
 
 
@@ -92,6 +93,8 @@ class Schrum(ComparedOptions):
     Only feed_forward. Default: the network sees the whole board, with an output for each point."""
     captures: Annotated[bool, tyro.conf.arg(name="sees-captures")] = False
     """Whether the network sees the captured pairs of each player."""
+    inputs: Literal[2, 3] = 3
+    """Inputs of a point. 3: in a game of two, an enemy stone is seen twice. 2: once."""
     seat: int | None = None
     """The only seat that the network plays from, 1 for the first: a specialist. Default: every
     seat."""
@@ -186,6 +189,12 @@ class Schrum(ComparedOptions):
             raise ConfigurationError(
                 "--window is of a network that has no memory and sees no captures: --network"
                 " feed_forward, no --sees-captures."
+            )
+        if self.inputs == 2 and (
+            len(EXPERIMENTS[self.measured_by][0]) > 1 or self.window is not None
+        ):
+            raise ConfigurationError(
+                "--inputs 2 is of games of two, --experiment two or hall, without a --window."
             )
         check_ranges(self, {"size": (MIN_SIZE, MAX_SIZE)})
         check_ranges(self, {"seat": (1, len(EXPERIMENTS[self.measured_by][0]) + 1)})
@@ -304,7 +313,16 @@ class PenteSearch(ComparedSearch):
 
     def packed(self, networks: NDArray[np.float64]) -> NDArray[np.float64]:
         """The rows of the kernel, from (N, S * G) genes."""
-        return pente.rows(self.neurons.of_length(networks.shape[1]).pack(networks))
+        neurons = self.neurons.of_length(networks.shape[1])
+        return pente.rows(neurons.pack(self.seen(networks, neurons.genes)))
+
+    def seen(self, networks: NDArray[np.float64], genes: int) -> NDArray[np.float64]:
+        """Networks (N, S * G) with weights of zero for inputs that they do not have."""
+        if self.options.inputs == 3:
+            return networks
+        neurons = networks.reshape(len(networks), -1, genes).copy()
+        neurons[:, :, 2 : 3 * self.options.size**2 : 3] = 0
+        return neurons.reshape(networks.shape)
 
     def evaluate(
         self,
@@ -332,7 +350,9 @@ class PenteSearch(ComparedSearch):
 
     def settings(self) -> dict[str, Any]:
         """The settings that determine the result, as JSON values."""
-        return result_settings(self.options, self.options.free, game="pente")
+        settings = result_settings(self.options, self.options.free, game="pente")
+        del settings["rules_version"]  # Monopoly's
+        return settings
 
     def about(self, length: int) -> str:
         """A short description of a run of a given length."""
@@ -394,32 +414,36 @@ class PenteSearch(ComparedSearch):
             "recurrent": options.network != "feed_forward",
             "observes": self.like.observes,
         }
-        saved = {"weights": neurons.pack(best)[0]} | {
+        saved = {"weights": neurons.pack(self.seen(best, neurons.genes))[0]} | {
             name: np.array(value) for name, value in described.items()
         }
         write_arrays(run.folder / NETWORK, saved)
         experiment = options.games_of(options.final_matches)
         scores = self.evaluate(best, experiment, self.game_seed(FINAL))
-        tests = []
-        for name, won in zip(self.names, scores.won[0], strict=True):
-            # a deterministic opponent plays one match
-            low, high = clustered(won.ravel(), np.repeat(np.arange(len(won)), won.shape[1]))
-            rate = {"win_rate": float(won.mean()), "low": low, "high": high}
-            tests.append(
-                {
-                    "opponents": name,
-                    "games": won.size,
-                    **rate,
-                    "wins_by_seat": won.sum(axis=0).tolist(),
-                }
-            )
+        by_chance = replace(options, **BY_CHANCE)
+        others = by_chance.games_of(options.final_matches)
         return {
             "agent": str(run.folder / NETWORK), "experiment": options.experiment,
             "network": options.network, "generations": self.step,
             "evaluations": self.stage.evaluations, "bursts": self.stage.bursts,
             "fitness": float(scores.fitness[0]) / options.final_matches,
-            "quickest_wins": experiment.best / options.final_matches, "tests": tests,
+            "quickest_wins": experiment.best / options.final_matches,
+            "tests": self._rates(scores),
+            "by_chance": []
+            if by_chance == options
+            else self._rates(self.evaluate(best, others, self.game_seed(FINAL))),
         }  # fmt: skip
+
+    def _rates(self, scores: Scores) -> list[dict[str, Any]]:
+        """Win rates of one network by test, with 95% intervals, and its wins by seat."""
+        tests = []
+        for name, won in zip(self.names, scores.won[0], strict=True):
+            # a deterministic opponent plays one match
+            low, high = clustered(won.ravel(), np.repeat(np.arange(len(won)), won.shape[1]))
+            rate = {"win_rate": float(won.mean()), "low": low, "high": high}
+            seats = {"wins_by_seat": won.sum(axis=0).tolist()}
+            tests.append({"opponents": name, "games": won.size} | rate | seats)
+        return tests
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays of a checkpoint."""

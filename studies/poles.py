@@ -2,7 +2,7 @@
 
 `python -m studies.poles --help`.
 
-# writes the section of docs/esp.md: three quarters of an hour of a core
+# writes the section of docs/results/esp.md: three quarters of an hour of a core
 python -m studies.poles
 # some searches, only on the terminal
 python -m studies.poles --only esp/2.9 random --runs 5
@@ -34,7 +34,7 @@ from studies.searches import Control
 from training.evolution.esp import ESP, Fitness, Genes, Neurons, Recipe, evolve
 from training.run.options import check_ranges
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "esp.md"
+PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp.md"
 HIDDEN: Final = 5
 
 _SCHRUM: Final = replace(ESP["schrum"], challenge=0)  # the task is deterministic

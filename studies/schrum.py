@@ -4,13 +4,13 @@
     python -m studies.schrum
     # shorter; existing runs continue
     python -m studies.schrum --only two --runs 5 --generations 200 --threads 1
-    # only write docs/results/esp.md from finished runs
+    # only write the page from finished runs
     python -m studies.schrum --runs 0
 
 A cell is one setting of `studies.pente_esp`; its runs differ only in their seed. The results of
 finished runs are saved in studies/data/schrum.jsonl, a line each: they are not played again, so
-runs of several days add up. The sections of the page show the saved runs, their number and length;
-wins by seat go to a page beside the saved runs. A section without runs is preserved.
+runs of several days add up. The sections of studies/data/schrum_runs.md show the saved runs, their
+number and length. A section without runs is preserved.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from training.evolution.run import CURVES, carry_on
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp.md"
-TEMPLATE: Final = "# ESP: Schrum's experiments with networks for Pente\n"
-DETAILS: Final = "# Schrum's experiments: wins by seat, and first perfect champions\n"
-FINISHED: Final = Path(__file__).parent / "data" / "schrum.jsonl"
+PAGE: Final = Path(__file__).parent / "data" / "schrum_runs.md"
+PICTURES: Final = Path(__file__).parents[1] / "docs" / "results" / "esp"
+TEMPLATE: Final = "# Schrum's experiments: the runs\n"
+FINISHED: Final = PAGE.with_name("schrum.jsonl")
 _EVALUATION: Final = "evaluation.json"
 _CHAMPION: Final = "champion/"  # prefix of the curves of champions
 _STAYS: Final = 0.95  # of the games of a test: a champion hardly ever loses
@@ -91,6 +91,11 @@ def _cells() -> dict[str, dict[str, Any]]:
             f"{experiment}/random-ties": own | _TIES,
         }
     cells["two/fixed-10-neurons"] = {"experiment": "two", "neurons": 10} | _FIXED
+    cells["two/short/2-inputs"] = {
+        "experiment": "two",
+        "generations": SHORT["two"],
+        "inputs": 2,
+    }
     cells["two/short/hall"] = {"experiment": "hall", "generations": SHORT["two"]}
     for network in NETWORKS[1:]:
         cells[f"pairs/short/{network}"] = {
@@ -150,6 +155,7 @@ class Finished:
             by test; 0: none. Older runs lack this and the following fields.
         least: The lowest such win rate of a champion in the last quarter of the run, by test.
         seats: The win rate of the best network in fresh games from each of its seats, by test.
+        by_chance: Its win rate against builders that play by chance, by test, if it met others.
     """
 
     generations: int
@@ -159,6 +165,7 @@ class Finished:
     all_won: dict[str, int] = field(default_factory=dict)
     least: dict[str, float] = field(default_factory=dict)
     seats: dict[str, list[float]] = field(default_factory=dict)
+    by_chance: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def of_folder(cls, folder: Path, settings: Schrum) -> Finished:
@@ -169,7 +176,10 @@ class Finished:
         """
         with understood(folder / _EVALUATION):
             results: dict[str, Any] = read_json(read_file(folder / _EVALUATION))
-            rates = {test["opponents"]: float(test["win_rate"]) for test in results["tests"]}
+            rates, by_chance = (
+                {test["opponents"]: float(test["win_rate"]) for test in results.get(tests, ())}
+                for tests in ("tests", "by_chance")
+            )
             seats = {test["opponents"]: _by_seat(test) for test in results["tests"]}
         with understood(folder / CURVES):
             found = np.atleast_1d(
@@ -191,9 +201,8 @@ class Finished:
             test: round(float(shares[3 * len(shares) // 4 :].min()), 4)
             for test, shares in own.items()
         }
-        return cls(
-            int(results["generations"]), rates, parts, digest(settings), all_won, least, seats
-        )
+        generations, settings_digest = int(results["generations"]), digest(settings)
+        return cls(generations, rates, parts, settings_digest, all_won, least, seats, by_chance)
 
     @property
     def middles(self) -> NDArray[np.float64]:
@@ -278,7 +287,7 @@ class Options:
     finished: Path = FINISHED
     """File of the finished runs, which are not played again."""
     page: Path = PAGE
-    """The page, with pictures in a folder beside it."""
+    """The page. Pictures go to docs/results/esp, those of another page to a folder beside it."""
     runs: int = 20
     """Runs of each cell; 0: only write the page."""
     generations: int | None = None
@@ -334,8 +343,8 @@ SECTIONS: Final = {
 _HIS: Final = ("two", "pairs", "better")
 
 
-def section(name: str, saved: SavedRuns, page: Page) -> tuple[str, str]:
-    """A section's picture and main table, and its details; empty without a run."""
+def section(name: str, saved: SavedRuns, page: Page) -> str:
+    """A section's picture and tables; empty without a run."""
     cells = {
         cell: saved.finished(cell)
         for cell in CELLS
@@ -343,15 +352,15 @@ def section(name: str, saved: SavedRuns, page: Page) -> tuple[str, str]:
     }
     cells = {cell: runs for cell, runs in cells.items() if runs}
     if not any(_within(cell, name) for cell in cells):
-        return "", ""
+        return ""
     tests = sorted({test for runs in cells.values() for run in runs for test in run.rates})
     rows = [_row(cell, runs, tests) for cell, runs in cells.items()]
     picture = page.picture(
         name, champions(cells), f"Games won by the champion of each generation: {SECTIONS[name]}"
     )
     heads = ("cell", "runs", "generations", *tests, *(["all tests"] if len(tests) > 1 else []))
-    details = [*won_by_seat(cells, tests), *(perfection(cells) if name in _HIS else [])]
-    return f"{picture}\n\n{table(heads, rows)}", "\n\n".join(details)
+    parts = [picture, table(heads, rows), *against_chance(cells), *won_by_seat(cells, tests)]
+    return "\n\n".join([*parts, *(perfection(cells) if name in _HIS else [])])
 
 
 def _row(cell: str, runs: Sequence[Finished], tests: Sequence[str]) -> tuple[str, ...]:
@@ -362,6 +371,21 @@ def _row(cell: str, runs: Sequence[Finished], tests: Sequence[str]) -> tuple[str
         [rates.mean(axis=1)] if len(tests) > 1 else []
     )
     return (f"`{cell}`", str(len(runs)), length, *(share_of_runs(column) for column in columns))
+
+
+def against_chance(cells: Mapping[str, Sequence[Finished]]) -> list[str]:
+    """Text and table of win rates against builders that play by chance, of runs with others."""
+    rows = []
+    for cell, finished in cells.items():
+        runs = [run for run in finished if run.by_chance]
+        for test in runs[0].by_chance if runs else ():
+            met = share_of_runs(np.array([run.rates[test] for run in runs]))
+            unmet = share_of_runs(np.array([run.by_chance[test] for run in runs]))
+            rows.append((f"`{cell}`", str(len(runs)), test, met, unmet))
+    heads = ("cell", "runs", "test", "builders of its evolution", "builders by chance")
+    return [f"The best networks against builders that they never met:\n\n{table(heads, rows)}"] * (
+        len(rows) > 0
+    )
 
 
 def won_by_seat(cells: Mapping[str, Sequence[Finished]], tests: Sequence[str]) -> list[str]:
@@ -472,11 +496,9 @@ def execute(options: Options, console: Console) -> int:
         MonopolyError: Invalid options, or a file that can't be read or written.
     """
     cells = meant(options)
-    page = Page(options.page, TEMPLATE)
-    details = Page(options.finished.with_name(f"{options.finished.stem}_details.md"), DETAILS)
+    page = Page(options.page, TEMPLATE, pictures=PICTURES if options.page == PAGE else None)
     for name in SECTIONS:
         page.check(name)  # before hours of runs
-        details.check(name)
     saved = SavedRuns(options.finished)
     for seed in range(options.runs):  # a run of every cell first
         for cell in cells:
@@ -486,12 +508,10 @@ def execute(options: Options, console: Console) -> int:
                 carry_on(settings, console)
                 saved.add(cell, seed, Finished.of_folder(settings.out, settings))
     for name, title in SECTIONS.items():
-        text, detailed = section(name, saved, page)
+        text = section(name, saved, page)
         if text:
             command = f"```sh\npython -m studies.schrum --only {name}\n```"
             page.write(name, f"\n{command}\n\n{text}\n", f"\n## {title}\n\n")
-        if detailed:
-            details.write(name, f"\n{detailed}\n", f"\n## {title}\n\n")
     console.print(f"Written to {options.page}")
     return 0
 

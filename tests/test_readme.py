@@ -28,6 +28,7 @@ PAGES = (
     "training",
     "analysis",
     "esp",
+    "evolution",
     "pente",
     "puzzles",
     "speed",

@@ -40,6 +40,8 @@ from studies.pages import Page
 from training.evolution.run import EvolutionOptions, carry_on
 from training.run.folder import Run
 
+PAGE: Final = Path("studies/data/evolution_runs.md")
+PICTURES: Final = Path("docs/results/evolution_runs")
 EXPERIMENTS: Final[dict[str, Experiment]] = {
     "populations": populations.EXPERIMENT,
     "skew": skew.EXPERIMENT,
@@ -64,8 +66,9 @@ class Options:
     ] = ()
     out: Path = Path("runs/experiments")
     """Folder of the runs. Finished runs are not played again, stopped ones continue."""
-    page: Path = Path("docs/results/evolution_runs.md")
-    """The page, with a section for each experiment and pictures in a folder beside it."""
+    page: Path = PAGE
+    """The page, with a section for each experiment. Pictures go to docs/results/evolution_runs,
+    those of another page to a folder beside it."""
     budget: float = 1.0
     """Share of generations, matches and measurements of every run, for trials."""
     only_finished: bool = False
@@ -142,7 +145,8 @@ def execute(options: Options, console: Console) -> int:
         MonopolyError: Invalid options, or a file that can't be read or written.
     """
     names = check(options)
-    page = Page(options.page, "# Evolution: the runs\n")
+    pictures = PICTURES if options.page == PAGE else None
+    page = Page(options.page, "# Evolution: the runs\n", pictures=pictures)
     for name in names:
         page.check(name)  # before hours of runs
     for name in names:

@@ -109,19 +109,22 @@ def section(runs: Outcomes, page: Page) -> str:
         "mean genome against the evaluation opponents",
     )
     lines = [line for name, run in varied.items() for line in _rows(name, run, published, others)]
-    return "\n\n".join(
-        [
-            table(
-                ("lot", "K, Pring", f"K, mean of {len(repeats)} runs", "deviation between runs"),
-                rows,
-            ),
-            _correlations(repeats, published, runs),
+    parts = [
+        table(
+            ("lot", "K, Pring", f"K, mean of {len(repeats)} runs", "deviation between runs"),
+            rows,
+        ),
+        _correlations(repeats, published, runs),
+        _strengths(runs),
+        page.picture("pring", _lots(published, repeats), "K by lot"),
+    ]
+    if len(varied) > 1:
+        picture = _variations(varied, own)
+        parts += [
             table(columns, lines),
-            _strengths(runs),
-            page.picture("pring", _lots(published, repeats), "K by lot"),
-            page.picture("pring_variations", _variations(varied, own), "K by lot and variation"),
+            page.picture("pring_variations", picture, "K by lot and variation"),
         ]
-    )
+    return "\n\n".join(parts)
 
 
 def _correlations(

@@ -114,6 +114,17 @@ def test_a_specialist_plays_from_its_seat_only() -> None:
     assert every.wins.shape == (1, 1, 3)
 
 
+def test_with_two_inputs_of_a_point_an_enemy_stone_is_seen_once() -> None:
+    networks = np.ones((1, 3, 196))
+    whole, seen = (
+        dataclasses.replace(SCHRUM, hidden=3, inputs=inputs).search() for inputs in (3, 2)
+    )
+    rows, all_rows = (search.packed(networks.reshape(1, -1)) for search in (seen, whole))
+    assert np.count_nonzero(rows.view(np.float32) != all_rows.view(np.float32)) == 3 * 49
+    networks[:, :, 2:147:3] = 7  # the stone as that of the player after the next
+    assert np.array_equal(seen.packed(networks.reshape(1, -1)), rows)
+
+
 def test_rivals_of_a_challenge_play_the_same_games_whether_a_generation_does_or_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,6 +226,7 @@ def test_the_command_evolves_and_the_saved_network_plays(
         ({"window": 5, "network": "recurrent"}, "--window is of a network that has no memory"),
         ({"window": 4}, "window=4 must be an odd number"),
         ({"size": 20}, "--size must be"),
+        ({"inputs": 2, "experiment": "pairs"}, "--inputs 2 is of games of two"),
     ],
 )
 def test_wrong_settings_are_refused(changes: dict[str, object], message: str) -> None:

@@ -33,10 +33,12 @@ def test_the_command_runs_a_cell_and_writes_its_section(
     assert f"| `{cell}` | 1 | 2 | {run.rates['better-better']:.1%} |" in text
     assert text.count("<!-- begin") == 1  # sections without a run are not there
     assert (tmp_path / "page" / "better.png").is_file()
-    details = (tmp_path / "kept_details.md").read_text()
-    assert f"| `{cell}` | 1 |" in details
-    assert "From each seat" in details
-    assert "From each seat" not in text
+    (chance,) = run.by_chance.values()
+    assert (
+        f"| `{cell}` | 1 | better-better | {run.rates['better-better']:.1%} | {chance:.1%} |"
+        in text
+    )
+    assert text.count("From each seat") == 1
     page.write_text(text.replace("## 5.3", "My words.\n\n## 5.3"))
     shutil.rmtree(tmp_path / "runs")
     # longer than that already, though its folder is gone
@@ -87,6 +89,13 @@ def test_the_page_says_when_champions_first_won_all_games() -> None:
         "| `cell` | a | 1 of 1 | 8 | 0 |"
     ]
     assert schrum.perfection({"cell": runs[2:]}) == []
+
+
+def test_the_page_compares_builders_by_chance_where_a_run_met_others() -> None:
+    runs = [Finished(9, {"a": rate}, [], "", by_chance={"a": 0.25}) for rate in (0.5, 1.0)]
+    (text,) = schrum.against_chance({"cell": [*runs, Finished(9, {"a": 0.0}, [], "")]})
+    assert text.splitlines()[-1] == "| `cell` | 2 | a | 50.0% and 100.0% | 25.0% and 25.0% |"
+    assert schrum.against_chance({"old": [Finished(9, {"a": 0.0}, [], "")]}) == []
 
 
 def test_the_page_says_what_was_won_from_each_seat() -> None:

@@ -25,7 +25,7 @@ the first decision of every player's turn. States are zeros at the beginning of 
 
 `agents.make("genetic/esp/recurrent", networks=["worth"])` plays with that network only.
 `python -m training.evolve --preset esp/monopoly` evolves such players (docs/esp.md);
-docs/results/esp_monopoly.md has their strength.
+docs/results/esp.md has their strength.
 """
 
 from agents.networks.esp.player import FORMS, INPUTS, KIND, QUESTIONS, EspPlayer, architecture, rows

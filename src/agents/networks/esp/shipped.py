@@ -1,4 +1,4 @@
-"""The players of `genetic/esp` that come with the library (docs/results/esp_monopoly.md)."""
+"""The players of `genetic/esp` that come with the library (docs/results/esp.md)."""
 
 from __future__ import annotations
 
