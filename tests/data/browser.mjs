@@ -2,12 +2,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { program, run } from "./jobs.mjs";
 
 const folder = process.argv[2];
 const { estimate, load } = await import(pathToFileURL(join(folder, "monopoly.js")));
 const monopoly = await load((path) => readFile(join(folder, path)));
 
-const JOBS = {
+await run({
   /** The digests after each action of a recorded game. */
   async replay({ options, actions }) {
     const game = monopoly.newGame(options), digests = [];
@@ -39,18 +40,5 @@ const JOBS = {
       legal: game.legal(), record: game.observe(),
     };
   },
-  /** What a program prints, or the message of its error. */
-  async program({ code }) {
-    try {
-      return await new Function("monopoly", `return (async () => { ${code} })()`)(monopoly);
-    } catch (error) {
-      return `${error.name}: ${error.message}`;
-    }
-  },
-};
-
-const chunks = [];
-for await (const chunk of process.stdin) chunks.push(chunk);
-const results = [];
-for (const [job, about] of JSON.parse(Buffer.concat(chunks))) results.push(await JOBS[job](about));
-console.log(JSON.stringify(results));
+  program: program({ monopoly }),
+});

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { program, run } from "./jobs.mjs";
 
 const play = process.argv[2];
 const from = (path) => import(pathToFileURL(join(play, path)));
@@ -50,26 +51,12 @@ async function played(wish) {
   return { game, live };
 }
 
-const JOBS = {
+await run({
   /** The digests of games that policies play. */
   async digests({ seeds, ...wish }) {
     const found = [];
     for (const seed of seeds) found.push(digest((await played({ ...wish, seed })).live.record));
     return found;
   },
-  /** What a program returns, or the message of its error. */
-  async program({ code }) {
-    try {
-      const names = { table, engine, monopoly, ask, client, played, digest };
-      return await new Function(...Object.keys(names), `return (async () => { ${code} })()`)(...Object.values(names));
-    } catch (error) {
-      return `${error.name}: ${error.message}`;
-    }
-  },
-};
-
-const chunks = [];
-for await (const chunk of process.stdin) chunks.push(chunk);
-const results = [];
-for (const [job, about] of JSON.parse(Buffer.concat(chunks))) results.push(await JOBS[job](about));
-console.log(JSON.stringify(results));
+  program: program({ table, engine, ask, client, played, digest }),
+});

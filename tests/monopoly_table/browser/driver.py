@@ -94,3 +94,16 @@ def type_on(page: Any) -> None:
         page.keyboard.type(text)
         moved(page, lambda: page.keyboard.press("Enter"))
         page.keyboard.press("Escape")
+
+
+def play_and_reload(server: PageServer, page: Any) -> str:
+    """Answer three questions of a new game, and reload its page; its version then."""
+    page.goto(server.link(game=server.game(turn_limit=0)))
+    for _ in range(3):
+        assert wait_for_own_question(page)
+        click_on(page)
+    assert wait_for_own_question(page)
+    version = str(page.locator("main.table").get_attribute("data-version"))
+    page.reload()
+    page.wait_for_selector(f"{OWN}[data-version='{version}']")
+    return version

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
+from PIL import Image, ImageColor
 
 from tests.monopoly_table.browser.driver import OWN, PageServer
 from tests.monopoly_table.browser.test_playing import TWO_PEOPLE, position, stand
@@ -68,3 +71,24 @@ def test_tokens_are_large(server: PageServer, page: Any, width: int, height: int
     page.wait_for_selector(OWN)
     for token in page.locator(".token:visible").all():
         assert token.bounding_box()["height"] >= 24
+
+
+def test_the_board_is_saved_as_a_picture(server: PageServer, page: Any, tmp_path: Path) -> None:
+    lots = position(stand(lots=[21]), stand(lots=[0], square=39, cash=777))
+    page.emulate_media(color_scheme="dark")  # pictures are on white paper
+    page.goto(server.link(game=server.game(position=lots, seats=TWO_PEOPLE)))
+    page.wait_for_selector(OWN)
+    page.get_by_role("tab", name="Table").click()
+    for kind in ("svg", "png"):
+        with page.expect_download() as download:
+            page.locator(f"[data-picture={kind}]").click()
+        download.value.save_as(tmp_path / f"board.{kind}")
+    svg = ET.parse(tmp_path / "board.svg").getroot()
+    said = " ".join(svg.itertext())
+    for told in ("Boardwalk: owned by Ann", "Turn 1", "Bob", "$777, worth $"):
+        assert told in said
+    png = Image.open(tmp_path / "board.png").convert("RGB")
+    assert png.size == (1464, 1464)
+    assert png.getpixel((4, 4)) == ImageColor.getrgb("#fbfaf6")
+    shown = {colour for _, colour in png.getcolors(1 << 20)}
+    assert {ImageColor.getrgb(colour) for colour in server.ask("/api/about")["colours"][:2]} < shown

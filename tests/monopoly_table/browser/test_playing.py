@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from tests.monopoly_table.browser.driver import (
@@ -12,6 +13,7 @@ from tests.monopoly_table.browser.driver import (
     click_on,
     expect,
     moved,
+    play_and_reload,
     type_on,
     wait_for_own_question,
 )
@@ -164,11 +166,16 @@ def test_a_guest_comes_by_a_copied_link_and_has_a_name(
     page.get_by_role("tab", name="Table").click()
     link = page.get_by_label("Link: seat B").input_value()
     assert link.startswith("http://192.0.2.7:8000/#token=")
-    page.locator(".seat-link").last.get_by_role("button").click()
+    page.get_by_role("button", name="Copy: seat B").click()
     expect(page.locator(".seat-link").last).to_contain_text("Copied")
     page.get_by_label("Name of A").fill("")
     page.get_by_label("Name of A").press("Control+V")
     expect(page.get_by_label("Name of A")).to_have_value(link[:40])
+
+    page.get_by_role("button", name="QR code: seat B").click()
+    code = page.get_by_role("img", name="Scan this for seat B")
+    squares = re.findall(r"M(\d+) (\d+)h1v1h-1z", code.locator("path").get_attribute("d"))
+    assert read_code({(int(x), int(y)) for x, y in squares}) == link
 
     guest = browser.new_page()
     guest.goto(server.origin + link.removeprefix("http://192.0.2.7:8000"))
@@ -183,6 +190,34 @@ def other_origin(route: Any) -> None:
     """The server as one that other machines reach."""
     answer = route.fetch()
     route.fulfill(json=answer.json() | {"origin": "http://192.0.2.7:8000"})
+
+
+MASKS: list[Callable[[int, int], int]] = [
+    lambda x, y: (x + y) % 2, lambda x, y: y % 2, lambda x, y: x % 3, lambda x, y: (x + y) % 3,
+    lambda x, y: (x // 3 + y // 2) % 2, lambda x, y: x * y % 2 + x * y % 3,
+    lambda x, y: (x * y % 2 + x * y % 3) % 2, lambda x, y: ((x + y) % 2 + x * y % 3) % 2,
+]  # fmt: skip
+
+
+def read_code(dark: set[tuple[int, int]]) -> str:
+    """The text of a QR code, as ISO/IEC 18004 says: of versions 2 to 5, in one block of bytes."""
+    size = max(x for x, _ in dark) + 1
+    near = size - 7  # the middle of the alignment pattern
+    mask = MASKS[sum(((x, 8) in dark) << 4 - x for x in (2, 3, 4)) ^ 0b101]
+
+    def holds_data(x: int, y: int) -> bool:
+        finder = (x < 9 and y < 9) or (x >= size - 8 and y < 9) or (x < 9 and y >= size - 8)
+        aligned = abs(x - near) < 3 and abs(y - near) < 3
+        return not (finder or aligned or x == 6 or y == 6)
+
+    bits = ""
+    for number, right in enumerate([*range(size - 1, 6, -2), 5, 3, 1]):
+        for y in range(size) if number % 2 else reversed(range(size)):
+            for x in filter(lambda x, y=y: holds_data(x, y), (right, right - 1)):
+                bits += str(int(((x, y) in dark) ^ (not mask(x, y))))
+    assert bits[:16] == "0111000110100100"  # UTF-8, bytes
+    length = int(bits[16:24], 2)
+    return bytes(int(bits[24 + 8 * n : 32 + 8 * n], 2) for n in range(length)).decode()
 
 
 def test_bankruptcy_ends_the_game(server: PageServer, page: Any) -> None:
@@ -205,15 +240,7 @@ def test_bankruptcy_ends_the_game(server: PageServer, page: Any) -> None:
 
 
 def test_a_reload_and_a_second_tab_agree(server: PageServer, page: Any) -> None:
-    page.goto(server.link(game=server.game(turn_limit=0)))
-    for _ in range(3):
-        assert wait_for_own_question(page)
-        click_on(page)
-    assert wait_for_own_question(page)
-    version = page.locator("main.table").get_attribute("data-version")
-    page.reload()
-    page.wait_for_selector(OWN)
-    assert page.locator("main.table").get_attribute("data-version") == version
+    version = play_and_reload(server, page)
     other = page.context.new_page()
     other.goto(page.url)
     other.wait_for_selector(OWN)

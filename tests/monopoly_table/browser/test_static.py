@@ -16,14 +16,15 @@ from monopoly_table import static
 from tests import wasm
 from tests.monopoly_table.browser.driver import (
     OVER,
-    OWN,
     PageServer,
     click_on,
     expect,
+    play_and_reload,
     wait_for_own_question,
 )
 from tests.monopoly_table.browser.test_board import (
     test_no_mortgage_hides_a_name,
+    test_the_board_is_saved_as_a_picture,
     test_tokens_are_large,
     test_tokens_differ_in_colour_and_shape,
 )
@@ -67,6 +68,7 @@ __all__ = [
     "test_no_mortgage_hides_a_name",
     "test_nothing_overlaps",
     "test_puzzles_are_guessed",
+    "test_the_board_is_saved_as_a_picture",
     "test_tokens_are_large",
     "test_tokens_differ_in_colour_and_shape",
     "test_tones_and_notifications_wait_to_be_asked_for",
@@ -167,15 +169,7 @@ def test_single_options_are_chosen_and_contradictions_told(server: StaticPage, p
 
 
 def test_a_reload_loses_nothing_and_a_second_tab_waits(server: StaticPage, page: Any) -> None:
-    page.goto(server.link(game=server.game(turn_limit=0)))
-    for _ in range(3):
-        assert wait_for_own_question(page)
-        click_on(page)
-    assert wait_for_own_question(page)
-    version = page.locator("main.table").get_attribute("data-version")
-    page.reload()
-    page.wait_for_selector(OWN)
-    assert page.locator("main.table").get_attribute("data-version") == version
+    version = play_and_reload(server, page)
     other = page.context.new_page()
     other.goto(page.url)
     other.wait_for_selector("text=This game is open in another tab")

@@ -136,10 +136,10 @@ function Tokens({ view }) {
 
 /**
  * @param {{view: import("./protocol.js").View, about: import("./protocol.js").About, marked?: Map<number, string>, chosen?: number|null,
- *   pick: (square: number) => void, label?: string}} props
- *   marked: the effect of a click on a square, by square.
+ *   pick: (square: number) => void, children?: any}} props
+ *   marked: the effect of a click on a square, by square; children: a drawing for the middle.
  */
-export function Board({ view, about, marked = new Map(), chosen = null, pick, label = "The board" }) {
+export function Board({ view, about, marked = new Map(), chosen = null, pick, children }) {
   const root = useRef(/** @type {any} */ (null));
   const [here, setHere] = useState(0); // the square that Tab reaches
   const move = (/** @type {number} */ square) => {
@@ -160,10 +160,11 @@ export function Board({ view, about, marked = new Map(), chosen = null, pick, la
     event.stopPropagation();
   };
   return html`<div class="board" ref=${root} onClick=${clicked} onKeyDown=${pressed}>
-    <svg viewBox=${`0 0 ${SIZE} ${SIZE}`} role="group" aria-label=${label} font-family="Helvetica, Arial, sans-serif">
+    <svg viewBox=${`0 0 ${SIZE} ${SIZE}`} role="group" aria-label="The board" font-family="Helvetica, Arial, sans-serif">
       <defs><pattern id="mortgaged" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M0 6 L6 0" stroke=${LINE} stroke-width="1" /></pattern></defs>
       <rect width=${SIZE} height=${SIZE} fill=${PAPER} />
       ${about.boards[view.rules.board].map((face) => html`<${Square} key=${face.square} ...${{ face, view, about }} does=${marked.get(face.square)} chosen=${face.square === chosen} reached=${face.square === here} />`)}
+      ${children}
       <${Tokens} view=${view} />
     </svg></div>`;
 }

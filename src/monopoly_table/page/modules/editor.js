@@ -3,6 +3,7 @@ import { html, useEffect, useMemo, useState } from "./ui.js";
 import { Analysis } from "./analysis.js";
 import { viewOf } from "./facts.js";
 import { positionLink } from "./links.js";
+import { Pictures } from "./save.js";
 import { Seats, seated } from "./seats.js";
 import { ask, go } from "./server.js";
 import { Link } from "./settings.js";
@@ -57,7 +58,7 @@ export function Editor({ about, game, frame, given = BLANK }) {
     <//>
     <aside class="side" aria-label="More"><${Tabs} label="More" open=${tab} setOpen=${setTab} tabs=${[
       { id: "analysis", title: "Analysis", body: () => html`<${Analysis} target=${{ position }} ...${{ view, about, setOn }} on=${on && !error} />` },
-      { id: "link", title: "Link", body: () => html`<${Shared} position=${position} />` },
+      { id: "link", title: "Link", body: () => html`<${Shared} position=${position} /><p class="buttons"><${Pictures} ...${{ view, about }} /></p>` },
       { id: "play", title: "Play on", body: () => html`<${PlayOn} ...${{ position, about }} refused=${Boolean(error)} />` },
     ]} /></aside>
   </main>`;

@@ -7,6 +7,7 @@ import { Help, useKeys } from "./keyboard.js";
 import { speeds } from "./levels.js";
 import { Players } from "./players.js";
 import { Report } from "./report.js";
+import { Pictures } from "./save.js";
 import { address, ask, go } from "./server.js";
 import { Stage } from "./stage.js";
 import { Tabs } from "./tabs.js";
@@ -142,6 +143,7 @@ function Moment({ game, about, index, frame, goTo, shown, error }) {
         <button type="button" onClick=${() => setHelp(true)}><kbd>?</kbd> Keys</button>
         ${about.host && html`<a class="button" href=${address({ editor: 1, game, frame })}>Edit, or play on from here</a>`}
         ${!game.startsWith(UPLOADED) && html`<a class="button" href=${address({ game })}>To the game</a>`}
+        <${Pictures} ...${{ view, about }} />
       </p>
     <//>
     <aside class="side" aria-label="More">

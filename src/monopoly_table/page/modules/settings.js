@@ -1,7 +1,9 @@
 /** The table itself: speed, links, seats, rules, the file. */
 import { html, useEffect, useRef, useState } from "./ui.js";
+import { Code } from "./code.js";
 import { speeds } from "./levels.js";
 import { replayLink } from "./links.js";
+import { Pictures, download } from "./save.js";
 import { address, ask, go } from "./server.js";
 import { Signals } from "./signals.js";
 import { Who } from "./token.js";
@@ -39,27 +41,22 @@ export function Settings({ game, view, about, send }) {
     <p>${changed.length ? changed.map(([name, value]) => html`<span class="rule">${name.replaceAll("_", " ")}: ${String(value)}</span>`) : "The official rules."}</p>
     <p class="buttons"><button type="button" disabled=${!view.over} title=${view.over ? "" : "The file tells the dice to come: wait for the end"} onClick=${save}>Save the replay</button>
       ${view.over && html`<button type="button" data-share onClick=${share}>Link to the game</button>`}
+      <${Pictures} ...${{ view, about }} />
       ${about.host && html`<button type="button" class="quiet" onClick=${remove}>Remove the game</button>`}</p>
     ${shared && html`<${Link} title="The whole game" name="the whole game" whole=${shared} />`}
     <p class="error" role="status">${error}</p>
   </div>`;
 }
 
-/** Offer a file to keep. @param {Blob} blob @param {string} name */
-function download(blob, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
 /** Whether only this machine can open a link of the page's address. */
 const isLocal = () => ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+
+const SCANNABLE = 400; // characters
 
 /** A link to hand out, by an address that others reach. @param {any} props */
 export function Link({ title, href, about, name = "watch", whole = ((isLocal() && about.origin) || location.origin) + location.pathname + href }) {
   const [told, tell] = useState("");
+  const [shown, show] = useState(false);
   const box = useRef(/** @type {any} */ (null));
   const copy = async () => {
     try {
@@ -72,7 +69,9 @@ export function Link({ title, href, about, name = "watch", whole = ((isLocal() &
   };
   return html`<p class="seat-link"><span>${title}</span>
     <input readonly ref=${box} value=${whole} aria-label=${`Link: ${name}`} onFocus=${(/** @type {any} */ event) => event.target.select()} />
-    <button type="button" onClick=${copy}><span role="status">${told || "Copy"}</span></button></p>`;
+    <button type="button" aria-label=${`Copy: ${name}`} onClick=${copy}><span role="status">${told || "Copy"}</span></button>
+    ${whole.length < SCANNABLE && html`<button type="button" aria-pressed=${shown} aria-label=${`QR code: ${name}`} onClick=${() => show(!shown)}>QR</button>`}
+    ${shown && html`<${Code} text=${whole} label=${`Scan this for ${name}`} />`}</p>`;
 }
 
 /** The name of one's own seat. @param {any} props */
