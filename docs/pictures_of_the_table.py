@@ -29,6 +29,9 @@ ARGUMENTS: Final = [
 ]
 DESKTOP: Final = {"width": 1280, "height": 800}
 PHONE: Final = {"width": 390, "height": 844}
+PATIENCE: Final = 300_000  # milliseconds
+DECISIONS: Final = 6  # of the moving picture
+FRAME: Final = 250  # milliseconds
 
 # A four-player game in its middle: Ann, at this screen, may build, trade, or throw.
 PLAYERS: Final = [
@@ -66,6 +69,7 @@ def main() -> None:
                         executable_path=shutil.which("chromium"), args=ARGUMENTS
                     )
                     take(browser, link[1], link[2])
+                    film(browser, link[1], link[2])
                     browser.close()
             finally:
                 server.terminate()
@@ -84,6 +88,7 @@ def ask(origin: str, token: str, path: str, body: Any = None) -> Any:
 def take(browser: Any, origin: str, token: str) -> None:
     """Take all pictures."""
     page = browser.new_page(viewport=DESKTOP, reduced_motion="reduce")
+    page.set_default_timeout(PATIENCE)
     start = f"{origin}/#token={token}"
     person, policy = {"kind": "person", "name": "Ann"}, {"kind": "policy", "policy": "expert"}
     seats = [person, policy, {"kind": "person", "name": "Charlotte"}, policy]
@@ -133,6 +138,54 @@ def take(browser: Any, origin: str, token: str) -> None:
     page.locator(".course .sentence").filter(has_text="buys").nth(2).click()
     page.wait_for_timeout(500)
     save(page, "replay")
+
+
+def film(browser: Any, origin: str, token: str) -> None:
+    """A moving picture of the same game: it builds, makes an offer, throws and buys."""
+    page = browser.new_page(viewport=DESKTOP, color_scheme="light")
+    page.set_default_timeout(PATIENCE)
+    policy = {"kind": "policy", "policy": "expert"}
+    seats = [{"kind": "person", "name": "Ann"}, policy, policy, policy]
+    position = {"players": PLAYERS, "buildings": BUILDINGS, "mortgaged": [24]}
+    setup = {"position": position, "seats": seats, "seed": 1, "speed": 0.6}
+    game = ask(origin, token, "games", setup)["game"]
+    frames: list[Image.Image] = []
+
+    def shoot(seconds: float, until: str = "nothing") -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not page.locator(until).count():
+            frames.append(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))
+
+    page.goto(f"{origin}/#token={token}&game={game}")
+    page.wait_for_selector("main.table")
+    page.keyboard.press("h")
+    page.wait_for_selector(".candidates")
+    shoot(3)
+    page.keyboard.press("b")
+    shoot(1)
+    page.locator("#square-3").click()
+    shoot(2)
+    page.keyboard.press("t")
+    page.get_by_label("Partner").select_option("2")
+    for side, lot in (("give", 13), ("ask", 12)):
+        page.locator(f"[data-side={side}] [data-lot='{lot}']").click()
+        shoot(1)
+    page.wait_for_selector(".side .after")
+    shoot(2)
+    page.keyboard.press("Escape")
+    asked = "main.table:not([data-asked='']):not([data-settling])"
+    for _ in range(DECISIONS):
+        page.wait_for_selector(asked)
+        shoot(1)
+        no = page.get_by_role("button", name=re.compile("Leave the auction|Reject"))
+        (no if no.count() else page.locator(".answers button").first).click()
+        page.wait_for_timeout(100)
+        shoot(6, until=asked)
+    shown = [frame for frame, last in zip(frames, [None, *frames], strict=False) if frame != last]
+    small = [frame.resize((960, 600), Image.Resampling.LANCZOS) for frame in shown]
+    small[0].save(
+        FOLDER / "game.webp", save_all=True, append_images=small[1:], duration=FRAME, quality=70
+    )
 
 
 def save(page: Any, name: str) -> None:

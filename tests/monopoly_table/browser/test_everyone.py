@@ -277,3 +277,13 @@ def test_refusals_are_sentences_in_the_page(server: PageServer, browser: Any, pa
     stranger.goto(server.origin + "/#game=gNone")
     stranger.wait_for_selector("p.wait:not(:text('Opening the game …'))")
     context.close()
+
+
+def test_it_can_be_added_to_a_home_screen(server: PageServer, page: Any) -> None:
+    page.goto(server.link())
+    page.wait_for_selector("[data-begin]")
+    found = page.context.new_cdp_session(page).send("Page.getAppManifest")
+    assert not found["errors"]
+    manifest = json.loads(found["data"])
+    for icon in manifest["icons"]:
+        assert page.request.get(f"{server.origin}/{icon['src']}").ok

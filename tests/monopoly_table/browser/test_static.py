@@ -31,6 +31,7 @@ from tests.monopoly_table.browser.test_board import (
 from tests.monopoly_table.browser.test_everyone import (
     test_a_phone_shows_everything_without_scrolling_sideways,
     test_axe_finds_nothing_serious,
+    test_it_can_be_added_to_a_home_screen,
     test_nothing_overlaps,
 )
 from tests.monopoly_table.browser.test_looking import (
@@ -65,6 +66,7 @@ __all__ = [
     "test_axe_finds_nothing_serious",
     "test_bankruptcy_ends_the_game",
     "test_building_on_the_board",
+    "test_it_can_be_added_to_a_home_screen",
     "test_no_mortgage_hides_a_name",
     "test_nothing_overlaps",
     "test_puzzles_are_guessed",
