@@ -97,7 +97,6 @@ def take(browser: Any, origin: str, token: str) -> None:
         origin, token, "games", {"position": position, "seats": seats, "seed": 1, "speed": 0}
     )["game"]
 
-    page.goto(start)
     page.goto(f"{start}&game={game}")
     page.wait_for_selector("main.table")
     page.keyboard.press("h")

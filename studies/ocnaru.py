@@ -1,78 +1,81 @@
-"""The strength of a trained player of the thesis, compared with all figures of the thesis.
+"""The strength and the habits of a trained player of the thesis, beside the thesis's figures.
 
 `python -m studies.ocnaru --help`.
 
-python -m studies.ocnaru runs/ocnaru/agent.safetensors --out docs/results/dqn_ocnaru.md
+python -m studies.ocnaru runs/ocnaru/agent.safetensors --out docs/results/ocnaru.md
 
 Most of the thesis's figures come from a program that reuses its players from game to game. From the
 second game on, a player of the strategic family looks up values of the previous game's lots, finds
-none, and practically never buys: 0.04 deeds at the end of a game. `stale` is such a player. Every
-figure is measured against fresh opponents and, for that family, against stale ones.
+none, and practically never buys: 0.04 deeds at the end of a game. `stale` is such a player. The
+player is measured against fresh opponents and against stale ones.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import tyro
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
 from agents import arena
 from agents.arena.evaluation import Seating
-from agents.networks.ocnaru import NETWORKS, OcnaruNetworks
+from agents.networks.ocnaru import OcnaruNetworks
 from agents.players.strategic import POLICIES
 from agents.players.strategic.play import play as play_strategic
-from monopoly_env.actions import A_BUY
+from monopoly_env.actions import A_BUY, A_MORTGAGE, A_TURN, A_UNMORTGAGE, HEAD_NAMES, HEAD_OF
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command
+from monopoly_env.encoding import ocnaru as encoding
+from monopoly_env.engine import agenda
+from monopoly_env.engine.building import COLOURS
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.facts.board import GROUP_SIZE, GROUPS
-from monopoly_env.files import write_atomically
 from monopoly_env.game import Game
+from monopoly_env.intervals import half_width
 from monopoly_env.kernels import kernel
-from monopoly_env.policy.names import load, make
+from monopoly_env.policy.names import compiled, load, make
 from monopoly_env.policy.protocol import CompiledPolicy, Mask, Policy, Row, policy_kernel
 from monopoly_env.reference import table as markdown
+from monopoly_env.rules import Rules
+from studies import pages
 from studies.published import PLAYERS
-from training.ocnaru.experts import PASSES
-from training.ocnaru.options import TRAINING_GAMES
+from training.experience.recording import Experiences
+from training.experience.streams import seatings, stream
 from training.ocnaru.train import AFTER_EXPERTS
 
 _ask_fresh: Final = kernel(play_strategic.function)
 
-# Published figures by opponent: the thesis's matrix; then wins in games of its shipped networks,
-# measured again with the programs of July and May 2025: with reused opponents, and with fresh ones.
-CLAIMED: Final = {"ocnaru/random": 0.87, "ocnaru/algorithmic": 0.52, "strategic": 0.89}
-REUSED: Final = {"strategic": ("299 of 300", "288 of 300")}
-FRESH: Final = {
-    "strategic": ("62 of 300", "103 of 300"),
-    "ocnaru/algorithmic": ("84 of 300", "195 of 300"),
-    "ocnaru/random": ("287 of 300", "261 of 298"),
+# The thesis's matrix by opponent, and wins in games of its shipped networks, measured again with
+# the programs of July / May 2025: with fresh opponents, and with reused ones.
+CLAIMED: Final = {
+    "ocnaru/random": "0.87; its networks 287 of 300 / 261 of 298",
+    "ocnaru/algorithmic": "0.52; its networks 84 of 300 / 195 of 300",
+    "strategic": "0.89; its networks 62 of 300 / 103 of 300",
 }
-FAMILY: Final = ("strategic", "strategic/late_game", "strategic/cautious")
+REUSED: Final = "299 of 300 / 288 of 300"
 # the thesis's shares times 6.5, to own games
-ROBIN: Final = {"win_rate": 0.86, "bankrupt": 0.13, "worth": 2321, "cash": 1865}
-ROBIN_STRATEGIC: Final = 0.51
-# what its DQN buys, of all lots that it buys
-PURCHASES: Final = {"green": 0.30, "yellow": 0.22, "dark_blue": 0.18}
-_HEADINGS: Final = ("win rate", "95% interval", "games")
+ROBIN: Final = {"win rate": 0.86, "bankrupt": 0.13, "worth": 2321, "cash": 1865}
+# of the streets that its DQN owns
+OWNED: Final = {"green": 0.30, "yellow": 0.22, "dark_blue": 0.18}
 
 
 @dataclass(frozen=True)
 class Options:
-    """Measure a trained player of the thesis, and compare it with all published figures."""
+    """Measure a trained player of the thesis beside the thesis's figures."""
 
     agent: tyro.conf.Positional[Path]
-    """A file of `training.dqn --preset ocnaru`."""
+    """A file of `training.dqn --preset ocnaru` or `--preset thesis`."""
     out: Path | None = None
-    """Write the tables to this Markdown file, too."""
+    """A page: the rows are stored beside it, in data/; those of other agents stay."""
     games: int = 10_000
     """Games of each match; every seed is played from both seats."""
     robin_games: int = 1000
@@ -113,13 +116,15 @@ def stale(name: str) -> CompiledPolicy:
 
 # --- measuring
 
+KEY: Final = ("section", "player", "against", "figure")
 
-def measure(options: Options, console: Console) -> dict[str, Any]:
+
+def measure(options: Options, console: Console) -> list[pages.Row]:
     """Play all games.
 
     Returns:
-        `agent`, `seed`, and by section its rows of JSON values: `matches`, `reused`, `networks`,
-        `robin`, each row with `win_rate`, `low`, `high` and `games`.
+        A row for each figure: `section`, `player`, `against`, `figure`, `published`, `value`, its
+        95% interval `low` and `high` (empty if it has none), and the number of `games`.
 
     Raises:
         MonopolyError: The file is no such player, or does not match this version.
@@ -130,257 +135,225 @@ def measure(options: Options, console: Console) -> dict[str, Any]:
             f"{str(options.agent)!r} is a policy of the kind {policy.kind!r}, not one that --preset"
             " ocnaru has trained."
         )
-    base = make(policy.base_policy)
-    against = [(policy, make(name)) for name in CLAIMED]
-    reused = [
-        (who, other)
-        for name in FAMILY
-        for who in (policy, base)
-        for other in (make(name), stale(name))
-    ]
+    base = compiled(make(policy.base_policy))
     mixtures = _mixtures(policy)
     earlier = options.agent.with_name(AFTER_EXPERTS)
     if earlier.is_file() and isinstance(imitated := load(earlier), OcnaruNetworks):
         mixtures["all, after phase 1"] = imitated
-    jobs: list[tuple[str, Callable[[], dict[str, Any]]]] = [
-        *(("matches", partial(_match, *pair, options)) for pair in against),
-        *(("reused", partial(_match, *pair, options)) for pair in reused),
+    reused: list[tuple[CompiledPolicy, str | None]] = [
+        (policy, f"its networks {REUSED}"),
+        (base, None),
+    ]
+    jobs: list[Callable[[], Iterable[pages.Row]]] = [
         *(
-            ("networks", partial(_mixture, what, player, base, options))
-            for what, player in mixtures.items()
+            partial(_match, "fresh", policy, make(name), options, claim=claim)
+            for name, claim in CLAIMED.items()
         ),
+        *(
+            partial(_match, "reused", player, stale("strategic"), options, claim=claim)
+            for player, claim in reused
+        ),
+        *(partial(_mixture, name, mixed, base, options) for name, mixed in mixtures.items()),
+        partial(_robin, policy, options),
+        *(partial(_habits, player, base, options) for player, _ in reused),
     ]
-    rows: dict[str, list[dict[str, Any]]] = {"matches": [], "reused": [], "networks": []}
-    for section, job in track(jobs, "playing", console=console):
-        rows[section].append(job())
-    field = [policy, *(make(name) for name in PLAYERS)]
-    robin = arena.round_robin(
-        field, options.robin_games, 2, "ocnaru", options.seed, options.threads
-    ).rows()
-    rows["robin"] = [
-        _row(row)
-        | {"player": row["name"], "purchases": [row[f"purchases_{name}"] for name in GROUPS]}
-        for row in robin
-    ]
+    return [row for job in track(jobs, "playing", console=console) for row in job()]
+
+
+def row_of(
+    section: str, player: str, against: str, figure: str, value: float, games: int,
+    *, interval: tuple[float, float] | None = None, published: float | str | None = None,
+) -> pages.Row:  # fmt: skip
+    """A figure as a row of a data file."""
+    low, high = interval or (None, None)
     return {
-        "agent": str(options.agent),
-        "seed": options.seed,
-        "heads": list(policy.heads),
-        "base_gated": list(policy.base_gated),
-    } | rows
+        "section": section, "player": player, "against": against, "figure": figure,
+        "published": published, "value": value, "low": low, "high": high, "games": games,
+        "date": f"{date.today()}",
+    }  # fmt: skip
 
 
-def _match(first: Policy, second: Policy, options: Options) -> dict[str, Any]:
+def _match(
+    section: str,
+    first: Policy,
+    second: Policy,
+    options: Options,
+    name: str = "",
+    claim: str | None = None,
+) -> list[pages.Row]:  # fmt: skip
     (score,) = arena.against(
         [first], [Seating((second,), "ocnaru")], [options.games], options.seed, options.threads
     )
-    return _row(score.rows()[0]) | {"player": first.name, "against": second.name}
-
-
-def _row(row: dict[str, Any]) -> dict[str, Any]:
-    shown = ("win_rate", "games", "bankrupt", "worth", "cash", "lots", "capped_share")
-    return {"low": row["paired_low"], "high": row["paired_high"]} | {key: row[key] for key in shown}
+    (row,) = score.rows()
+    interval = row["paired_low"], row["paired_high"]
+    return [
+        row_of(section, name or first.name, second.name, "win rate", row["win_rate"], row["games"],
+             interval=interval, published=claim)
+    ]  # fmt: skip
 
 
 def _mixtures(policy: OcnaruNetworks) -> dict[str, OcnaruNetworks]:
-    """Players with one network, with all but one, and with all and `upgrade` gated."""
-    heads = policy.heads
+    """Players with one network, with all but one, and with other gates."""
+    heads, gates = policy.heads, policy.base_gated
     mixtures = {f"{head} alone": policy.part((head,), f"{head} alone") for head in heads}
     mixtures |= {
         f"all but {head}": policy.part([h for h in heads if h != head], f"all but {head}")
         for head in heads[:2]
         if len(heads) > 2
     }
+    mixtures |= {
+        f"{head} alone, no gate": policy.copy("no gate", heads=[head], base_gated=())
+        for head in heads
+        if head in gates
+    }
     if "upgrade" in heads:
-        bound = OcnaruNetworks(
-            heads,
-            base_policy=policy.base_policy,
-            base_gated=(*policy.base_gated, "upgrade"),
-            rules=policy.rules,
-            name="all, upgrade gated",
-        )
-        bound.set_arrays(policy.arrays())
-        mixtures[bound.name] = bound
-    return mixtures | {"all": policy}
+        mixtures["all, upgrade gated"] = policy.copy("gated", base_gated=(*gates, "upgrade"))
+    return mixtures | {"all, no gates": policy.copy("no gates", base_gated=()), "all": policy}
 
 
-def _mixture(what: str, player: OcnaruNetworks, base: Policy, options: Options) -> dict[str, Any]:
+def _mixture(name: str, player: OcnaruNetworks, base: Policy, options: Options) -> list[pages.Row]:
     """A mixture against the base policy, and its gain over the base policy against others."""
-    row = _match(player, base, options)
-    others = ("strategic/late_game", "ocnaru/algorithmic")
-    gain = arena.compare(
-        player,
-        base,
-        others,
-        options.games // len(others),
-        2,
-        "ocnaru",
-        options.seed,
-        options.threads,
-    )
-    return row | {
-        "what": what,
-        "gain": gain.difference,
-        "gain_low": gain.low,
-        "gain_high": gain.high,
+    others, games = ("strategic/late_game", "ocnaru/algorithmic"), options.games // 2
+    gain = arena.compare(player, base, others, games, 2, "ocnaru", options.seed, options.threads)
+    return [
+        *_match("networks", player, base, options, name),
+        row_of("networks", name, " and ".join(others), "gain over the base policy", gain.difference,
+             2 * games, interval=(gain.low, gain.high)),
+    ]  # fmt: skip
+
+
+def _robin(policy: OcnaruNetworks, options: Options) -> list[pages.Row]:
+    field = [policy, *(make(name) for name in PLAYERS)]
+    rows = []
+    for row in arena.round_robin(
+        field, options.robin_games, 2, "ocnaru", options.seed, options.threads
+    ).rows():
+        values = {"win rate": row["win_rate"]} | {key: row[key] for key in list(ROBIN)[1:]}
+        for figure, value in values.items():
+            interval = (row["paired_low"], row["paired_high"]) if figure == "win rate" else None
+            published = None if row["name"] in PLAYERS else ROBIN[figure]
+            rows.append(
+                row_of("robin", row["name"], "12 others", figure, value, row["games"],
+                     interval=interval, published=published)
+            )  # fmt: skip
+    return rows
+
+
+# --- habits
+
+
+def decisions(
+    pair: tuple[CompiledPolicy, CompiledPolicy], games: int, options: Any, rules: Rules | str
+) -> Iterable[tuple[Experiences, NDArray[np.int64]]]:
+    """All decisions of games of two policies, by game, player and time.
+
+    Yields:
+        Decisions of whole games, and (N,) 0 or 1, which of the two policies made each.
+    """
+    names, seats = seatings([pair])
+    for batch in stream(
+        [pair], games, rules=rules, encoding="ocnaru100", seed=options.seed,
+        threads=options.threads,
+    ):  # fmt: skip
+        rows = batch.take(np.lexsort((batch.player, batch.game)))
+        number = seats[rows.game % len(seats), rows.player].astype(np.int64)
+        yield rows, number if len(names) > 1 else np.zeros_like(number)
+
+
+def last_of(rows: Experiences) -> NDArray[np.int64]:
+    """The number of the last decision of each player in each game, of rows in that order."""
+    key = rows.game.astype(np.int64) * 2 + rows.player
+    return np.flatnonzero(np.append(key[1:] != key[:-1], True))
+
+
+def column(feature: str) -> int:
+    """The number of a feature of `ocnaru100`."""
+    return encoding.names(plus=False).index(feature)
+
+
+_SHARES: Final = [column(f"group: {group} own share") for group in GROUPS[:COLOURS]]
+
+
+def _habits(player: CompiledPolicy, base: CompiledPolicy, options: Options) -> list[pages.Row]:
+    """The streets that a player owns when games end, and the course of its mortgages."""
+    streets: list[NDArray[np.float64]] = []  # by game, of each group
+    windows, built = 0, 0
+    then_built: list[bool] = []
+    waited: list[int] = []
+    for rows, number in decisions((player, base), options.games, options, "ocnaru"):
+        mine = number == 0
+        last = last_of(rows)
+        last = last[mine[last]]
+        shares = rows.observation[last][:, _SHARES].astype(np.float64)
+        streets.append(np.rint(shares * GROUP_SIZE[:COLOURS]))
+        ends = rows.action == A_TURN
+        turn = np.cumsum(ends) - ends  # the same number in all decisions of a window
+        building = set(turn[mine & (HEAD_OF[rows.action] == HEAD_NAMES.index("build"))].tolist())
+        windows, built = windows + int((ends & mine).sum()), built + len(building)
+        pledged: dict[tuple[int, int, int], int] = {}
+        for at in np.flatnonzero(mine & (rows.decision == agenda.WINDOW)).tolist():
+            action, game = int(rows.action[at]), (int(rows.game[at]), int(rows.player[at]))
+            head = HEAD_NAMES[HEAD_OF[action]]
+            if head == "mortgage":
+                pledged[*game, action - A_MORTGAGE] = int(turn[at])
+                then_built.append(bool(building & {int(turn[at]), int(turn[at]) + 1}))
+            elif head == "unmortgage" and (lot := (*game, action - A_UNMORTGAGE)) in pledged:
+                waited.append(int(turn[at]) - pledged.pop(lot))
+    pledges, played = max(len(then_built), 1), sum(map(len, streets))
+    figures = {
+        "mortgages a game, without a debt": len(then_built) / played,
+        "of these, it builds in this or the next window": sum(then_built) / pledges,
+        "of these, lifted later": len(waited) / pledges,
+        "windows until then, median": float(np.median(waited)) if waited else 0.0,
+        "windows in which it builds": built / max(windows, 1),
     }
+    habit = partial(row_of, "habits", player.name, base.name)
+    owned = [
+        habit(f"owned: {name}", share, played, interval=(share - half, share + half),
+                published=OWNED.get(name) if player is not base else None)
+        for name, share, half in zip(GROUPS, *_parts(np.concatenate(streets)), strict=False)
+    ]  # fmt: skip
+    return [*owned, *(habit(figure, value, played) for figure, value in figures.items())]
 
 
-# --- the page
+def _parts(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(2, K), each column's part of the sum of (G, K) counts, and half its interval."""
+    total = max(counts.sum(), 1.0)
+    parts = counts.sum(axis=0) / total
+    residuals = (counts - parts * counts.sum(axis=1, keepdims=True)) / total
+    return np.array([parts, [half_width(column) for column in residuals.T]])
 
 
-def purchases_table(robin: list[dict[str, Any]]) -> str:
-    """Shares of the groups in what the agent and the default of the base policy buy."""
-    shares = {
-        row["player"]: np.array(row["purchases"]) / (sum(row["purchases"]) or 1.0)
-        for row in robin
-        if row["player"] not in PLAYERS or row["player"] == "strategic"
-    }
-    rows = [
-        [
-            name,
-            f"{PURCHASES[name]:.0%}" if name in PURCHASES else "",
-            *(f"{row[group]:.0%}" for row in shares.values()),
-            f"{size / sum(GROUP_SIZE):.0%}",
-        ]
-        for group, (name, size) in enumerate(zip(GROUPS, GROUP_SIZE, strict=True))
-    ]
-    headings = ("group", "the thesis", *(f"`{name}`" for name in shares), "of all lots")
-    return markdown(headings, rows)
+# --- output
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
-    return [f"{row['win_rate']:.3f}", f"{row['low']:.3f} to {row['high']:.3f}", f"{row['games']:,}"]
-
-
-def networks_table() -> str:
-    """The seven networks, their decisions, and their training at budget 1."""
-    rows = [
-        [
-            f"`{name}`",
-            network.size,
-            network.outputs,
-            network.head,
-            network.asked,
-            network.rule,
-            "yes" if network.base_gated else "",
-            PASSES[name],
-            f"{TRAINING_GAMES[name]:,}",
-        ]
-        for name, network in NETWORKS.items()
-    ]
-    headings = (
-        "network",
-        "outputs",
-        "output i",
-        "our head",
-        "asked",
-        "chooses",
-        "only where the base policy would",
-        "passes",
-        "own games",
-    )
-    return markdown(headings, rows)
-
-
-def page(results: dict[str, Any]) -> str:
-    """The tables in Markdown."""
-    matches = [
-        [
-            f"`{row['against']}`",
-            f"{CLAIMED[row['against']]:.2f}",
-            " / ".join(FRESH[row["against"]]),
-            *_cells(row),
-        ]
-        for row in results["matches"]
-    ]
-    reused = [
-        [
-            f"`{row['player']}`",
-            f"`{row['against']}`",
-            " / ".join(REUSED.get(row["against"].removesuffix(", stale"), ("",)))
-            if row["against"].endswith("stale") and row["player"] not in POLICIES
-            else "",
-            *_cells(row),
-        ]
-        for row in results["reused"]
-    ]
-    networks = [
-        [
-            row["what"],
-            *_cells(row),
-            f"{row['gain']:+.3f} ({row['gain_low']:+.3f} to {row['gain_high']:+.3f})",
-        ]
-        for row in results["networks"]
-    ]
-    claimed = {"strategic": f"{ROBIN_STRATEGIC:.2f}"}
-    robin = [
-        [
-            f"`{row['player']}`",
-            claimed.get(
-                row["player"], "" if row["player"] in PLAYERS else f"{ROBIN['win_rate']:.2f}"
-            ),
-            *_cells(row),
-            f"{row['bankrupt']:.3f}",
-            f"{row['worth']:,.0f}",
-            f"{row['cash']:,.0f}",
-        ]
-        for row in results["robin"]
-    ]
-    parts = (
-        "## The thesis's agent: published figures and ours",
-        "### Its networks",
-        (
-            "100 features (`ocnaru100`), layers of 128, 64 and 32 units, ReLU. Trades and debts are"
-            " the base policy's. Passes: how often an experience of phase 1 is learned."
-        ),
-        networks_table(),
-        "### Against its three opponents, fresh in every game",
-        "Rules `ocnaru`, every seed from both seats; 95% intervals by variance between seeds.",
-        markdown(
-            ("against", "the thesis", "its networks, fresh opponents, July / May", *_HEADINGS),
-            matches,
-        ),
-        "### Against opponents that are reused from game to game",
-        (
-            "Stale: as the defect leaves a player of the strategic family from the second game on,"
-            " it buys nothing. Whatever plays against it wins: base policy and networks alike."
-        ),
-        markdown(
-            ("player", "against", "its networks, reused opponents, July / May", *_HEADINGS), reused
-        ),
-        "### What each network adds to its base policy",
-        (
-            "Win rate against the base policy, and the gain over the base policy against"
-            " `strategic/late_game` and `ocnaru/algorithmic`, paired by seed."
-        ),
-        markdown(("networks", *_HEADINGS, "gain against others"), networks),
-        "### Round robin of 13",
-        (
-            f"The thesis: {ROBIN['win_rate']:.2f} of its own games won, {ROBIN['bankrupt']:.2f}"
-            f" ended in its bankruptcy (2% of all games), net worth {ROBIN['worth']:,}, cash"
-            f" {ROBIN['cash']:,}."
-        ),
-        markdown(("player", "the thesis", *_HEADINGS, "bankrupt", "worth", "cash"), robin),
-        "### What it buys",
-        "Of the lots that a player bought from the bank in the round robin, the shares of groups.",
-        purchases_table(results["robin"]),
-        "```sh\npython -m studies.ocnaru " + f"{results['agent']} --seed {results['seed']}\n```",
-    )
+def page(rows: list[pages.Row]) -> str:
+    """The rows in Markdown, a table for each section."""
+    parts = []
+    for section in dict.fromkeys(row["section"] for row in rows):
+        chosen = [_cells(row) for row in rows if row["section"] == section]
+        parts += [f"## {section}", markdown([*rows[0]][1:-1], chosen)]
     return "\n\n".join(parts) + "\n"
 
 
-def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Play all games, and write the page on request."""
-    results = measure(options, console)
+def _cells(row: pages.Row) -> list[str]:
+    """The cells of a row without its section and its date."""
+    values = [*row.values()][1:-1]
+    return [f"{value:.4g}" if isinstance(value, float) else f"{value or ''}" for value in values]
+
+
+def execute(options: Options, console: Console) -> list[pages.Row]:
+    """Play all games, and store the rows on request."""
+    rows = measure(options, console)
     if options.out:
-        write_atomically(options.out, page(results).encode())
-    return results
+        agent = {"agent": str(options.agent.with_suffix("")), "seed": options.seed}
+        pages.Page(options.out, "").add([agent | row for row in rows], ("agent", *KEY), "networks")
+    return rows
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    measuring = Command(Options(tyro.MISSING), execute, lambda results: print(page(results)))
+    measuring = Command(Options(tyro.MISSING), execute, lambda rows: print(page(rows)))
     return command.main("studies.ocnaru", measuring, arguments)
 
 

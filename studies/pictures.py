@@ -332,6 +332,68 @@ def bench() -> Figure:
     return figure
 
 
+def ocnaru() -> Figure:
+    """Win rates of the scripted agents and of the networks of Ocnaru's thesis, and ours."""
+    scripted = [
+        row for row in read_rows(DATA / "ocnaru_agents.csv") if row["experiment"] == "twelve_agents"
+    ]
+    scripted.sort(key=lambda row: -row["published"])
+    trained = [row for row in read_rows(DATA / "ocnaru_networks.csv") if row["section"] == "fresh"]
+    figure, (above, below) = _figure(7, 4.6, nrows=2, sharex=True, height_ratios=(3, 1))
+    shown = {
+        label: _interval(scripted, name, f"{name}_low", f"{name}_high")
+        for label, name in (("here", "ours"), ("the thesis", "published"))
+    }
+    dots(above, [row["figure"].removesuffix(": won") for row in scripted], shown)
+    found = {(row["agent"], row["against"]): row for row in trained}
+    opponents = ("strategic", "ocnaru/algorithmic", "ocnaru/random")
+    networks = (("here", "ocnaru"), ("our recipe", "thesis"), ("and upgrade gated", "gated"))
+    shown = {
+        label: _interval(
+            [found[f"runs/{run}/agent", name] for name in opponents], "value", "low", "high"
+        )
+        for label, run in networks
+    }
+    texts = (found["runs/ocnaru/agent", name]["published"] for name in opponents)
+    claimed = [(float(text.partition(";")[0]),) * 3 for text in texts]
+    dots(below, opponents, {"here": shown.pop("here"), "the thesis": claimed, **shown})
+    for axes in (above, below):
+        _even(axes, 0.5)
+        _above(axes, 2)
+    below.set(xlim=(0, 1), xlabel="share of games won (dashed: even); below: networks, by opponent")
+    return figure
+
+
+def values() -> Figure:
+    """Brier scores of three forecasts, by stage of the game."""
+    rows = [row for row in read_rows(DATA / "values.csv") if row["playouts_by"] == "algorithmic"]
+    pools = dict.fromkeys(row["pool"] for row in rows)
+    figure, panels = _figure(7, 6.5, nrows=len(pools), sharex=True)
+    for axes, pool in zip(panels, pools, strict=True):
+        found = [row for row in rows if row["pool"] == pool]
+        shown = {
+            name: [(row[name],) * 3 for row in found] for name in ("network", "playouts", "worth")
+        }
+        dots(axes, [row["positions"] for row in found], shown)
+        axes.set_title(pool, loc="right")
+    _above(panels[0], 3)
+    panels[-1].set(xlim=(0, 0.75), xlabel="Brier score (lower is better)")
+    return figure
+
+
+def values_curve() -> Figure:
+    """The Brier score of the network of values while it learned."""
+    rows = read_rows(DATA / "values_curve.csv")
+    figure, (axes,) = _figure(5, 2.8)
+    kinds = ("training", "held out")
+    lines(
+        axes, {f"{kind} policies": [[(row["games"], row[kind]) for row in rows]] for kind in kinds}
+    )
+    axes.set(xscale="log", xlabel="games learned from", ylabel="Brier score")
+    axes.legend()
+    return figure
+
+
 Picture: TypeAlias = Callable[[], "Figure"]
 PICTURES: Final[dict[str, Picture]] = {
     function.__name__: function
@@ -344,6 +406,9 @@ PICTURES: Final[dict[str, Picture]] = {
         search,
         playouts,
         bench,
+        ocnaru,
+        values,
+        values_curve,
     )
 }
 

@@ -6,7 +6,7 @@
 python -m studies.published
 # one, with fewer games
 python -m studies.published --only three_agents --games 1000
-# and update its page
+# and store the rows of its page
 python -m studies.published --out docs/results/ocnaru.md
 
 The published figures are in data/published_ocnaru.csv. They have a sampling error, too. So each
@@ -24,6 +24,7 @@ import csv
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
 from statistics import NormalDist
@@ -450,6 +451,8 @@ def lengths_of_pairs(figures: list[Published]) -> list[Published]:
 
 # --- output
 
+_KEY: Final = ("experiment", "quirks", "figure")
+
 
 def table(report: Report) -> tuple[list[str], list[list[str]]]:
     """A report as text: headings, and rows with intervals; a star marks a clear difference."""
@@ -505,52 +508,29 @@ def repeat(report: Report) -> str:
     )
 
 
-def as_json(report: Report) -> dict[str, Any]:
-    """A report as JSON values."""
-    rows = [
+def rows_of(report: Report) -> list[dict[str, Any]]:
+    """A report as rows of numbers: one for each figure and set of rules."""
+    return [
         {
+            "experiment": report.name,
             "quirks": quirks,
-            "what": c.what,
-            "source": c.source,
-            "agrees": c.agrees,
-            "published": vars(c.theirs),
-            "ours": vars(c.ours),
-            "difference": vars(c.difference),
+            "figure": comparison.what,
+            "agrees": comparison.agrees,
+            **_columns("published", comparison.theirs),
+            **_columns("ours", comparison.ours),
+            **_columns("difference", comparison.difference),
+            "games": report.games,
+            "seed": report.seed,
+            "date": f"{date.today()}",
         }
         for quirks, comparisons in report.comparisons.items()
-        for c in comparisons
+        for comparison in comparisons
     ]
-    pairs = [
-        {"quirks": quirks, "compared": pairs, "beyond": strays}
-        for quirks, (pairs, strays) in report.pairs.items()
-    ]
-    return {"experiment": report.name, "games": report.games, "figures": rows, "pairs": pairs}
 
 
-# --- the page
-
-BY_HAND: Final = "<!-- from here on written by hand: the command leaves it as it is -->"
-_HEAD: Final = """# Ocnaru's agents: published figures and ours
-
-Tables written by `python -m studies.published --out docs/results/ocnaru.md`; the text below them by hand. *Published* are the
-thesis (Bucharest 2025) and runs of its two public programs (`studies/data/published_ocnaru.csv`); thesis percentages, which
-divide by all games of a tournament, are scaled to an agent's own games. All games by the rules `ocnaru`, cap 1,000 turns,
-fresh agents; *quirks* are the defects of the program that change play (rulebook, end). A star marks a difference
-whose 95% interval (MOVER, from both intervals, so that the sampling error of the published figure counts too) leaves out 0; one in twenty
-does so by chance.
-"""  # noqa: E501
-
-
-def section(report: Report) -> str:
-    """A report as Markdown."""
-    headings, rows = table(report)
-    title = EXPERIMENTS[report.name].title
-    lines = [f"## {title[0].upper()}{title[1:]}", ""]
-    lines += [
-        "| " + " | ".join(cells) + " |"
-        for cells in (headings, ["---", *["---:"] * (len(headings) - 1)], *rows)
-    ]
-    return "\n".join([*lines, "", " ".join(remarks(report)), "", "```sh", repeat(report), "```"])
+def _columns(name: str, estimate: Estimate) -> dict[str, float]:
+    names = (name, f"{name}_low", f"{name}_high")
+    return dict(zip(names, vars(estimate).values(), strict=True))
 
 
 # --- the command
@@ -577,27 +557,23 @@ class Options:
     json: bool = False
     """Print one JSON object instead of tables."""
     out: Path | None = None
-    """A Markdown page: its tables are updated, other text is preserved."""
+    """A page: the rows are stored beside it, in data/; those of other experiments stay."""
 
 
 def execute(options: Options, console: Console) -> list[dict[str, Any]]:
-    """Play, and show or write each report as soon as it is finished; returns JSON values."""
+    """Play, and show and store each report as soon as it is finished; returns the rows."""
     check_ranges(options, {"games": (1, 1 << 31), "threads": (1, 1024)})
-    page = Page(options.out, f"{_HEAD}\n{BY_HAND}\n", BY_HAND) if options.out else None
-    names = [options.only] if options.only else list(EXPERIMENTS)
-    if page:
-        for name in names:
-            page.check(name)
-    reports = []
-    for name in names:
-        reports.append(
-            run(name, options.games, options.seed, options.threads, progress=console.is_terminal)
+    rows = []
+    for name in [options.only] if options.only else list(EXPERIMENTS):
+        report = run(
+            name, options.games, options.seed, options.threads, progress=console.is_terminal
         )
-        if page:
-            page.write(name, section(reports[-1]))
+        rows += rows_of(report)
+        if options.out:
+            Page(options.out, "").add(rows_of(report), _KEY, "agents")
         if not options.json:
-            show(reports[-1])
-    return [as_json(report) for report in reports]
+            show(report)
+    return rows
 
 
 def show(report: Report) -> None:

@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +31,7 @@ from monopoly_env.analyse import Value, rollout
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command
 from monopoly_env.reference import table as markdown
-from studies.pages import Page
+from studies.pages import Page, Row, measured
 from training.networks import set_arrays_of
 from training.run.options import check_ranges
 from training.run.session import DivergenceError
@@ -42,6 +43,8 @@ from training.values.train import ValueLearner, by_place, losses, minibatches
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "values.md"
 # batch of games that the network was not trained on, and that are not used to measure it
 FIRST: Final = UNKNOWN + (UNKNOWN >> 2)
+TEMPLATE: Final = "# How good is the network of values?\n"
+SECTION: Final = "targets"
 _MINIBATCH: Final = 256
 _POLICIES: Final = ("training", "held out")
 
@@ -139,8 +142,8 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
         "epochs": (1, 1 << 10),
         "learning_rates": (1e-9, 1), "seed": (0, 1 << 31), "threads": (1, 1 << 10),
     })  # fmt: skip
-    page = Page(options.out, "# A value of states\n")
-    page.check("targets")
+    page = Page(options.out, TEMPLATE)
+    page.check(SECTION)
     learner, arrays = (
         ValueLearner(ValueOptions(threads=options.threads or os.cpu_count() or 1)),
         saved.read(saved.SHIPPED["best"])[1],
@@ -149,42 +152,40 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
     states, shares = labelled(learner, saved.make("best"), options, console)
     minutes = (time.process_time() - began) / 60
     set_arrays_of(learner.network, arrays)
-    rows: list[dict[str, Any]] = [
-        {"targets": "as it ships", "learning rate": None} | learner.measure()
-    ]
+    shipped: Row = {"targets": "as it ships", "learning_rate": None}
+    rows = [shipped | learner.measure()]
     for rate in options.learning_rates:
         for name, target in (("outcomes", states.share[:, None]), ("playouts", shares)):
             set_arrays_of(learner.network, arrays)
             rows.append(
-                {"targets": name, "learning rate": rate}
+                {"targets": name, "learning_rate": rate}
                 | teach(learner, states, target, rate, options)
             )
+    given = {name: getattr(options, name) for name in ("playouts", "turns", "epochs", "seed")}
+    given |= {"states": int(states.kept.sum()), "date": f"{date.today()}"}
+    stored = page.add((row | given for row in rows), ("targets", "learning_rate"), SECTION)
+    page.write(SECTION, section(stored))
+    return {"rows": rows, "minutes": minutes}
+
+
+def section(rows: Sequence[Row]) -> str:
+    """The table in Markdown."""
     lines = [
-        (
-            row["targets"],
-            f"{row['learning rate']:g}" if row["learning rate"] else "",
-            *(f"{row[name]:.4f}" for name in _POLICIES),
-        )
+        (row["targets"], row["learning_rate"] or "", *(f"{row[name]:.4f}" for name in _POLICIES))
         for row in rows
     ]
     about = (
-        f"{int(states.kept.sum()):,} states, {options.playouts} playouts of {options.turns} rounds"
-        f" each, {options.epochs} passes, seed {options.seed}. To play the games and the playouts"
-        f" took {minutes:.0f} minutes of processor time."
+        f"{measured(rows)} {rows[0]['states']:,} states, {rows[0]['playouts']} playouts of"
+        f" {rows[0]['turns']} rounds each, {rows[0]['epochs']} passes."
     )
-    page.write(
-        "targets",
-        f"{about}\n\n{markdown(('targets', 'learning rate', *_POLICIES), lines)}",
-        "\n## Outcomes or playouts\n\n",
-    )
-    return {"rows": rows, "minutes": minutes}
+    return f"{about}\n\n{markdown(('targets', 'learning rate', *_POLICIES), lines)}"
 
 
 def show(results: dict[str, Any]) -> None:
     """Print the rows."""
     for row in results["rows"]:
         print(
-            f"{row['targets']:12} {row['learning rate'] or '':6}: {row['training']:.4f} training,"
+            f"{row['targets']:12} {row['learning_rate'] or '':6}: {row['training']:.4f} training,"
             f" {row['held out']:.4f} held out"
         )
 

@@ -15,10 +15,11 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,15 +38,12 @@ from monopoly_env.files import read_file, read_json
 from monopoly_env.game import Games
 from monopoly_env.intervals import mean_interval
 from monopoly_env.reference import table as markdown
-from studies.pages import Page
+from studies.pages import Page, Row, measured, write_rows
 from training.run.options import check_ranges
 from training.values.options import UNKNOWN
 from training.values.sampling import play
 from training.values.tables import BATCH, HELD_OUT, SETTINGS, Mixture
 from training.values.train import brier
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # The players, and the kind of their games (`training.values.sampling.KINDS`).
 POOLS: Final[dict[str, tuple[Callable[[], Mixture], str]]] = {
@@ -61,11 +59,10 @@ STAGES: Final = {
     "rounds 50 and on": (50, 1 << 30),
 }
 HEADINGS: Final = (
-    "positions", "number", "network", "playouts", "network less playouts", "95% interval", "worth",
-    "distance of network and playouts",
+    "games of", "playouts by", "positions", "network", "playouts", "network less playouts", "worth",
 )  # fmt: skip
+TEMPLATE: Final = "# How good is the network of values?\n"
 _MEASURED: Final = ("training", "held out")  # by `training.values` during training
-_BINS: Final = np.linspace(0, 1, 11)  # of the calibration picture
 _REPEATS: Final = 5  # of the measurement of speed
 
 
@@ -84,12 +81,12 @@ class Options:
     actual: int = 0
     """Positions of each pool that also get playouts by the policies of their game."""
     run: Path | None = None
-    """Folder of the network's run of `training.values`, for its curve."""
+    """Folder of the network's run of `training.values`: its curve is stored too."""
     seed: int = 0
     """Seed of games and playouts."""
     threads: int | None = None
     """Threads that play; default: one per core. The results are the same."""
-    page: Path = Path("docs/results/values.md")
+    out: Path = Path("docs/results/values.md")
     """The page."""
     json: bool = False
     """Print one JSON object instead of tables."""
@@ -194,24 +191,19 @@ def compared(
     by: dict[str, NDArray[np.float64]],
     outcome: NDArray[np.float64],
     rows: NDArray[np.bool_],
-) -> dict[str, Any]:
+) -> Row:
     """A row of the table, over some positions: Brier scores, paired difference, distance."""
     scores = {who: brier(shares[rows], outcome[rows]) for who, shares in by.items()}
     mean, low, high = mean_interval(scores["network"] - scores["playouts"])
     distance = float(np.sqrt(((by["network"] - by["playouts"])[rows] ** 2).sum(1).mean()))
-    means = {who: float(score.mean()) for who, score in scores.items()}
     return {
-        "positions": name,
-        "count": int(rows.sum()),
-        "brier": means,
-        "difference": mean,
-        "low": low,
-        "high": high,
-        "distance": distance,
-    }
+        "positions": name, "count": int(rows.sum()),
+        **{who: float(score.mean()) for who, score in scores.items()},
+        "difference": mean, "low": low, "high": high, "distance": distance,
+    }  # fmt: skip
 
 
-def judged(found: Positions, by: dict[str, NDArray[np.float64]]) -> list[dict[str, Any]]:
+def judged(found: Positions, by: dict[str, NDArray[np.float64]]) -> list[Row]:
     """Rows for all positions, and by players, rules and stage of the game."""
     count = len(by["network"])
     games, rules = found.games[:count], found.rules[:count]
@@ -228,20 +220,6 @@ def judged(found: Positions, by: dict[str, NDArray[np.float64]]) -> list[dict[st
         compared(name, by, found.outcome[:count], rows)
         for name, rows in parts.items()
         if rows.sum() > 1
-    ]
-
-
-def calibration(shares: NDArray[np.float64], found: Positions) -> list[tuple[float, float, int]]:
-    """By tenths of the forecast: its mean, the actual wins, and the number of seats in the game."""
-    there = (found.games["place"][:, :MOST_PLAYERS] == 0) & (
-        np.arange(MOST_PLAYERS) < found.games["num_players"][:, None]
-    )
-    said, won = shares[there], found.outcome[there]
-    bins = np.clip(np.digitize(said, _BINS) - 1, 0, len(_BINS) - 2)
-    return [
-        (float(said[at].mean()), float(won[at].mean()), int(at.sum()))
-        for at in (bins == n for n in range(len(_BINS) - 1))
-        if at.any()
     ]
 
 
@@ -269,124 +247,32 @@ def curve(folder: Path) -> list[dict[str, float]]:
 # --- the page
 
 
-def cells(row: dict[str, Any]) -> list[str]:
-    """A row as text, in the order of HEADINGS."""
-    return [
-        row["positions"], f"{row['count']:,}", f"{row['brier']['network']:.3f}",
-        f"{row['brier']['playouts']:.3f}",
-        f"{row['difference']:+.3f}", f"{row['low']:+.3f} to {row['high']:+.3f}",
-        f"{row['brier']['worth']:.3f}", f"{row['distance']:.3f}",
-    ]  # fmt: skip
-
-
-def calibration_picture(results: dict[str, Any]) -> Figure:
-    """Forecasts and actual wins."""
-    figure, axes = _figure(len(POOLS))
-    for place, (pool, found) in enumerate(results["pools"].items()):
-        axes[place].plot([0, 1], [0, 1], color="0.7", linewidth=1)
-        for who, marker in (("network", "o"), ("playouts", "x")):
-            said, won, _ = zip(*found["calibration"][who], strict=True)
-            axes[place].plot(said, won, marker=marker, markersize=5, linewidth=1, label=who)
-        axes[place].set(
-            title=pool.replace(", ", ",\n"),
-            xlabel="forecast share of the win",
-            ylabel="share really won",
-            xlim=(0, 1),
-            ylim=(0, 1),
-        )
-        axes[place].legend(frameon=False)
-    return figure
-
-
-def curve_picture(rows: Sequence[dict[str, float]]) -> Figure:
-    """The Brier score by the budget of training."""
-    figure, (axes,) = _figure(1)
-    for name in _MEASURED:
-        axes.plot(
-            [row["games"] for row in rows],
-            [row[name] for row in rows],
-            marker="o",
-            markersize=4,
-            linewidth=1,
-            label=f"{name} policies",
-        )
-    axes.set(xscale="log", xlabel="games learned from", ylabel="Brier score")
-    axes.legend(frameon=False)
-    return figure
-
-
-def _figure(count: int) -> tuple[Figure, Any]:
-    import matplotlib.pyplot as plt
-
-    plt.switch_backend("agg")
-    figure, axes = plt.subplots(
-        1, count, figsize=(4.2 * count, 3.4), layout="constrained", squeeze=False
-    )
-    return figure, axes[0]
-
-
-def write_page(page: Page, results: dict[str, Any]) -> None:
-    """Write the sections, and the pictures."""
-    options = results["options"]
-    parts = [
-        f"{options['positions']:,} positions of each pool, seed {options['seed']};"
-        f" {options['playouts']} playouts each by `{options['policy']}` in every seat, to the end"
-        " of the game."
-    ]
-    for pool, found in results["pools"].items():
-        parts += [f"**{pool}**", markdown(HEADINGS, map(cells, found["rows"]))]
-        if found["actual"]:
-            rows = [
-                cells(row)
-                for row in found["actual"]
-                if row["positions"] == "all" or "players" in row["positions"]
-            ]
-            parts += [
-                f"{pool}; playouts by the policies that really sat there:",
-                markdown(HEADINGS, rows),
-            ]
-    picture = calibration_picture(results)
-    parts.append(
-        page.picture(
-            "calibration", picture, "Forecast shares of the win, and the shares really won"
-        )
-    )
-    page.write("judged", "\n\n".join(parts), "\n## Judged by games that were played\n\n")
-    page.write("card", _card(results), "\n## What it is\n\n")
-    if results["curve"]:
-        doubled = [row for row in results["curve"] if row["games"].bit_count() == 1] + results[
-            "curve"
-        ][-1:]
-        rows = [
-            [f"{row['games']:,}", *(f"{row[name]:.4f}" for name in _MEASURED)] for row in doubled
-        ]
-        line = page.picture(
-            "curve", curve_picture(results["curve"]), "The Brier score by the number of games"
-        )
-        text = markdown(("games", *(f"{name} policies" for name in _MEASURED)), rows)
-        page.write("curve", f"{text}\n\n{line}", "\n## More games\n\n")
-
-
-def _card(results: dict[str, Any]) -> str:
-    about = results["about"]
-    weights = sum(math.prod(shape) for shape in ARCHITECTURE.shapes().values())
-    policies = ", ".join(f"`{name}` {weight:g}" for name, weight in about["policies"].items())
-    varied = ", ".join(f"`{name}` {weight:g}" for name, weight in about["varied"].items())
-    sizes = "-".join(map(str, ARCHITECTURE.sizes))
-    return "\n".join(
+def section(rows: Sequence[Row]) -> str:
+    """The table in Markdown: all positions of each pool."""
+    lines = [
         (
-            f"- **Network**: {sizes}, ReLU, softmax over the players left; {weights:,} numbers. "
-            f"{results['speed']:,.0f} values a second on one core at tables of four, "
-            "features included.",
-            f"- **Trained on**: the outcomes of {about['games']:,} games, {about['states']} states "
-            f"of each; seed {about['seed']}; tables of {', '.join(map(str, about['players']))}; "
-            f"rules {', '.join(about['rules'])}.",
-            f"- **Players of these games**, with their weights: {policies}; {about['variants']} "
-            "variants of each of these families, whose numbers are multiplied by "
-            f"exp({about['spread']} z): {varied}. In {about['same']:.0%} of the games one policy "
-            "has all seats.",
-            f"- **Never seen**: {', '.join(f'`{name}`' for name in HELD_OUT)}.",
+            row["pool"], row["playouts_by"], f"{row['count']:,}", f"{row['network']:.3f}",
+            f"{row['playouts']:.3f}",
+            f"**{row['difference']:+.3f}** ({row['low']:+.3f} to {row['high']:+.3f})",
+            f"{row['worth']:.3f}",
         )
+        for row in rows
+        if row["positions"] == "all"
+    ]  # fmt: skip
+    return f"{measured(rows)}\n\n{markdown(HEADINGS, lines)}"
+
+
+def card(about: Mapping[str, Any], fast: float) -> str:
+    """The network in Markdown, from what its file says."""
+    weights = sum(math.prod(shape) for shape in ARCHITECTURE.shapes().values())
+    sizes = "-".join(map(str, ARCHITECTURE.sizes))
+    return (
+        f"The network has the layers {sizes} ({weights:,} weights), ReLU, and a softmax over the"
+        f" players left. It gives {fast:,.0f} values a second on one core at tables of four,"
+        f" features included. It learned from {about['games']:,} games, {about['states']} states of"
+        f" each, at tables of {', '.join(map(str, about['players']))} by the rules"
+        f" {', '.join(about['rules'])}. The held-out policies are"
+        f" {', '.join(f'`{name}`' for name in HELD_OUT)}."
     )
 
 
@@ -405,11 +291,12 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
         },
     )
     value, worth = values.make(options.value), resolve("worth")
-    page = Page(options.page, "# A value of states\n")
-    for section in ("judged", "card", "curve"):
-        page.check(section)
-    learned = curve(options.run) if options.run else []
-    pools: dict[str, Any] = {}
+    page = Page(options.out, TEMPLATE)
+    for name in ("judged", "card"):
+        page.check(name)
+    if options.run:
+        write_rows(page.data("curve"), curve(options.run))
+    rows: list[Row] = []
     fast = 0.0
     with Progress(console=console) as bar:
         for pool in POOLS:
@@ -419,44 +306,28 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
                 "worth": forecasts(worth, found.games),
                 "playouts": playouts(found, options, bar),
             }
-            rows, lines = (
-                judged(found, by),
-                {who: calibration(by[who], found) for who in ("network", "playouts")},
-            )
-            actual: list[dict[str, Any]] = []
+            judgements = {options.policy: judged(found, by)}
             if options.actual:
                 some = {who: shares[: options.actual] for who, shares in by.items()}
-                actual = judged(found, some | {"playouts": actual_playouts(found, options, bar)})
-            pools[pool] = {"rows": rows, "actual": actual, "calibration": lines}
+                some["playouts"] = actual_playouts(found, options, bar)
+                judgements["the policies of the game"] = judged(found, some)
+            rows += [
+                {"pool": pool, "playouts_by": policy}
+                | row
+                | {"playouts_each": options.playouts, "seed": options.seed}
+                | {"date": f"{date.today()}"}
+                for policy, judgement in judgements.items()
+                for row in judgement
+            ]
             fast = max(fast, speed(value, found.games))
-    given = {
-        "positions": options.positions,
-        "playouts": options.playouts,
-        "policy": options.policy,
-        "seed": options.seed,
-    }
-    results = {
-        "options": given,
-        "about": dict(value.about),
-        "speed": fast,
-        "pools": pools,
-        "curve": learned,
-    }
-    write_page(page, results)
-    return results
+    page.write("card", card(value.about, fast))
+    page.write("judged", section(page.add(rows, ("pool", "playouts_by", "positions"))))
+    return {"rows": rows, "speed": fast}
 
 
 def show(results: dict[str, Any]) -> None:
-    """Print the tables."""
-    from monopoly_env.cli.terminal import TextTable
-
-    for pool, found in results["pools"].items():
-        for rows in (found["rows"], found["actual"]):
-            shown = TextTable(*HEADINGS, title=pool)
-            for row in rows:
-                shown.add_row(*cells(row))
-            if rows:
-                Console(width=140).print(shown)
+    """Print the table."""
+    print(section(results["rows"]))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

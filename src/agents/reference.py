@@ -25,6 +25,7 @@ _FOLDERS: Final = (
     "agents",
     "agents.players",
 )  # a module of these is a family; elsewhere a package is
+_EXPLAINED: Final = ("algorithmic", "expert", "strategic")  # families that others build on
 _UNITS: Final = ("dollars", "rounds")  # other units follow from the meaning
 _MOST_SHOWN: Final = 10  # options of a preset
 
@@ -39,8 +40,9 @@ def agents_page() -> str:
         "Policies by name: `agents.make(name, **parameters)`, and wherever a player is asked for."
         " [Scripted](results/agents.md) and [learned](results/learned.md) agents: their strength."
         " Every number below can be set, tuned and saved; `repr` of a policy shows those that"
-        " differ. The docstring of a family's module tells its rules in full, the string under a"
-        " parameter the reason for its default.",
+        " differ. The file of a family, in parentheses, has its rules in full, and the unit, range"
+        " and meaning of every parameter; those of the three families on which others build are"
+        " shown here, too.",
         *(part for home, names in families.items() for part in _family(home, names)),
     )
 
@@ -54,7 +56,8 @@ def _family(home: str, names: list[str]) -> list[str]:
     ]
     tuned = [(name, BUILT_IN[name]) for name in names if isinstance(BUILT_IN.get(name), partial)]
     kinds = dict.fromkeys(factory.args[2] for _, factory in tuned)  # type: ignore[attr-defined]
-    parts += [_parameters(kind) for kind in kinds if not _is_part(kind, kinds)]
+    explained = _parameters if names[0] in _EXPLAINED else _defaults
+    parts += [explained(kind) for kind in kinds if not _is_part(kind, kinds)]
     presets = [(name, factory.args[3]) for name, factory in tuned if factory.args[3]]  # type: ignore[attr-defined]
     if presets:
         rows = ((f"`{name}`", _values(preset)) for name, preset in presets)
@@ -83,10 +86,18 @@ def _parameters(kind: type[Parameters]) -> str:
     return table(("parameter", "default [range]", "meaning"), rows)
 
 
-def _values(preset: dict[str, Any]) -> str:
-    if len(preset) > _MOST_SHOWN:
+def _defaults(kind: type[Parameters]) -> str:
+    values = ((option.name, option.default) for option in fields(kind))
+    return f"Parameters: {_values(dict(values), most=len(fields(kind)))}."
+
+
+def _values(preset: dict[str, Any], most: int = _MOST_SHOWN) -> str:
+    if len(preset) > most:
         return f"{len(preset)} numbers"
-    return ", ".join(f"`{name}={value}`" for name, value in preset.items())
+    shown = (
+        (name, f"{value:g}" if type(value) is float else value) for name, value in preset.items()
+    )
+    return ", ".join(f"`{name}={value}`" for name, value in shown)
 
 
 def _home(factory: Factory) -> str:

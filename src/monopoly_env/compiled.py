@@ -30,7 +30,7 @@ from monopoly_env.files import write_atomically
 from monopoly_env.kernels import ENTRIES, library
 from monopoly_env.kernels.callbacks import CALLBACKS
 from monopoly_env.kernels.signatures import signature
-from monopoly_env.kernels.sources import cache_root, file_hash, sources_of
+from monopoly_env.kernels.sources import cache_root, code_hash, file_hash, sources_of
 
 BROWSER_FOLDER: Final = Path("build", "browser")
 _C_FILES: Final = ("caller.c", "runtime.c")
@@ -101,9 +101,8 @@ def is_current(folder: Path, target: str) -> bool:
     """
     try:
         about = json.loads((folder / library.ABOUT.name).read_bytes())
-        files = [(folder / library.file_name(target), about["digest"])]
-        files += [(library.ROOT / path, digest) for path, digest in about["sources"]]
-        same = all(file_hash(path).hex() == digest for path, digest in files)
+        whole = file_hash(folder / library.file_name(target)).hex() == about["digest"]
+        same = whole and all(map(library.is_same, about["sources"]))
         return bool(same and about["system"] == target)
     except (OSError, ValueError, KeyError, TypeError):
         return False
@@ -162,7 +161,7 @@ def code_of(exports: Sequence[Any], done: Callable[[str], None]) -> Any:
     makers = {Path(str(module.__file__)) for module in (export, jit, linking, signatures)}
     paths = sorted(makers.union(*(sources_of(one.name) for one in exports)))
     words = [version("numba"), version("llvmlite"), *(one.name for one in exports)]
-    made_of = "\n".join([*words, *(file_hash(path).hex() for path in paths)])
+    made_of = "\n".join([*words, *(code_hash(path).hex() for path in paths)])
     folder = cache_root() / hashlib.sha256(made_of.encode()).hexdigest()[:16]
     file, types = folder / "exports.bc", folder / "exports.json"
     with suppress(OSError, ValueError):
@@ -287,12 +286,14 @@ def describe(data: bytes, target: str, names: Sequence[str]) -> dict[str, Any]:
     kernels = Path(library.__file__).parent
     tools = {Path(__file__), *kernels.glob("*.py"), *kernels.glob("*.c")}
     paths = sorted(tools.union(*used.values()))
+    hashes = file_hash, code_hash
     return {
         "format": library.FORMAT,
         "system": target,
         "digest": hashlib.sha256(data).hexdigest(),
         "sources": [
-            (path.relative_to(library.ROOT).as_posix(), file_hash(path).hex()) for path in paths
+            (path.relative_to(library.ROOT).as_posix(), *(one(path).hex() for one in hashes))
+            for path in paths
         ],
         "exports": [(name, sorted(map(paths.index, used[name]))) for name in names],
     }

@@ -5,7 +5,7 @@ policy of the family `strategic` plays trades and debts. The recipe is that of `
 it each network gets one more output, the value of the state, and there is a network of values
 beside them; neither is part of the saved player.
 
-`--preset ocnaru` is the thesis's own training. docs/results/dqn_ocnaru.md compares the two.
+`--preset ocnaru` is the thesis's own training. docs/results/ocnaru.md compares the two.
 """
 
 from __future__ import annotations

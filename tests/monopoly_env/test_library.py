@@ -14,7 +14,7 @@ import pytest
 from monopoly_env import compiled
 from monopoly_env.kernels import library
 from monopoly_env.kernels.signatures import Signature, signature
-from monopoly_env.kernels.sources import file_hash
+from monopoly_env.kernels.sources import code_hash, file_hash
 from tests.data.exports import FUNCTIONS, Scaled, Square
 from tests.programs import python
 
@@ -181,7 +181,7 @@ def test_errors_of_compiled_code_reach_python(made: dict[str, Any]) -> None:
         made["is_odd"](-1)
 
 
-@pytest.mark.parametrize("damage", ["manifest", "system", "digest", "cut"])
+@pytest.mark.parametrize("damage", ["manifest", "format", "system", "digest", "cut"])
 def test_a_library_that_does_not_fit_is_told_and_left_aside(
     damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,6 +191,8 @@ def test_a_library_that_does_not_fit_is_told_and_left_aside(
     match damage:
         case "manifest":
             about.write_text("{")
+        case "format":
+            about.write_text(json.dumps(manifest | {"format": 0}))
         case "system":
             about.write_text(json.dumps(manifest | {"system": "amiga-m68k"}))
         case "digest":
@@ -205,19 +207,30 @@ def test_a_library_that_does_not_fit_is_told_and_left_aside(
         assert library.loaded.__wrapped__() is None
 
 
-def test_an_export_is_used_until_one_of_its_sources_changes(
+def forget_hashes() -> None:
+    file_hash.cache_clear()
+    code_hash.cache_clear()
+
+
+def test_an_export_is_used_until_the_code_of_one_of_its_sources_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("rent.py", "jail.py"):
-        (tmp_path / name).write_text(name)
-    sources = [(name, file_hash(tmp_path / name).hex()) for name in ("rent.py", "jail.py")]
+    files = [tmp_path / name for name in ("rent.py", "jail.py")]
+    for file in files:
+        file.write_text(f'"""Of the {file.stem}."""\nFEE = 50\n')
+    sources = [(one.name, file_hash(one).hex(), code_hash(one).hex()) for one in files]
     both = library.Library(None, {"pay": 0, "leave": 1}, [[0], [0, 1]], sources)
     monkeypatch.setattr(library, "ROOT", tmp_path)
     monkeypatch.setattr(library, "loaded", lambda: both)
     assert (library.number("pay"), library.number("leave"), library.number("bid")) == (0, 1, None)
-    (tmp_path / "jail.py").write_text("edited")
-    file_hash.cache_clear()
-    assert (library.number("pay"), library.number("leave")) == (0, None)
+    for text, leave in (
+        ("# the fee of the booklet\nFEE = (50)  # or a card\n", 1),
+        ("FEE = 60\n", None),
+        ("FEE = \n", None),
+    ):
+        files[1].write_text(text)
+        forget_hashes()
+        assert (library.number("pay"), library.number("leave")) == (0, leave)
 
 
 def test_a_library_is_current_until_a_file_that_it_was_made_of_or_with_changes(
@@ -231,17 +244,17 @@ def test_a_library_is_current_until_a_file_that_it_was_made_of_or_with_changes(
     manifest = {
         "system": "amiga-m68k",
         "digest": file_hash(library_file).hex(),
-        "sources": [("caller.c", file_hash(caller).hex())],
+        "sources": [("caller.c", *2 * [file_hash(caller).hex()])],
     }
     (tmp_path / library.ABOUT.name).write_text(json.dumps(manifest))
     assert compiled.is_current(tmp_path, "amiga-m68k")
     assert not compiled.is_current(tmp_path, "linux-x86_64")
     for file in (caller, library_file):
         file.write_text("edited")
-        file_hash.cache_clear()
+        forget_hashes()
         assert not compiled.is_current(tmp_path, "amiga-m68k")
         file.write_text(file.name)
-        file_hash.cache_clear()
+        forget_hashes()
     caller.unlink()
-    file_hash.cache_clear()
+    forget_hashes()
     assert not compiled.is_current(tmp_path, "amiga-m68k")

@@ -124,6 +124,13 @@ def test_read_only_records_are_refused_by_what_writes(package: str, use: str, me
     assert games.tobytes() == before
 
 
+def test_decisions_of_games_with_gaps_between_them_are_refused() -> None:
+    games = me.new_games([1, 2, 3, 4], 2)[::2]
+    with pytest.raises(me.ConfigurationError, match=r"without steps.*games\.copy"):
+        agents.Decisions(games)
+    assert len(agents.Decisions(games.copy()).key) == 2
+
+
 @pytest.mark.parametrize("memory", READ_ONLY)
 @pytest.mark.parametrize(("package", "use"), cases(READS))
 def test_read_only_records_are_read_as_others_are(package: str, use: str, memory: str) -> None:

@@ -10,7 +10,18 @@ from studies.pages import Page, Row
 
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.files import read_json
-from studies import adjusted, bench, calibration, exploit, learned, pictures, search, strangers
+from studies import (
+    adjusted,
+    bench,
+    calibration,
+    exploit,
+    learned,
+    pictures,
+    search,
+    strangers,
+    targets,
+    values,
+)
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
@@ -21,6 +32,8 @@ RESULTS = Path(__file__).parents[2] / "docs" / "results"
         ("exploit", exploit.SECTION, "", exploit.section),
         ("learned", learned.SECTION, "", learned.section),
         ("learned", strangers.SECTION, "strangers", strangers.section),
+        ("values", "judged", "", values.section),
+        ("values", targets.SECTION, "targets", targets.section),
         ("adjusted", "gain", "gain", adjusted.gain_section),
         ("adjusted", "mean", "mean", adjusted.mean_section),
         ("adjusted", calibration.SECTION, "calibration", calibration.section),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from studies.pages import Page, read_rows
 from studies.published import Comparison, Estimate
 
 import agents
@@ -15,6 +17,7 @@ from monopoly_env import intervals
 from studies import published as literature
 
 DUEL = "july_algorithmic_random"
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 
 # --- statistics
@@ -176,39 +179,42 @@ def test_the_command_prints_tables_and_json(capsys: pytest.CaptureFixture[str]) 
     assert f"python -m studies.published --only {DUEL} --games 40 --seed 0" in printed
     assert "20 of the 500 published games crashed" in printed
     assert call("--only", DUEL, "--games", "40", "--json") == 0
-    (told,) = json.loads(capsys.readouterr().out)
-    assert told["experiment"] == DUEL
-    assert {figure["quirks"] for figure in told["figures"]} == {True, False}
+    told = json.loads(capsys.readouterr().out)
+    assert {row["experiment"] for row in told} == {DUEL}
+    assert {row["quirks"] for row in told} == {True, False}
     assert call("--only", DUEL, "--games", "0") == 2
 
 
-def test_the_page_is_brought_up_to_date_and_keeps_what_was_written_by_hand(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "ocnaru.md"
-    assert call("--only", DUEL, "--games", "40", "--out", str(path)) == 0
-    first = path.read_text()
-    assert first.rstrip().endswith(literature.BY_HAND)
-    path.write_text(first + "\n## Differences\nMine.\n")
-    assert call("--only", "may_algorithmic_random", "--games", "20", "--out", str(path)) == 0
-    second = path.read_text()
-    assert second.endswith("\n## Differences\nMine.\n")
-    assert [line for line in second.splitlines() if line.startswith("<!-- begin")] == [
-        f"<!-- begin {DUEL} -->", "<!-- begin may_algorithmic_random -->",
-    ]  # fmt: skip
-    assert call("--only", DUEL, "--games", "20", "--out", str(path)) == 0
-    third = path.read_text()
-    assert third.count(literature.BY_HAND) == third.count(f"<!-- begin {DUEL} -->") == 1
-    assert f"--only {DUEL} --games 20" in third
-    assert f"--only {DUEL} --games 40" not in third
-    assert call("--only", DUEL, "--games", "20", "--out", str(path)) == 0
-    assert path.read_text() == third
-    (tmp_path / "folder").mkdir()
-    assert call("--only", DUEL, "--games", "20", "--out", str(tmp_path / "folder")) == 2
+def test_the_rows_of_an_experiment_are_replaced(tmp_path: Path) -> None:
+    page = tmp_path / "ocnaru.md"
+    other = "may_algorithmic_random"
+    for name, games in ((DUEL, "40"), (other, "20"), (DUEL, "20")):
+        assert call("--only", name, "--games", games, "--out", str(page)) == 0
+    rows = Page(page, "").rows("agents")
+    assert {row["games"] for row in rows} == {20}
+    assert {row["experiment"] for row in rows} == {DUEL, other}
+    (won,) = [row for row in rows if row["experiment"] == DUEL and row["quirks"]
+              and row["figure"] == "ocnaru/algorithmic: won against ocnaru/random"]  # fmt: skip
+    assert won["published"] == pytest.approx(448 / 480, rel=1e-5)
+    assert won["difference"] == pytest.approx(won["ours"] - won["published"], abs=1e-5)
 
 
-def test_the_committed_page_has_every_experiment() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "results" / "ocnaru.md").read_text()
-    for name in literature.EXPERIMENTS:
-        assert f"<!-- begin {name} -->" in page
-    assert "## Differences and their reasons" in page.partition(literature.BY_HAND)[2]
+def test_every_experiment_has_its_rows() -> None:
+    rows = Page(RESULTS / "ocnaru.md", "").rows("agents")
+    assert {row["experiment"] for row in rows} == set(literature.EXPERIMENTS)
+
+
+def test_the_figures_of_the_page_are_in_its_rows() -> None:
+    """Each share of three decimals in a table's column `here` is a value of a data file."""
+    values = {
+        f"{row[name]:.3f}"
+        for file in (RESULTS / "data").glob("ocnaru_*.csv")
+        for row in read_rows(file)
+        for name in ("ours", "value")
+        if name in row
+    }
+    page = (RESULTS / "ocnaru.md").read_text()
+    cells = [line.split("|")[3] for line in page.splitlines() if line.startswith("| ")]
+    figures = [figure for cell in cells for figure in re.findall(r"\b0\.\d{3}\b", cell)]
+    assert len(figures) >= 10
+    assert [figure for figure in figures if figure not in values] == []

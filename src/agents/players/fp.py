@@ -2,7 +2,8 @@
 
 A has no preferences. B wants railroads and the dark blue streets and refuses utilities. C wants
 railroads, orange and light blue and builds at most three houses. All keep a GO salary when buying,
-build without a reserve, and trade for complete groups.
+build without a reserve, and trade for complete groups. As published they accept one dollar for a
+lot; `guarded` players do not.
 
 Their rule for accepting an offer has a hole: with a salary in cash, a policy accepts anything that
 loses no group, so one dollar buys a lot, and a lot that two policies want goes back and forth

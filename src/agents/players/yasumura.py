@@ -1,8 +1,8 @@
 """`yasumura`: negotiation by Yasumura, Oguchi and Nitta (2001), as in Mukhar's program of 2013.
 
 It values groups by the rents of the next throw, the next lap and the rest of the game, and swaps
-one lot for one, with a payment that gives both players the same gain. Rules for
-purchases, auctions and buildings are ours.
+one lot for one, with a payment that gives both players the same gain. Rules for purchases,
+auctions and buildings are ours.
 
 The valuation. g is a colour group, the railroads or the utilities; a seat owns s of its lots,
 others own o, and M is the seat's cash.

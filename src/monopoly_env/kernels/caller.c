@@ -60,7 +60,7 @@ static PyObject *ndarray, *loads;
 static const Code *code; /* for this processor */
 
 static int wrong(Py_ssize_t number, const char *expected, PyObject *given) {
-    PyErr_Format(PyExc_TypeError, "argument %zd must be %s, not %R", number + 1, expected, given);
+    PyErr_Format(PyExc_TypeError, "argument %zd must be %s, not %.80R", number + 1, expected, given);
     return -1;
 }
 

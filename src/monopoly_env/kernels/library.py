@@ -1,7 +1,7 @@
 """The library of functions compiled ahead of time, if it is here and fits.
 
 Its manifest names the exports, and for each of them the source files that it was made of. An export
-is used if none of these files has changed since: an edit of a rule gives all that depends on it to
+is used if the code of these files is the same: an edit of a rule gives all that depends on it to
 Numba, and the rest stays.
 """
 
@@ -12,7 +12,7 @@ import os
 import platform
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from monopoly_env.kernels.signatures import ArgumentType, Signature
-from monopoly_env.kernels.sources import checks_indices, file_hash
+from monopoly_env.kernels.sources import checks_indices, code_hash, file_hash
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 ROOT: Final = Path(__file__).parents[2]  # the folder of all packages
 
 
@@ -50,13 +50,13 @@ class Library(NamedTuple):
         module: The extension module.
         numbers: Of the exports, by name.
         files: The numbers of the source files of each export.
-        sources: The paths of the source files and their hashes.
+        sources: The paths of the source files, their hashes, and those of their code.
     """
 
     module: Any
     numbers: dict[str, int]
     files: list[list[int]]
-    sources: list[tuple[str, str]]
+    sources: list[tuple[str, str, str]]
 
 
 @cache
@@ -70,7 +70,9 @@ def loaded() -> Library | None:
         return None
     try:
         about = json.loads(ABOUT.read_bytes())
-        if about["format"] != FORMAT or about["system"] != system():
+        if about["format"] != FORMAT:
+            raise ValueError(f"its manifest has the format {about['format']!r}, not {FORMAT}")
+        if about["system"] != system():
             raise ValueError(f"it is made for {about['system']!r}, this is {system()!r}")
         if file_hash(FILE).hex() != about["digest"]:
             raise ValueError("it is damaged, or of another version than its manifest")
@@ -101,12 +103,16 @@ def is_unchanged(file: int) -> bool:
     """Whether a source file is the one that the library was made of."""
     library = loaded()
     assert library is not None
-    path, digest = library.sources[file]
-    if path in _CHANGED:
-        return False
+    source = library.sources[file]
+    return source[0] not in _CHANGED and is_same(source)
+
+
+def is_same(source: Sequence[str]) -> bool:
+    """Whether a source file has the code whose hashes the manifest holds."""
+    path, digest, code = ROOT / source[0], *source[1:]
     try:
-        return file_hash(ROOT / path).hex() == digest
-    except OSError:
+        return file_hash(path).hex() == digest or code_hash(path).hex() == code
+    except (OSError, SyntaxError):
         return False
 
 

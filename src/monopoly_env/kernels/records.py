@@ -43,7 +43,7 @@ def as_batch(record: Any, dtype: np.dtype[Any], package: str, write: bool) -> ND
 def check_games(games: Any, dtype: np.dtype[Any], package: str, write: bool = False) -> None:
     """Raise ConfigurationError unless these are (B,) records of the dtype `GAME` of a package.
 
-    They must be writable if they will be written.
+    They must be writable and without gaps in memory if they will be written.
     """
     records = isinstance(games, np.ndarray) and games.dtype.type is np.record
     if not records or games.dtype != dtype or games.ndim != 1:
@@ -53,6 +53,11 @@ def check_games(games: Any, dtype: np.dtype[Any], package: str, write: bool = Fa
         )
     if write and not games.flags.writeable:
         raise _read_only("These games are", package)
+    if write and not games.flags.c_contiguous:
+        raise ConfigurationError(
+            "These games have gaps between them: expected an array without steps. Copy first:"
+            " games.copy()."
+        )
 
 
 def _read_only(what: str, package: str) -> ConfigurationError:

@@ -169,6 +169,21 @@ def file_hash(path: Path) -> bytes:
 
 
 @cache
+def code_hash(path: Path) -> bytes:
+    """The hash of what a source file does: comments, docstrings and layout of Python don't count.
+
+    Ten times as slow as `file_hash`.
+    """
+    if path.suffix != ".py":
+        return file_hash(path)
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            node.body = node.body[ast.get_docstring(node, clean=False) is not None :]
+    return hashlib.sha256(ast.dump(tree).encode()).digest()
+
+
+@cache
 def _drop_stale(root: Path) -> None:
     """Remove cache folders that have not been used for a long time; called once per process."""
     oldest = time.time() - _STALE_AFTER_DAYS * 86_400

@@ -20,6 +20,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from rich.console import Console
+from studies.pages import Page
 
 import agents
 import monopoly_env as me
@@ -27,7 +28,14 @@ from agents import arena
 from agents.networks.ocnaru import HIDDEN, NAMES, NETWORKS, NOTED, WATCHED, OcnaruNetworks
 from agents.players.strategic.values import SLOT
 from monopoly_env import encoding as encodings
-from monopoly_env.actions import DECISION_NAMES, HEADS
+from monopoly_env.actions import (
+    A_BUILD,
+    A_MORTGAGE,
+    A_TURN,
+    A_UNMORTGAGE,
+    DECISION_NAMES,
+    HEADS,
+)
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.facts.board import GROUP_OF, LOT_SQUARE
@@ -793,34 +801,51 @@ def test_an_opponent_with_stale_values_buys_nothing_and_loses() -> None:
 def test_the_report_puts_published_figures_beside_measured_ones(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, page = tmp_path / "agent.safetensors", tmp_path / "page.md"
-    player(("buy", "upgrade")).save(file)
+    file, page = tmp_path / "agent.safetensors", tmp_path / "ocnaru.md"
+    player(("buy", "mortgage", "upgrade")).save(file)
     player(("buy",)).save(tmp_path / train.AFTER_EXPERTS)
     assert report.main([str(file), "--games", "8", "--robin-games", "2", "--out", str(page)]) == 0
-    text = page.read_text()
-    assert text == capsys.readouterr().out.rstrip("\n") + "\n"
-    lines = {
-        line.split(" | ")[0].strip("| "): line for line in text.splitlines() if line.startswith("|")
-    }
-    assert "| 0.89 | 62 of 300 / 103 of 300 |" in text
-    assert "299 of 300 / 288 of 300" in text
-    assert {"buy alone", "upgrade alone", "all", "all, upgrade gated", "all, after phase 1"} <= set(
-        lines
-    )
-    assert all(f"`{name}`" in lines for name in NAMES)
-    bought = [
-        line.strip("| ").split(" | ") for line in text.split("### What it buys")[1].splitlines()
-    ]
-    shares = {
-        row[0]: [int(cell.strip("%")) for cell in row[-3:]] for row in bought if "%" in row[-1]
-    }
-    assert "| green | 30% |" in text
-    assert len(shares) == 10
-    assert all(abs(sum(column) - 100) <= 5 for column in zip(*shares.values(), strict=True))
+    assert "| ocnaru/random | win rate | 0.87; its networks 287 of 300" in capsys.readouterr().out
+    rows = Page(page, "").rows("networks")
+    assert {row["agent"] for row in rows} == {str(file.with_suffix(""))}
+    names = {row["player"] for row in rows if row["section"] == "networks"}
+    assert {"buy alone", "all", "all, upgrade gated", "all, no gates", "all, after phase 1"} < names
+    assert {"mortgage alone, no gate"} < names
+    robin = [row for row in rows if row["section"] == "robin"]
+    assert len({row["player"] for row in robin}) == 13
+    owned = [row for row in rows if row["figure"].startswith("owned: ")]
+    shares = [row["value"] for row in owned if row["player"] == "strategic"]
+    assert len(shares) == 8
+    assert sum(shares) == pytest.approx(1, abs=1e-3)
     assert report.main([str(file), "--games", "8", "--robin-games", "2", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert {row["games"] for row in told["matches"]} == {8}
-    assert len(told["robin"]) == 13
+    assert {row["games"] for row in told if row["section"] == "fresh"} == {8}
+
+
+def test_habits_are_counted_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two windows of one player, in two games: it mortgages and builds, lifts in the next."""
+    actions = [A_MORTGAGE, A_BUILD, A_TURN, A_UNMORTGAGE, A_TURN] * 2
+    count = len(actions)
+    seen = np.zeros((count, 100), np.float16)
+    green = encodings.names("ocnaru100", 2).index("group: green own share")
+    seen[[4, 9], green] = 1
+    rows = Experiences(
+        seen, np.zeros((count, 26), np.uint8), np.array(actions, np.int16),
+        np.full(count, WINDOW, np.int8), np.zeros(count, np.int8),
+        np.repeat([0, 1], 5).astype(np.int32), np.ones(count, np.float32),
+        np.zeros((count, 2), np.float32),
+        np.zeros(count, np.float32),
+    )  # fmt: skip
+    monkeypatch.setattr(report, "decisions", lambda *given: [(rows, np.zeros(count, np.int64))])
+    base = compiled(agents.make("strategic"))
+    options_ = report.Options(Path("agent"), games=2)
+    found = {row["figure"]: row["value"] for row in report._habits(base, base, options_)}
+    assert found["owned: green"] == 1
+    assert found["mortgages a game, without a debt"] == 1
+    assert found["of these, it builds in this or the next window"] == 1
+    assert found["of these, lifted later"] == 1
+    assert found["windows until then, median"] == 1
+    assert found["windows in which it builds"] == 0.5
 
 
 def test_the_report_refuses_other_players(
