@@ -155,7 +155,7 @@ def measure(options: Options, console: Console) -> list[pages.Row]:
         ),
         *(partial(_mixture, name, mixed, base, options) for name, mixed in mixtures.items()),
         partial(_robin, policy, options),
-        *(partial(_habits, player, base, options) for player, _ in reused),
+        *(partial(habits, player, base, options) for player, _ in reused),
     ]
     return [row for job in track(jobs, "playing", console=console) for row in job()]
 
@@ -274,7 +274,7 @@ def column(feature: str) -> int:
 _SHARES: Final = [column(f"group: {group} own share") for group in GROUPS[:COLOURS]]
 
 
-def _habits(player: CompiledPolicy, base: CompiledPolicy, options: Options) -> list[pages.Row]:
+def habits(player: CompiledPolicy, base: CompiledPolicy, options: Any) -> list[pages.Row]:
     """The streets that a player owns when games end, and the course of its mortgages."""
     streets: list[NDArray[np.float64]] = []  # by game, of each group
     windows, built = 0, 0

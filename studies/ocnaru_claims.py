@@ -5,7 +5,8 @@
 python -m studies.ocnaru_claims --only search --out docs/results/ocnaru.md
 
 `averages` are those of its figure 4.2, `search` its search for parameters, `lifting` the price of
-lifting a mortgage, `inputs` phase 1 with raw features and with fewer outputs.
+lifting a mortgage, `habits` the streets and mortgages of this library's DQN agent, `inputs` phase 1
+with raw features and with fewer outputs.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from monopoly_env.facts.board import GROUP_SIZE, GROUPS, NUM_STREETS, SQUARE_LOT
 from monopoly_env.policy.names import compiled, make
 from monopoly_env.policy.protocol import CompiledPolicy
 from monopoly_env.rules import Rules
+from studies import ocnaru
 from studies.ocnaru import KEY, column, decisions, last_of, page, row_of
 from studies.pages import Page, Row
 from studies.published import MAY, PLAYERS, clustered, sample
@@ -56,7 +58,7 @@ class Options:
     """Measure other claims of Ocnaru's thesis."""
 
     only: str | None = None
-    """Run only this section: averages, search, lifting or inputs."""
+    """Run only this section: averages, search, lifting, habits or inputs."""
     out: Path | None = None
     """A page: the rows are stored beside it, in data/; those of other sections stay."""
     games: int = 10_000
@@ -199,6 +201,16 @@ def lifting(options: Options) -> Rows:
     return rows
 
 
+# --- streets and mortgages of a trained agent
+
+
+def habits(options: Options) -> Rows:
+    """Those of this library's own DQN agent and of `strategic`, both against `strategic`."""
+    against = compiled(make("strategic"))
+    players = (compiled(make("dqn/best/ocnaru")), against)
+    return [row for player in players for row in ocnaru.habits(player, against, options)]
+
+
 # --- inputs and outputs of the networks
 
 # Units of the features, by the names of their blocks: what a raw feature is in these.
@@ -324,7 +336,7 @@ def _judged(name: str, learners: list[Regressor], options: Options) -> Rows:
 # --- the command
 
 SECTIONS: Final[dict[str, Callable[[Options], Rows]]] = {
-    section.__name__: section for section in (averages, search, lifting, inputs)
+    section.__name__: section for section in (averages, search, lifting, habits, inputs)
 }
 
 

@@ -14,7 +14,7 @@ from studies.evolution.__main__ import EXPERIMENTS
 
 from agents.players.genetic import KINDS
 from monopoly_env.rules import PRESETS
-from studies import published, schrum
+from studies import ocnaru_claims, published, schrum
 from tests.test_readme import program_of
 from training.evolution.fitness import MEASURES
 
@@ -31,6 +31,7 @@ COMMANDS: Final = [row[3].strip("`") for row in MEASURED]
 NAMES: Final = {
     ("studies.evolution", "--only"): EXPERIMENTS,
     ("studies.published", "--only"): published.EXPERIMENTS,
+    ("studies.ocnaru_claims", "--only"): ocnaru_claims.SECTIONS,
     ("studies.schrum", "--only"): {
         "/".join(cell.split("/")[: end + 1]) for cell in schrum.CELLS for end in range(3)
     },

@@ -92,6 +92,13 @@ def test_lifting_at_ten_percent_is_compared_by_seed(tmp_path: Path) -> None:
     assert all(row["low"] <= row["value"] <= row["high"] for row in rows)
 
 
+def test_habits_are_shares_of_the_streets(tmp_path: Path) -> None:
+    rows = rows_of(tmp_path, "habits")
+    for player in ("dqn/best/ocnaru", "strategic"):
+        owned = [row for row in rows if row["player"] == player and "owned" in row["figure"]]
+        assert sum(row["value"] for row in owned) == pytest.approx(1, abs=1e-4)
+
+
 def test_inputs_have_a_loss_for_each_network(tmp_path: Path) -> None:
     rows = rows_of(tmp_path, "inputs")
     losses = [row for row in rows if row["figure"] == "loss, not learned"]

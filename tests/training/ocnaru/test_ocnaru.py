@@ -839,7 +839,7 @@ def test_habits_are_counted_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "decisions", lambda *given: [(rows, np.zeros(count, np.int64))])
     base = compiled(agents.make("strategic"))
     options_ = report.Options(Path("agent"), games=2)
-    found = {row["figure"]: row["value"] for row in report._habits(base, base, options_)}
+    found = {row["figure"]: row["value"] for row in report.habits(base, base, options_)}
     assert found["owned: green"] == 1
     assert found["mortgages a game, without a debt"] == 1
     assert found["of these, it builds in this or the next window"] == 1
