@@ -43,7 +43,8 @@ _SUSPECTS: Final = 8  # decisions that are analysed closely to find the worst
 _CLOSELY: Final = 300  # playouts of the best of their actions
 _LOOK: Final = 1.5  # seconds of such an analysis
 _LOOKING: Final = 0.1  # share of these analyses in the progress
-_SCALE, _RATE = 103.1668100711649, 4.354415386753951
+# Accuracy of a loss: scale * exp(-rate * loss) - rest
+ACCURACY = _SCALE, _RATE, _REST = 103.1668100711649, 4.354415386753951, 3.166924740191411
 FORMULA: Final = (
     "Lichess accuracy (a loss of x percent scores 103.1668 exp(-0.04354 x) - 3.1669) on shares of"
     " the win"
@@ -563,7 +564,7 @@ def _judge(
 
 def accuracy(loss: float) -> float:
     """The accuracy of a choice that lost this share of the win: `FORMULA`."""
-    return float(np.clip(_SCALE * np.exp(-_RATE * loss) - 3.166924740191411, 0, 100))
+    return float(np.clip(_SCALE * np.exp(-_RATE * loss) - _REST, 0, 100))
 
 
 def _player(course: History, seat: int, name: str, loss: NDArray[np.float64]) -> Message:

@@ -13,11 +13,6 @@ const [MISTAKES, SUSPECTS] = [5, 8];
 const [CLOSELY, LOOK] = [300, 1500]; // playouts of the best actions of a suspect, milliseconds
 const LOOKING = 0.1; // share of these analyses in the progress
 const MOST = 10_000; // decisions
-const [SCALE, RATE, REST] = [103.1668100711649, 4.354415386753951, 3.166924740191411];
-const FORMULA = "Lichess accuracy (a loss of x percent scores 103.1668 exp(-0.04354 x) - 3.1669) on shares of the win";
-
-/** @param {number} loss */
-const accuracy = (loss) => Math.min(100, Math.max(0, SCALE * Math.exp(-RATE * loss) - REST));
 
 /** @param {number} progress */
 const told = (progress) => ({ type: "report", progress: Math.round(progress * 1e4) / 1e4, done: false });
@@ -42,7 +37,7 @@ class Choice {
  * @param {{policies: string[], playouts: number}} options
  */
 export async function* report(means, recording, names, { policies, playouts }) {
-  const { engine } = means, { version, actions } = recording;
+  const { engine } = means, { version, actions } = recording, { formula, accuracy: [scale, rate, rest] } = engine.about;
   if (!(version > 0 && version <= MOST)) throw new Refusal(`A report needs a game of 1 to ${MOST} decisions; this one has ${version}.`);
   const facts = Array.from({ length: version }, (_, number) => engine.read(recording.record(number)));
   const offering = facts.map(({ decision }) => OFFERING.includes(engine.decisions[decision]));
@@ -123,7 +118,7 @@ export async function* report(means, recording, names, { policies, playouts }) {
     const costly = choices.toSorted((one, other) => own(one) - own(other)).slice(0, SUSPECTS).filter(({ start }) => /** @type {number} */ (loss.get(start)) > 0);
     const players = names.map((name, seat) => player(name, seat, loss, count));
     return [{
-      formula: FORMULA, playouts: count, players,
+      formula, playouts: count, players,
       curve: choices.map((choice) => ({ version: choice.start, turn: choice.turn, shares: choice.before.map((total) => total / count) })),
       mistakes: costly.slice(0, MISTAKES).map((choice) => ({ ...place(choice), cost: loss.get(choice.start), clear: false, best: null, chosen: null })),
       ...about(policies),
@@ -137,14 +132,14 @@ export async function* report(means, recording, names, { policies, playouts }) {
     const skill = runs.map((playout) => -sum(mine.map((choice) => choice.lost[playout])));
     const every = runs.map((playout) => changed[playout][seat]), begun = runs.map((playout) => first[playout][seat]);
     const found = {
-      seat, name, decisions: lost.length, accuracy: lost.length ? mean(lost.map(accuracy)) : null,
+      seat, name, decisions: lost.length, accuracy: lost.length ? mean(lost.map((each) => Math.min(100, Math.max(0, scale * Math.exp(-rate * each) - rest)))) : null,
       luck: final[seat] - mean(begun) - mean(every), skill: mean(skill), others: mean(every) - mean(skill), first: mean(begun), final: final[seat],
     };
     const bounds = (/** @type {number[]} */ values) => meanInterval(values).slice(1);
     /** @type {Record<string, number[]>} */
     const intervals = { luck: bounds(runs.map((playout) => final[seat] - begun[playout] - every[playout])), skill: bounds(skill), others: bounds(runs.map((playout) => every[playout] - skill[playout])) };
     if (found.accuracy !== null) { // by the slope of the formula at each loss
-      const slopes = mine.map(({ start }) => SCALE * RATE * Math.exp(-RATE * /** @type {number} */ (loss.get(start))));
+      const slopes = mine.map(({ start }) => scale * rate * Math.exp(-rate * /** @type {number} */ (loss.get(start))));
       const scores = runs.map((playout) => -sum(mine.map((choice, number) => slopes[number] * choice.lost[playout])) / lost.length);
       const [centre, low, high] = meanInterval(scores), shift = found.accuracy - centre;
       intervals.accuracy = [Math.max(0, low + shift), Math.min(100, high + shift)];
