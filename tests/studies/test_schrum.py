@@ -56,6 +56,16 @@ def test_the_command_runs_a_cell_and_writes_its_section(
     assert "kept.jsonl" in capsys.readouterr().err
 
 
+def test_saved_runs_have_todays_settings() -> None:
+    """Others are ignored: after a change of names alone, their digests must be written anew."""
+    saved, seeds = SavedRuns(schrum.FINISHED), dict[str, int]()
+    for line in schrum.FINISHED.read_text(encoding="utf-8").splitlines():
+        run = json.loads(line)
+        seeds.setdefault(run["cell"], run["seed"])
+    assert len(seeds) > 50
+    assert [cell for cell, seed in seeds.items() if saved.find(cell, seed) is None] == []
+
+
 def test_a_long_run_is_kept_in_a_hundred_parts(tmp_path: Path) -> None:
     settings = settings_of("better/fixed/recurrent", 0, Options())
     test = {"opponents": "two", "games": 30, "win_rate": 0.5, "wins_by_seat": [10, 4, 1]}
