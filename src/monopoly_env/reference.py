@@ -11,9 +11,8 @@ import dataclasses
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from rich.console import Console
@@ -25,7 +24,7 @@ from monopoly_env.encoding import ocnaru, standard
 from monopoly_env.encoding.table import SCALES, Block, total
 from monopoly_env.facts import board
 from monopoly_env.files import write_atomically
-from monopoly_env.game import GAME, MEANING, Game
+from monopoly_env.game import GAME, MEANING
 from monopoly_env.rules import PRESETS, Rules
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
@@ -236,24 +235,17 @@ def rewards_page() -> str:
 # --- the record
 
 
-@cache
-def example() -> Game:
-    """The game between four `algorithmic` players of seed 12, after 90 turns."""
+def board_picture() -> str:
+    """The text of docs/board.svg: a game between four `algorithmic` players after 90 turns."""
     from monopoly_env.policy.names import make
     from monopoly_env.policy.protocol import MEMORY, Decisions
+    from monopoly_env.render.svg import draw
 
     game, policy, memory = core.new_game(4, seed=12), make("algorithmic"), np.zeros((4, 1, MEMORY))
     while game.turns <= 90:
         action = policy.act(Decisions(core.batch_of(game), memory[game.player]))[0]
         core.step(game, int(action))
-    return game
-
-
-def board_picture() -> str:
-    """The text of docs/board.svg."""
-    from monopoly_env.render.svg import draw
-
-    return str(draw(example())) + "\n"
+    return str(draw(game)) + "\n"
 
 
 def record_page() -> str:
@@ -266,14 +258,13 @@ def record_page() -> str:
         " writing into a record yourself, call `core.settle`, which checks it.",
         "Seats count from 0 in turn order; fields of players have eight places. A set is a number"
         " with a bit for each element: `facts.board.lots_of(game.lots[seat])` lists a player's"
-        " lots, `game.lots[seat] >> lot & 1` tells whether a lot is among them. The examples are"
-        " from the game in [this picture](board.svg).",
+        " lots, `game.lots[seat] >> lot & 1` tells whether a lot is among them.",
         "Games may be pickled. `me.step` and all else that writes refuse a record in read-only"
         " memory (a mapped file, Ray's store, `bytes`): `me.clone` it first. `np.load` drops the"
         " type of a record: `np.load(path).view(me.GAME)`.",
         "## Fields",
         table(
-            ("field", "type", "shape", "meaning", "example"),
+            ("field", "type", "shape", "meaning"),
             (_field(name) for name in GAME.names or ()),
         ),
         "## Lots and squares by number",
@@ -298,18 +289,10 @@ def _square(square: int) -> tuple[object, ...]:
 
 
 def _field(name: str) -> tuple[str, ...]:
-    kind, value = GAME[name], example()[name]
+    kind = GAME[name]
     if kind.names:
-        shape = f"{len(kind.names)} fields"
-        return f"`{name}`", f"{kind[0]} each", shape, MEANING[name], f"board {value.board}, ..."
-    shape = " x ".join(map(str, kind.shape))
-    return f"`{name}`", str(kind.base), shape, MEANING[name], _shown(np.asarray(value))
-
-
-def _shown(value: np.ndarray[Any, np.dtype[Any]]) -> str:
-    """A field's value, cut after four numbers."""
-    numbers = value.ravel().tolist()
-    return ", ".join(map(str, numbers[:4])) + (", ..." if len(numbers) > 4 else "")
+        return f"`{name}`", f"{kind[0]} each", f"{len(kind.names)} fields", MEANING[name]
+    return f"`{name}`", str(kind.base), " x ".join(map(str, kind.shape)), MEANING[name]
 
 
 Pages: TypeAlias = dict[str, Callable[[], str]]
