@@ -185,7 +185,7 @@ KINDS: Final = {"INT": "a number", "FLOAT": "a number", "STR": "names", "PATH": 
 
 
 def flags_of(text: str) -> dict[str, tuple[str, str]]:
-    """The flags of a help: what each takes, as docs/commands.md says it, and its text."""
+    """The flags of a help: what each takes, as tests/data/flags.md says it, and its text."""
     found = {}
     for flag, told in re.findall(
         r"^  (--[a-z][a-z-]*)(.*?)(?=^ {0,2}\S|\Z)", text, re.MULTILINE | re.DOTALL
@@ -215,7 +215,7 @@ def test_a_flag_means_the_same_in_all_commands(helps: dict[str, str], tmp_path: 
     }
     rows = re.findall(
         r"^\| `(--[a-z-]+)` \| (.*?) ?\| (.*) \|$",
-        (ROOT / "docs" / "commands.md").read_text(),
+        (ROOT / "tests" / "data" / "flags.md").read_text(),
         re.MULTILINE,
     )
     listed = [flag for flag, _, _ in rows]

@@ -74,41 +74,24 @@ def actions_page() -> str:
             ("decision", "first", "second"),
             ((f"`{name}`", *answers) for name, answers in actions.CHOICES.items()),
         ),
-        "## Every action",
-        "Actions about a lot or a jail card, with the names of the US board:",
-        table(
-            ("", *(f"`{head.name}`" for head in _heads_of_goods())),
-            ((_GOOD[i], *numbers) for i, numbers in enumerate(_actions_of_goods())),
-        ),
-        "All others, as `describe` words them. In a sealed auction, `fold` is called `done`.",
-        table(
-            ("action", "in words"),
-            (
-                (action, actions.describe(action))
-                for action in range(actions.NUM_ACTIONS)
-                if not any(action in numbers for numbers in _actions_of_goods())
-            ),
-        ),
+        "## Actions by lot",
+        "With the names of the US board:",
+        _goods_table(),
     )
 
 
-_ASK: Final = actions.HEADS["trade_ask"]
-_GOOD: Final = [
-    actions.describe(_ASK.start + i).removeprefix("ask for ") for i in range(_ASK.size - 2)
-]
-
-
-def _heads_of_goods() -> list[actions.Head]:
+def _goods_table() -> str:
+    """The actions about each lot and jail card."""
     names = ("build", "sell", "mortgage", "unmortgage", "trade_ask", "trade_give")
-    return [actions.HEADS[name] for name in names]
-
-
-def _actions_of_goods() -> list[list[int | str]]:
-    """For each lot and jail card, its action in each of these heads; "": it has none."""
-    return [
-        [head.start + i if i < head.size else "" for head in _heads_of_goods()]
-        for i in range(len(_GOOD))
-    ]
+    heads, ask = [actions.HEADS[name] for name in names], actions.HEADS["trade_ask"]
+    goods = (actions.describe(ask.start + i).removeprefix("ask for ") for i in range(ask.size - 2))
+    return table(
+        ("", *(f"`{name}`" for name in names)),
+        (
+            (good, *(head.start + i if i < head.size else "" for head in heads))
+            for i, good in enumerate(goods)
+        ),
+    )
 
 
 # --- observations

@@ -53,9 +53,8 @@ def test_command_checks(tmp_path: Path) -> None:
 
 def test_pages_name_everything() -> None:
     acts, observations = reference.actions_page(), reference.observation_page()
-    assert all(f"| {action} |" in acts for action in range(actions.NUM_ACTIONS))
     assert "| Vermont Avenue | 16 | 38 | 60 | 88 | 123 | 155 |" in acts
-    assert "| 4 | bid +5 |" in acts
+    assert "| `bid` | 2-9 | 0 fold (English) or done (sealed), then raise by 1, 5, 10," in acts
     assert all(f"`{name}`" in acts for name in (*actions.HEADS, *actions.DECISIONS))
     blocks = (
         *encoding.standard.SHARED,
