@@ -163,8 +163,10 @@ def test_what_players_said_is_kept_and_told(tmp_path: Path) -> None:
     assert replays.from_dict(json.loads(json.dumps(replays.to_dict(replay)))) == replay != silent
     assert "talk" not in replays.to_dict(silent)
     told = [sentence for _, sentences in replays.narrated(replay) for sentence in sentences]
-    assert told[0] == 'A (algorithmic) says: "Leave it to me."'
-    assert told[1] == "A (algorithmic) promises: no bid on orange for 3 rounds."
+    assert told[0].startswith("Turn 1: A (algorithmic)")
+    assert " throws " in told[1]
+    assert told[2] == 'A (algorithmic) says: "Leave it to me."'
+    assert told[3] == "A (algorithmic) promises: no bid on orange for 3 rounds."
     assert [sentence for _, sentences in replays.narrated(silent) for sentence in sentences] == [
         one for one in told if " says: " not in one and " promises: " not in one
     ]

@@ -80,7 +80,8 @@ def narrated(replay: Replay) -> Iterator[tuple[Game, list[str]]]:
         FormatError: An action is illegal, or the game does not end in the recorded position.
     """
     game, names = start(replay), labels(replay)
-    yield core.clone(game), []
+    begun = core.new_game(replay.num_players, replay.rules, replay.seed)
+    yield core.clone(game), narrate.sentences(events.opening(begun), game, names)
     for number in range(len(replay.actions)):
         sentences = tell(replay, game, number, names)
         if sentences:

@@ -43,7 +43,7 @@ function start({ parts, contents, steps }) {
     draw(step);
     now = step;
     const [turn, sentences] = steps[step];
-    $("told").textContent = sentences.join("\n") || "The game begins.";
+    $("told").textContent = sentences.join("\n");
     $("slider").value = step;
     $("slider").setAttribute("aria-valuetext", `step ${step} of ${last}, turn ${turn}`);
     if (document.activeElement !== $("turn-number")) $("turn-number").value = turn;
@@ -135,11 +135,11 @@ function start({ parts, contents, steps }) {
     event.preventDefault();
   });
 
-  steps.forEach(([turn, sentences], number) => {
+  steps.forEach(([, sentences], number) => {
     const entry = document.createElement("li");
     const button = document.createElement("button");
     button.tabIndex = -1; // the log is scrolled as a whole; the arrow keys go through it
-    button.textContent = sentences.join("\n") || `Turn ${turn}: the game begins.`;
+    button.textContent = sentences.join("\n");
     button.addEventListener("click", () => {
       pause();
       show(number);
