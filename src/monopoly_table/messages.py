@@ -290,6 +290,14 @@ class NewName(_Numbered):
     name: Name
 
 
+class Talk(_Numbered):
+    """Say a phrase, which the page words, to everybody at the table."""
+
+    type: Literal["talk"]
+    seat: Seat
+    phrase: Annotated[int, Field(ge=0, lt=8)]
+
+
 class Ping(_Numbered):
     """Check the connection."""
 
@@ -298,7 +306,7 @@ class Ping(_Numbered):
 
 GAME_MESSAGE: Final[TypeAdapter[Any]] = TypeAdapter(
     Annotated[
-        Act | OfferMove | Bid | Preview | Undo | Pace | NewSeat | NewName | Ping,
+        Act | OfferMove | Bid | Preview | Undo | Pace | NewSeat | NewName | Talk | Ping,
         Field(discriminator="type"),
     ]
 )

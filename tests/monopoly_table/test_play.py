@@ -146,6 +146,17 @@ def test_a_seat_is_taken_once(client: TestClient) -> None:
     assert closed.value.code == 4401
 
 
+def test_phrases_reach_all_at_the_table(client: TestClient) -> None:
+    game = begin(client, "person", "guest")
+    with ann(client, game) as host, seated(client, game) as guest:
+        assert guest.say("talk", seat=1, phrase=2)["type"] == "done"
+        while (heard := host.receive())["type"] != "talk":
+            pass
+        assert heard == {"type": "talk", "seat": 1, "phrase": 2}
+        assert "a seat of your own" in guest.say("talk", seat=0, phrase=2)["error"]
+        assert guest.say("talk", seat=1, phrase=8)["type"] == "refused"
+
+
 def test_undo_goes_back_against_policies_only(client: TestClient) -> None:
     historian = Historian("random/no_trades")
     names.register("test/told", lambda: historian)

@@ -183,6 +183,9 @@ def test_a_guest_comes_by_a_copied_link_and_has_a_name(
     guest.get_by_role("button", name="Change").click()
     expect(page.locator("#panel-B .name")).to_have_text("Bob")
     expect(guest.get_by_label("Name of B")).to_be_hidden()
+    guest.get_by_label("Say").select_option("Good luck!")
+    expect(page.locator(".said")).to_have_text(re.compile("Bob.*“Good luck!”", re.DOTALL))
+    expect(page.locator(".said")).to_be_hidden()
     guest.close()
 
 

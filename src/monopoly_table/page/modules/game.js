@@ -15,6 +15,7 @@ import { useSignals } from "./signals.js";
 import { Stage } from "./stage.js";
 import { Tabs } from "./tabs.js";
 import { Who } from "./token.js";
+import { Phrases, Said } from "./talk.js";
 import { Desk } from "./trade.js";
 import { money, told } from "./words.js";
 
@@ -120,6 +121,7 @@ function Table({ game, about, state, socket }) {
     <${Players} ...${{ view, about }} show=${setSquare} />
     <${Stage} ...${{ view, about, recent, marked, square, setSquare, pick }} choose=${mine ? choose : undefined}>
       ${!state.online && html`<p class="notice" role="status">The connection is lost. Trying again …</p>`}
+      <${Said} talk=${state.talk} view=${view} />
       ${view.stalled && html`<${Stalled} ...${{ view, about, send }} />`}
       ${error && html`<p class="error" role="alert">${error}</p>`}
       ${desk && mine
@@ -134,6 +136,7 @@ function Table({ game, about, state, socket }) {
         ${about.host && !view.over && html`<button type="button" aria-pressed=${view.paused} onClick=${pause}><kbd>p</kbd> ${view.paused ? "Go on" : "Pause"}</button>`}
         <button type="button" onClick=${() => setHelp(true)}><kbd>?</kbd> Keys</button>
         <a class="button" href=${address({ game, frame: view.version })}>Look back</a>
+        <${Phrases} ...${{ view, send }} />
       </p>
       ${mine && html`<${CommandLine} view=${view} say=${say} />`}
     <//>

@@ -97,6 +97,8 @@ export class GameSocket {
       }
       const log = [...this.state.log, ...message.steps].slice(-400);
       this.tell({ frame: merged(this.state.frame, message.frame), log, fresh: message.steps, online: true });
+    } else if (message.type === "talk") {
+      this.tell({ talk: message });
     } else if (this.waiting.has(message.id)) {
       const { resolve, reject } = /** @type {any} */ (this.waiting.get(message.id));
       this.waiting.delete(message.id);

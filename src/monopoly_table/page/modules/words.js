@@ -75,6 +75,9 @@ export function lose(losses) {
   return losses.length === 1 ? `The other move loses ${what} of the win.` : `The other moves lose ${what} of the win.`;
 }
 
+/** What people say with a click: eight phrases, as docs/protocol.md has it. */
+export const PHRASES = ["Hello!", "Good luck!", "Well played.", "Make me an offer.", "Sorry!", "Thanks!", "One moment, please.", "Good game!"];
+
 export const CARDS = /** @type {Record<string, string>} */ ({ chance: "Chance jail card", community_chest: "Community Chest jail card" });
 
 // --- goods
