@@ -176,6 +176,32 @@ def luck() -> Figure:
     return figure
 
 
+def ladder() -> Figure:
+    """Points of the scripted agents."""
+    rows = [row for row in read_rows(DATA / "agents_ladder.csv") if row["name"] != "random"]
+    figure, (axes,) = _figure(7, 0.24 * len(rows) + 0.8)
+    names = [f"{row['name']}  {row['points']:+.0f}" for row in rows]
+    dots(axes, names, {"points": _interval(rows, "points", "low", "high")})
+    _even(axes, 0)
+    axes.set(xlabel="points (400 more: ten wins for each loss)")
+    return figure
+
+
+def bargaining() -> Figure:
+    """Wins of `expert/bargaining`, and of its sibling for the rules `ocnaru`."""
+    rows = read_rows(DATA / "bargaining.csv")
+    figure, (axes,) = _figure(7, 0.24 * len(rows) + 1)
+    shown = {
+        "wins": _interval(rows, "win_rate", "low", "high"),
+        "an even share": [(row["even"],) * 3 for row in rows],
+    }
+    names = [f"{row['opponent']}, {row['rules']}, {row['players']} players" for row in rows]
+    dots(axes, names, shown)
+    axes.set(xlim=(0, 1), xlabel="share of games won")
+    _above(axes, 2)
+    return figure
+
+
 def learned() -> Figure:
     """Wins of each learned agent, and of the evolved one in its place."""
     rows = read_rows(DATA / "learned.csv")
@@ -398,6 +424,8 @@ Picture: TypeAlias = Callable[[], "Figure"]
 PICTURES: Final[dict[str, Picture]] = {
     function.__name__: function
     for function in (
+        ladder,
+        bargaining,
         exploit,
         luck,
         learned,

@@ -3,7 +3,7 @@ r"""The win rates of one policy against each of many: `python -m studies.strengt
 # against every scripted policy, 2 and 4 players
 python -m studies.strength --player expert
 python -m studies.strength --player strategic --against 'fp/*' --games 10000 --rules ocnaru \
-    --sizes 2 --out strength.md
+    --sizes 2 --out page.md
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import tyro
 from rich.console import Console
@@ -25,10 +26,10 @@ from monopoly_env.cli import command
 from monopoly_env.cli.command import Command
 from monopoly_env.cli.terminal import TextTable
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.files import write_atomically
 from monopoly_env.policy.names import resolve, resolve_all
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.reference import table as markdown
+from studies.pages import Page, Row, measured
 from training.run.options import RulesName
 from training.tournament import expand
 
@@ -59,22 +60,25 @@ class Options:
     json: bool = False
     """Print one JSON object instead of the table."""
     out: Path | None = None
-    """Also write the table to this Markdown file."""
+    """A page: add the rows to its data, and write its section `strength`."""
 
 
-HEADINGS = (
+HEADINGS: Final = (
     "against", "players", "games", "win rate", "95% interval", "trades a game",
     "a lot moved more than 3 times", "decided by the limit",
 )  # fmt: skip
+SECTION: Final = "strength"
+_KEY: Final = ("policy", "rules", "opponent", "players")
 
 
 def measure(options: Options, console: Console) -> list[dict[str, Any]]:
     """Play all games.
 
     Returns:
-        A row for each opponent and size: `opponent`, `players`, `games`, `win_rate`, `low`, `high`,
-        `even` (the share of a seat among equal players), `beats` (whether the interval lies above
-        it), `trades` a game, `many_moves` and `capped`, shares of games.
+        A row for each opponent and size: `policy`, `rules`, `opponent`, `players`, `games`,
+        `win_rate`, `low`, `high`, `even` (the share of a seat among equal players), `beats`
+        (whether the interval lies above it), `trades` a game, `many_moves` and `capped`, shares of
+        games, `seed` and `date`.
 
     Raises:
         MonopolyError: An unknown policy, an invalid number, or an illegal action.
@@ -103,10 +107,12 @@ def _row(
     (low, high), (results,) = score.interval, score.results
     trades = statistics.trades(results)
     return {
-        "opponent": name, "players": size, "games": results.games, "win_rate": score.rate,
+        "policy": options.player, "rules": options.rules, "opponent": name, "players": size,
+        "games": results.games, "win_rate": score.rate,
         "low": low, "high": high, "even": 1 / size,
         "beats": low > 1 / size, "trades": trades["mean"],
         "many_moves": trades["games_with_many_moves"], "capped": float(results.capped.mean()),
+        "seed": options.seed, "date": f"{date.today()}",
     }  # fmt: skip
 
 
@@ -119,12 +125,28 @@ def cells(row: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
+def section(rows: Sequence[Row]) -> str:
+    """The table of a page."""
+    heads = "player", "rules, players", "against", "games", "wins"
+    lines = [
+        (
+            f"`{row['policy']}`", f"{row['rules']}, {row['players']}", f"`{row['opponent']}`",
+            f"{row['games']:,}",
+            f"**{row['win_rate']:.3f}** ({row['low']:.3f} to {row['high']:.3f})",
+        )
+        for row in rows
+    ]  # fmt: skip
+    return f"{measured(rows)}\n\n{markdown(heads, lines)}"
+
+
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Play all games, and write the table on request; returns `policy`, `rules`, `seed`, `rows`."""
+    """Play all games, and write a page on request; returns `policy`, `rules`, `seed`, `rows`."""
+    page = None if options.out is None else Page(options.out, "# Strength\n")
+    if page:
+        page.check(SECTION)
     rows = measure(options, console)
-    if options.out:
-        named = [[f"`{row['opponent']}`", *cells(row)[1:]] for row in rows]
-        write_atomically(options.out, (markdown(HEADINGS, named) + "\n").encode())
+    if page:
+        page.write(SECTION, section(page.add(rows, _KEY)))
     return {"policy": options.player, "rules": options.rules, "seed": options.seed, "rows": rows}
 
 

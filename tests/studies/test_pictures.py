@@ -19,6 +19,7 @@ from studies import (
     pictures,
     search,
     strangers,
+    strength,
     targets,
     values,
 )
@@ -30,6 +31,8 @@ RESULTS = Path(__file__).parents[2] / "docs" / "results"
     ("page", "name", "part", "section"),
     [
         ("exploit", exploit.SECTION, "", exploit.section),
+        ("agents", strength.SECTION, "", strength.section),
+        ("bargaining", strength.SECTION, "", strength.section),
         ("learned", learned.SECTION, "", learned.section),
         ("learned", strangers.SECTION, "strangers", strangers.section),
         ("values", "judged", "", values.section),

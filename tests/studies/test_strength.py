@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from studies.pages import Page
 
 from studies import strength
 
@@ -22,7 +23,8 @@ def test_a_table_of_two_and_one_of_four(tmp_path: Path, capsys: pytest.CaptureFi
     assert all(
         row["beats"] and row["low"] <= row["win_rate"] <= row["high"] for row in told["rows"]
     )
-    assert page.read_text("utf-8").count("`random/no_trades`") == 2
+    assert page.read_text("utf-8").count("| `random/no_trades` |") == 2
+    assert [row["players"] for row in Page(page, "").rows()] == [2, 4, 2, 4]
     assert strength.main(arguments) == 0
     assert "random/no_trades" in capsys.readouterr().out
 
