@@ -191,7 +191,7 @@ def bargaining() -> Figure:
     """Wins of `expert/bargaining`, and of its sibling for the rules `ocnaru`."""
     rows = read_rows(DATA / "bargaining.csv")
     figure, (axes,) = _figure(7, 0.24 * len(rows) + 1)
-    shown = {
+    shown: dict[str, Sequence[Sequence[float]]] = {
         "wins": _interval(rows, "win_rate", "low", "high"),
         "an even share": [(row["even"],) * 3 for row in rows],
     }
@@ -420,6 +420,40 @@ def values_curve() -> Figure:
     return figure
 
 
+def batch() -> Figure:
+    """Decisions a second of vector steps, by the number of games."""
+    figures = read_json(read_file(ROOT / "benchmarks" / "results" / "speed.json"))["figures"]
+    rows = [row for row in figures if row["name"].startswith("vector/")]
+    games = [int(row["name"].partition("/")[2]) for row in rows]
+    figure, (axes,) = _figure(5, 2.8)
+    shown = {"one thread, CPU time": "cpu_one_thread", "two cores, wall time": "wall_all_cores"}
+    lines(
+        axes,
+        {
+            name: [[(size, row[key] / 1e6) for size, row in zip(games, rows, strict=True)]]
+            for name, key in shown.items()
+        },
+    )
+    axes.set(xscale="log", xlabel="games in a batch", ylabel="million decisions a second")
+    axes.set_ylim(0)
+    axes.set_xticks(games)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.xaxis.set_minor_formatter("")
+    axes.legend()
+    return figure
+
+
+def cold_start() -> Figure:
+    """CPU seconds to the first finished game, by the source of the machine code."""
+    rows = read_rows(DATA / "cold_start.csv")
+    figure, (axes,) = _figure(6, 1.5)
+    names = [f"{row['code']}: {row['cpu_seconds']} s" for row in rows]
+    dots(axes, names, {"time": [(row["cpu_seconds"],) * 3 for row in rows]})
+    axes.set(xscale="log", xlim=(0.1, 100), xlabel="CPU seconds to the first finished game")
+    axes.xaxis.set_major_formatter("{x:g}")
+    return figure
+
+
 Picture: TypeAlias = Callable[[], "Figure"]
 PICTURES: Final[dict[str, Picture]] = {
     function.__name__: function
@@ -437,6 +471,8 @@ PICTURES: Final[dict[str, Picture]] = {
         ocnaru,
         values,
         values_curve,
+        batch,
+        cold_start,
     )
 }
 
