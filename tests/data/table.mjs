@@ -58,5 +58,5 @@ await run({
     for (const seed of seeds) found.push(digest((await played({ ...wish, seed })).live.record));
     return found;
   },
-  program: program({ table, engine, ask, client, played, digest }),
+  program: program({ table, engine, monopoly, ask, client, played, digest }),
 });
