@@ -1,8 +1,7 @@
 """The prices of an offer: premiums over the printed prices, and margins over a partner's limit.
 
 A partner that judges a trade by its prospects, as `expert` does, refuses a price a dollar below its
-limit, and no network predicts that limit to a dollar: at tables of four, prices rounded to the next
-premium lose a fifth of the wins (docs/results/learned.md). So the limits of `expert` and of
+limit, and no network predicts that limit to a dollar. So the limits of `expert` and of
 `expert/bargaining`, which often wants $300 more, are computed, and margins over them are choices.
 """
 
