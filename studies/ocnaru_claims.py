@@ -99,7 +99,7 @@ def averages(options: Options) -> Rows:
         for rows, number in decisions(pair, options.games, options, rules):
             last = last_of(rows)
             for which, player in enumerate(pair):
-                found[player.name].append(_ends(rows, last[number[last] == which]))
+                found[player.name].append(ends(rows, last[number[last] == which]))
     return [
         row_of("averages", name, "the two others", figure, mean, len(values),
                interval=(mean - half, mean + half), published=published)
@@ -112,7 +112,7 @@ def averages(options: Options) -> Rows:
     ]  # fmt: skip
 
 
-def _ends(rows: Experiences, last: NDArray[np.int64]) -> NDArray[np.float64]:
+def ends(rows: Experiences, last: NDArray[np.int64]) -> NDArray[np.float64]:
     """(N, 4), the figures of players at these last decisions."""
     seen = rows.observation[last].astype(np.float64)
     lots = np.rint(seen[:, _SHARES] * GROUP_SIZE[:COLOURS]).sum(axis=1)

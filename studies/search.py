@@ -125,7 +125,7 @@ def measure(options: Options, console: Console) -> Iterator[dict[str, Any]]:
                 else (0, 0)
             )
             yield {
-                "section": options.section, "player": _name(options),
+                "section": options.section, "player": name_of(options),
                 "options": _changed(options), "rules": options.rules, "opponent": opponent,
                 "players": size, "playouts": playouts, "games": games,
                 "win_rate": score.rate, "low": low, "high": high,
@@ -168,7 +168,7 @@ def section(rows: Sequence[Row]) -> str:
     return f"{measured(rows)}{part}\n\n{markdown(heads, cells)}"
 
 
-def _name(options: Options) -> str:
+def name_of(options: Options) -> str:
     """The player in a few words: `search` if more than its base or its knowledge is changed."""
     if options.player is not None:
         return options.player

@@ -290,7 +290,7 @@ class NewName(_Numbered):
     name: Name
 
 
-class Talk(_Numbered):
+class Phrase(_Numbered):
     """Say a phrase, which the page words, to everybody at the table."""
 
     type: Literal["talk"]
@@ -306,7 +306,7 @@ class Ping(_Numbered):
 
 GAME_MESSAGE: Final[TypeAdapter[Any]] = TypeAdapter(
     Annotated[
-        Act | OfferMove | Bid | Preview | Undo | Pace | NewSeat | NewName | Talk | Ping,
+        Act | OfferMove | Bid | Preview | Undo | Pace | NewSeat | NewName | Phrase | Ping,
         Field(discriminator="type"),
     ]
 )

@@ -137,8 +137,8 @@ class GameSession:
     async def _answer(self, rights: Rights, message: Any) -> dict[str, Any]:
         if isinstance(message, messages.Ping):
             return {"type": "pong"}
-        if isinstance(message, messages.Talk):
-            return self._talk(rights, message)
+        if isinstance(message, messages.Phrase):
+            return _talk(self.clients, rights, message)
         game = self.game
         async with self.lock:
             version = game.row.version
@@ -150,15 +150,6 @@ class GameSession:
                 self._renew_rights()
             undone = isinstance(message, messages.Undo)
             await self._announce(None if undone else version, steps)
-        return {"type": "done"}
-
-    def _talk(self, rights: Rights, message: messages.Talk) -> dict[str, Any]:
-        """Pass a phrase on to all clients; it is not kept."""
-        if message.seat not in rights.seats:
-            raise RefusedError("You can speak only for a seat of your own.", NOT_YOURS)
-        said = {"type": "talk", "seat": message.seat, "phrase": message.phrase}
-        for client in list(self.clients):
-            client.send(said)
         return {"type": "done"}
 
     def _renew_rights(self) -> None:
@@ -273,6 +264,16 @@ class GameSession:
             "undo": rights.host and frame["undo"],
             "stalled": public.stalled_for(game.stalled, game.game, rights),
         }
+
+
+def _talk(clients: Iterable[Client], rights: Rights, message: messages.Phrase) -> dict[str, Any]:
+    """Pass a phrase on to all clients; it is not kept."""
+    if message.seat not in rights.seats:
+        raise RefusedError("You can speak only for a seat of your own.", NOT_YOURS)
+    said = {"type": "talk", "seat": message.seat, "phrase": message.phrase}
+    for client in list(clients):
+        client.send(said)
+    return {"type": "done"}
 
 
 def _perform(game: LiveGame, rights: Rights, message: Any) -> list[Step]:

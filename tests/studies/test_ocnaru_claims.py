@@ -61,7 +61,7 @@ def test_a_bankrupt_player_ends_with_its_debt() -> None:
         seen, np.zeros((2, 26), np.uint8), *np.zeros((4, 2), np.int16), np.ones(2, np.float32),
         np.array([[320, 200], [220, 100]], np.float32), np.array([900, -50], np.float32),
     )  # fmt: skip
-    found = claims._ends(rows, np.array([0, 1]))
+    found = claims.ends(rows, np.array([0, 1]))
     # the winner at its last decision; the other owes 50 more than its cash of 100
     assert found.tolist() == [[4, 1, 320, 200], [2, 1, 70, -50]]
 

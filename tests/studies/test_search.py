@@ -130,7 +130,7 @@ def test_the_page_has_the_rows_with_the_least_gain(
     ],
 )
 def test_the_strongest_player_is_called_by_its_name(options: Options, name: str) -> None:
-    assert search._name(options) == name
+    assert search.name_of(options) == name
 
 
 def test_an_unknown_opponent_is_told(tmp_path: Path) -> None:
