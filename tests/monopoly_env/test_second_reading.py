@@ -37,19 +37,15 @@ WEIGHT = {"turn": 4.0, "build": 16.0, "unmortgage": 0.3, "sell": 0.2, "mortgage"
 # --- games
 
 
-def new_game(preset: str, seed: int, **options: Any) -> Any:
-    """A game that opens with one throw at most; in odd seeds most groups are dealt whole.
-
-    Events tell only the sum of what happens before the first decision.
-    """
+def new_game(preset: str, seed: int, **options: Any) -> tuple[Any, list[Event]]:
+    """A game and its opening: in odd seeds most groups are dealt whole."""
     players, rules = PLAYERS.get(preset, 4), me.Rules.preset(preset, **options)
-    while True:
+    if seed % 2 == 0 or rules.build_window == "after_settlement":
         game = me.new_game(players, rules, seed)
-        if seed % 2:
-            game = me.position(players, rules, seed, lots=_dealt(players, seed))
-        if game.throws.sum() <= 1 and actions.DECISION_NAMES[game.decision] in ("buy", "turn"):
-            return game
-        seed += 1_000
+        return game, told(events.opening(game))
+    game = me.position(players, rules, seed, lots=_dealt(players, seed))
+    assert not game.throws.any()
+    return game, [Event("turn", int(game.turn), 1, 0, 0, 0, 1)]
 
 
 def _dealt(players: int, seed: int) -> dict[int, list[int]]:
@@ -213,10 +209,11 @@ REASONS = {
 
 def read(preset: str, seed: int, errors: Errors, **options: Any) -> Accountant:
     """Play a game and read it, with errors planted on the way in copies of the books."""
-    game, random = new_game(preset, seed, **options), np.random.default_rng(seed)
+    game, opening = new_game(preset, seed, **options)
+    random = np.random.default_rng(seed)
     dealt = [set(lots_of(game.lots[seat])) for seat in range(game.num_players)]
     books = Accountant(BOOKLETS[preset], dealt, int(game.rules.start_cash))
-    books.hear(told(events.opening(game)))
+    books.hear(opening)
     books.compare(record(game))
     before, balance = me.clone(game), Counter(books.balance)
     for number in range(1, DECISIONS):
