@@ -85,10 +85,14 @@ class Learner:
         return self.model.agent()
 
     @property
+    def left(self) -> float:
+        """The share of self-play that is left: 1 at the start, 0 at the end."""
+        return float(max(0.0, 1 - self.step / self.options.steps))
+
+    @property
     def learning_rate(self) -> float:
         """It falls linearly to a fiftieth."""
-        options = self.options
-        return float(options.optimizer.learning_rate * max(0.02, 1 - self.step / options.steps))
+        return float(self.options.optimizer.learning_rate * max(0.02, self.left))
 
     # Games.
 

@@ -256,7 +256,8 @@ class PPOOptions(LearnerOptions):
     clip: float = 0.2
     """How far the probability of an action may move in an update, as a share of it."""
     entropy_weight: float = 0.0
-    """Weight of the entropy of the policy: a higher one explores more."""
+    """Weight of the entropy of the policy at the start; it falls linearly to zero. A higher one
+    explores more."""
 
     def check(self) -> None:
         """Check clip and weight."""

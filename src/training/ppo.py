@@ -71,6 +71,7 @@ def update(learner: Learner, rollout: Choices) -> dict[str, float]:
     R = losses.lambda_returns(V, *of_games, optimizer.td_lambda)
     V_target = losses.lambda_returns(V, *of_games, optimizer.value_lambda)
     scale = max(1e-6, float((R - V).std()))
+    entropy_weight = options.entropy_weight * learner.left
 
     def loss(batch: Minibatch, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
         log_policy = losses.log_policy(scores)
@@ -78,7 +79,7 @@ def update(learner: Learner, rollout: Choices) -> dict[str, float]:
         policy = losses.ppo_clip(log_pi, batch.old_log_pi, batch.advantage / scale, options.clip)
         entropy = losses.entropy(log_policy, batch.legal)
         clipped = ((log_pi - batch.old_log_pi).exp() - 1).abs() > options.clip
-        return policy - options.entropy_weight * entropy, {
+        return policy - entropy_weight * entropy, {
             "loss/policy": policy,
             "entropy": entropy,
             "clipped": clipped.float(),

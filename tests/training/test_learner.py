@@ -356,6 +356,18 @@ def test_networks_of_another_size_in_a_checkpoint_are_refused(tmp_path: Path) ->
         dqn.execute(replaced(options, resume=True), quiet())
 
 
+@pytest.mark.parametrize(("step", "same"), [(0, False), (P.steps, True)])
+def test_the_weight_of_entropy_falls_to_nothing_at_the_end(step: int, same: bool) -> None:
+    without, with_it = (made(P, opponents=("strategic",), entropy_weight=w) for w in (0.0, 1.0))
+    rows = []
+    for learner in (without, with_it):
+        rollout = learner.play()
+        learner.step = step
+        ppo.update(learner, rollout)
+        rows.append(learner.agent().params.tobytes())
+    assert (rows[0] == rows[1]) == same
+
+
 def test_a_rollout_is_prefetched_by_the_networks_before_and_none_before_a_checkpoint() -> None:
     options = replaced(P, opponents=("strategic",), rollout_games=4)
     still, ahead = made(options), made(options, overlap=True)
