@@ -358,9 +358,9 @@ def test_networks_of_another_size_in_a_checkpoint_are_refused(tmp_path: Path) ->
 
 @pytest.mark.parametrize(("step", "same"), [(0, False), (P.steps, True)])
 def test_the_weight_of_entropy_falls_to_nothing_at_the_end(step: int, same: bool) -> None:
-    without, with_it = (made(P, opponents=("strategic",), entropy_weight=w) for w in (0.0, 1.0))
     rows = []
-    for learner in (without, with_it):
+    for weight in (0.0, 1.0):  # one after the other: both draw from the generator of PyTorch
+        learner = made(P, opponents=("strategic",), entropy_weight=weight)
         rollout = learner.play()
         learner.step = step
         ppo.update(learner, rollout)
