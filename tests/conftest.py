@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 settings.register_profile("ci", derandomize=True, deadline=None)
-settings.register_profile("search", deadline=None)
+settings.register_profile("search", deadline=None, max_examples=10_000)
 settings.load_profile("ci")
 
 

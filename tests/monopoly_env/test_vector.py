@@ -409,6 +409,9 @@ def test_some_games_begin_again() -> None:
         assert (vec.games[~ended] == before[~ended]).all()
         assert not (vec.games["seed"][ended] == before["seed"][ended]).all(axis=1).any()
         begun += ended.sum()
+    before = vec.games.tobytes()
+    vec.begin(np.zeros(6, bool))
+    assert vec.games.tobytes() == before
 
 
 @pytest.mark.parametrize(

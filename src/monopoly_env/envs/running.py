@@ -104,7 +104,7 @@ class RunningGames:
             return advance(self.tables, self.views, settings, self._players, mask, todo, actions)
 
         slices = min(self.threads.count, -(-len(todo) // _SLICE))
-        if slices == 1:
+        if slices <= 1:
             return part(todo, actions)
         parts = zip(np.array_split(todo, slices), np.array_split(actions, slices), strict=True)
         return reduce(or_, self.threads.map(part, parts))
