@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
@@ -151,17 +151,17 @@ class LiveGame:
                 "This game was played by another version of monopoly-env: it can't go on here."
             )
         self._storage, self._make = storage, make
-        self.seats = [Seat(**seat) for seat in row.about["seats"]]
+        self.seats = _seats(row)
         self.stalled: dict[str, Any] | None = None
         self.opening = opening(row)
         self._policies: dict[str, Policy] = {}
-        self._go_to(row)
+        self._go_to(row, storage.steps(row.id, LOG), list(storage.actions(row)))
 
-    def _go_to(self, row: Stored) -> None:
-        """Continue from a row of this game."""
+    def _go_to(self, row: Stored, log: Sequence[Step], played: Sequence[int]) -> None:
+        """Continue from a row of this game, its last steps and all its actions."""
         self.row, self.stalled = row, None
-        self.log = deque(self._storage.steps(row.id, LOG), LOG)
-        self._resume(Snapshot(row.record, row.memory), list(self._storage.actions(row)))
+        self.log = deque(log, LOG)
+        self._resume(Snapshot(row.record, row.memory), played)
 
     def _resume(self, position: Snapshot, played: Sequence[int]) -> None:
         """Continue from a position after these actions."""
@@ -327,8 +327,9 @@ class LiveGame:
             record=data_of(game),
             memory=snapshot.memory,
         )
+        log = self._storage.steps(row.id, LOG, version)  # before anything is written: it may fail
         self._storage.take_back(row)
-        self._go_to(row)
+        self._go_to(row, log, self._played[:version])
 
     # --- policies
 
@@ -383,12 +384,18 @@ class LiveGame:
             given = self._make(policy or "")
             given.check_table(len(self.seats))
             self._policies[policy or ""] = given
+        before, stalled = Snapshot(data_of(self.game), self.match.memory.tobytes()), self.stalled
         name = old.name if kind == PERSON and old.kind != POLICY else ""
         self.seats[seat] = Seat(kind, name, policy if kind == POLICY else None)
         self.match.memory[seat] = 0
         self.stalled = None
         self._resume(Snapshot(data_of(self.game), self.match.memory.tobytes()), self._played)
-        self.save()
+        try:
+            self.save()
+        except BaseException:
+            self._resume(before, self._played)
+            self.stalled = stalled
+            raise
 
     def take(self, seat: int, name: str) -> str:
         """Seat a guest; returns the token of the seat.
@@ -410,18 +417,40 @@ class LiveGame:
         self.save()
         return token
 
-    def save(self, steps: Sequence[Step] = (), before: Snapshot | None = None) -> None:
-        """Save the game.
+    def save(
+        self,
+        steps: Sequence[Step] = (),
+        before: Snapshot | None = None,
+        about: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Save the game. If that fails, its seats are as they were saved last.
 
         Args:
             steps: The steps since it was last saved.
             before: The position before them, if they may be undone.
+            about: Changes of `Stored.about`.
         """
-        row = self.row
-        row.about["seats"] = [asdict(seat) for seat in self.seats]
-        row.record, row.memory = data_of(self.game), self.match.memory.tobytes()
-        row.status = status(self.game, self.names)
-        self._storage.save(row, steps, before)
+        row = replace(
+            self.row,
+            about={
+                **self.row.about,
+                **(about or {}),
+                "seats": [asdict(seat) for seat in self.seats],
+            },
+            status=status(self.game, self.names),
+            record=data_of(self.game),
+            memory=self.match.memory.tobytes(),
+        )
+        try:
+            self._storage.save(row, steps, before)
+        except BaseException:
+            self.seats = _seats(self.row)
+            raise
+        self.row = row
+
+
+def _seats(row: Stored) -> list[Seat]:
+    return [Seat(**seat) for seat in row.about["seats"]]
 
 
 # --- whole offers, bids and typed texts as the engine's single actions

@@ -145,7 +145,7 @@ class GameSession:
             if isinstance(message, messages.Preview):
                 preview = await run_in_threadpool(games.preview, game.game, message)
                 return {"type": "preview", **preview}
-            steps = await run_in_threadpool(_perform, game, rights, message)
+            steps = await run_in_threadpool(perform, game, rights, message)
             if isinstance(message, messages.NewSeat):
                 self._renew_rights()
             undone = isinstance(message, messages.Undo)
@@ -276,7 +276,7 @@ def _talk(clients: Iterable[Client], rights: Rights, message: messages.Phrase) -
     return {"type": "done"}
 
 
-def _perform(game: LiveGame, rights: Rights, message: Any) -> list[Step]:
+def perform(game: LiveGame, rights: Rights, message: Any) -> list[Step]:
     """Carry out a message; returns its steps.
 
     Raises:
@@ -291,8 +291,8 @@ def _perform(game: LiveGame, rights: Rights, message: Any) -> list[Step]:
             return []
         case messages.Pace(speed=speed, paused=paused):
             wanted = {"speed": speed, "paused": paused}
-            game.row.about |= {name: value for name, value in wanted.items() if value is not None}
-            game.save()
+            about = {name: value for name, value in wanted.items() if value is not None}
+            game.save(about=about)
             return []
         case messages.NewSeat():
             game.give(message.seat, message.kind, message.policy)

@@ -28,6 +28,7 @@ from monopoly_table.safety import BUSY, RefusedError
 FILE: Final = "table.sqlite"
 _VERSION: Final = 3  # of the tables below
 _WORDED: Final = 2  # moves had sentences where they have events
+_NEWEST: Final = 1 << 62  # above all versions
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS games (
@@ -277,7 +278,7 @@ class Storage:
             steps: The decisions since it was last saved.
             before: The position before the first of them, if they may be undone.
         """
-        game.updated = time.time()
+        game.updated = _later(game)
         with self._writing() as database:
             for step in steps:
                 rows = json.dumps(step.events, separators=(",", ":"))
@@ -289,7 +290,7 @@ class Storage:
 
     def take_back(self, game: Stored) -> None:
         """Save a game that was reset to an earlier version, and delete later decisions."""
-        game.updated = time.time()
+        game.updated = _later(game)
         with self._writing() as database:
             database.execute(
                 "DELETE FROM moves WHERE game = ? AND version > ?", (game.id, game.version)
@@ -302,10 +303,10 @@ class Storage:
         rows = self._intact(query, game, version + 1)
         return Snapshot(*rows[0][-2:]) if rows else None
 
-    def steps(self, game: str, last: int) -> list[Step]:
-        """The last decisions of a game."""
-        query = "SELECT * FROM moves WHERE game = ? ORDER BY version DESC LIMIT ?"
-        rows = self._intact(query, game, last)
+    def steps(self, game: str, last: int, version: int = _NEWEST) -> list[Step]:
+        """The last decisions of a game, up to a version."""
+        query = "SELECT * FROM moves WHERE game = ? AND version <= ? ORDER BY version DESC LIMIT ?"
+        rows = self._intact(query, game, version, last)
         return [_step(row) for row in reversed(rows)]
 
     def actions(self, game: Stored) -> bytes:
@@ -322,6 +323,11 @@ class Storage:
                 " decisions."
             )
         return bytes(_step(row).action for row in rows)
+
+
+def _later(game: Stored) -> float:
+    """The time of a change: later than the last one, even where the clock stands still."""
+    return max(time.time(), game.updated + 1e-6)
 
 
 def _row(game: Stored) -> tuple[Any, ...]:
