@@ -136,8 +136,8 @@ class Storage:
         """
         self.path = folder / FILE
         self._lock = threading.RLock()
-        # The system releases the lock if the server is killed
-        self._owner = FileLock(folder / "table.lock", timeout=0)
+        # The system releases it if the server is killed; a server may be closed by another thread
+        self._owner = FileLock(folder / "table.lock", timeout=0, thread_local=False)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._owner.acquire()
