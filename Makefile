@@ -12,7 +12,7 @@ PIP   := $(BIN)/python -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test test-jit library compile bounds test-clients bench lint format docs site check-page release clean
+.PHONY: help setup train test test-jit search library compile bounds test-clients bench lint format docs site check-page release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ test: library  ## run all tests
 
 test-jit: library  ## run all tests with Numba in place of the library, and compare the two
 	MONOPOLY_ENV_COMPILED=0 $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+search: library  ## look for faults for hours: state machines, and disks that fail, with many more examples
+	$(BIN)/python -m pytest --hypothesis-profile search -k machine $(ARGS)
+	$(BIN)/python -m tests.faults --seeds 1000
 
 compile: $(READY)  ## compile the library ahead of time: two minutes, then nothing compiles at a first game
 	$(BIN)/python -m monopoly_env.compiled $(ARGS)
