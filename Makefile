@@ -12,7 +12,7 @@ PIP   := $(BIN)/python -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test test-jit search library compile bounds test-clients bench lint format docs site check-page release clean
+.PHONY: help setup train test test-jit search library compile bounds mutants test-clients bench lint format docs site check-page release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ compile: $(READY)  ## compile the library ahead of time: two minutes, then nothi
 
 bounds: $(READY)  ## play with checks of every index
 	$(BIN)/python -m pytest tests/bounds $(ARGS)
+
+mutants: $(READY)  ## change the rulebook a little, 300 times, and count how often its tests notice
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m tests.mutants $(ARGS)
 
 $(GUEST)-%/.installed: pyproject.toml tests/clients/%.txt
 	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)

@@ -133,6 +133,17 @@ def test_rule_55_a26_hotels_go_before_houses() -> None:
     assert game.cash[0] == 0
 
 
+@pytest.mark.parametrize("done", range(4))
+def test_rule_55_a26_railroads_go_in_the_order_of_mukhars_program(done: int) -> None:
+    order = ["Reading Railroad", "Short Line", "Pennsylvania Railroad", "B. & O. Railroad"]
+    game = land(
+        4, (1, 3), lots={0: order}, mortgaged=order[:done], cash={0: 150}, anchored=(1, 2),
+        rules=me.Rules(liquidation="mortgages_hotels_houses"),
+    )  # fmt: skip
+    assert [mortgaged(game, name) for name in order] == [number <= done for number in range(4)]
+    assert game.cash[0] == 50
+
+
 def test_rule_55_a26_one_request_may_give_up() -> None:
     game = debtor(rules=me.Rules(liquidation="one_request"), num_players=3)
     assert asked(game) == ("debt", 0)
