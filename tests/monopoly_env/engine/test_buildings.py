@@ -648,3 +648,9 @@ def test_rule_32_all_hotels_at_once_with_an_empty_bank() -> None:
     assert game.cash[0] == 1500 + 15 * 50
     assert game.hotels == 12
     assert "mortgage St. James Place" in texts(game)
+
+
+def test_rule_31_what_was_sold_at_half_price_may_be_built_again_this_turn() -> None:
+    game = table(lots={0: BROWN}, buildings=dict.fromkeys(BROWN, 1))
+    act(game, f"sell {BROWN[0]}")
+    assert legal(game, "build") == {BROWN[0]}
