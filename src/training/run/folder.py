@@ -120,6 +120,8 @@ class Run:
             run._compare(settings)
             return run
         try:
+            for half in folder.glob(f".{config}.{'[0-9a-f]' * 16}"):  # killed while it began
+                half.unlink()
             if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
                 run._clear(overwrite, tuple(files or ()), kind)
             folder.mkdir(parents=True, exist_ok=True)

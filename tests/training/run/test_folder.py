@@ -117,6 +117,14 @@ def test_only_a_run_is_ever_replaced(tmp_path: Path) -> None:
         Run.open(photos / "one.jpg" / "run", {}, resume=False, overwrite=False)
 
 
+def test_a_run_that_was_killed_while_it_began_begins_again(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / f".{CONFIG}.0123456789abcdef").write_text("half of")
+    Run.open(folder, {"a": 1}, resume=False, overwrite=False)
+    assert [path.name for path in folder.iterdir()] == [CONFIG]
+
+
 def test_a_run_of_another_learner_is_replaced_with_all_its_files(tmp_path: Path) -> None:
     folder, files = tmp_path / "run", {"pairs": "of rollouts", "shard-*": "of data"}
     Run.open(folder, {"a": 1}, resume=False, overwrite=False, files=files)
