@@ -170,6 +170,12 @@ def test_rule_37_a_creditor_may_raise_the_cash_for_lifting() -> None:
     assert game.cash[1] == 11 + 200 - 200
 
 
+def test_rule_37_who_has_just_the_cash_raises_none() -> None:
+    game = ruined(["Boardwalk"], 219, ["Reading Railroad"])
+    assert game.cash[1] == 219 + 1 - 20  # what lifting costs
+    assert texts(game) == {"keep the mortgage", "lift the mortgage"}
+
+
 @pytest.mark.parametrize(
     ("lots", "question"),
     [
