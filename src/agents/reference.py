@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from agents.learned import compact
 from agents.learned.menus import NUM_PACKAGES
-from agents.learned.prices import NUM_PRICES, describe
+from agents.learned.prices import BARGAINERS_MARGINS, MARGINS, NUM_PRICES, PREMIUMS
 from agents.players.vocabulary.parameters import Parameters
 from agents.registry import BUILT_IN, SEARCHING
 from monopoly_env.policy.protocol import Factory
@@ -128,9 +128,14 @@ def compact_page() -> str:
         "## While an offer is answered, a price or a package is chosen",
         f"They begin at {shared} + {each} P; add the number given here.",
         blocks_table([block for blocks in ends for block in blocks], 0),
-        f"There are {NUM_PACKAGES} places for packages and {NUM_PRICES} prices:"
-        f" {', '.join(describe(level) for level in range(NUM_PRICES))}.",
+        f"There are {NUM_PACKAGES} places for packages and {NUM_PRICES} prices, in dollars:"
+        f" premiums of {_listed(PREMIUMS)}; the partner's limit plus {_listed(MARGINS)}; the"
+        f" bargainer's limit plus {_listed(BARGAINERS_MARGINS)}.",
     )
+
+
+def _listed(dollars: tuple[int, ...]) -> str:
+    return ", ".join(map(str, dollars))
 
 
 PAGES: Final[dict[str, Callable[[], str]]] = {"agents.md": agents_page, "compact.md": compact_page}

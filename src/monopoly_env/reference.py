@@ -156,7 +156,7 @@ def _span(start: int, size: int) -> str:
 def _labels(labels: tuple[str, ...]) -> str:
     if len(labels) <= 4:
         return ", ".join(label for label in labels if label)
-    return f"{labels[0]}, {labels[1]} ... {labels[-1]} ({len(labels)})"
+    return f"{labels[0]} ... {labels[-1]} ({len(labels)})"
 
 
 # --- options
@@ -211,7 +211,6 @@ def rewards_page() -> str:
             ("reward", "of a seat"),
             ((f"`{name}`", formula) for name, formula in rewards.KINDS.items()),
         ),
-        f"All names: {', '.join(f'`{name}`' for name in rewards.BUILT_IN)}.",
     )
 
 
