@@ -45,6 +45,7 @@ def test_no_mortgage_hides_a_name(server: PageServer, page: Any, preset: str) ->
     page.goto(server.link(game=server.game(position=all_mortgaged, seats=TWO_PEOPLE)))
     page.wait_for_selector(OWN)
     assert page.locator(".hatching").count() == 28
+    assert page.locator(".sign").count() == 14  # railroads, utilities, cards and taxes
     assert not page.evaluate(HATCHED_NAMES)
 
 

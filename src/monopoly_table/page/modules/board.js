@@ -8,6 +8,17 @@ const SIZE = 2 * CORNER + 9 * UNIT;
 const FAR = SIZE - CORNER;
 const [INK, FAINT, LINE, PAPER, WHITE] = ["#22262b", "#737a82", "#c9c7bd", "#fbfaf6", "#ffffff"];
 const SIGNS = /** @type {Record<string, string>} */ ({ go: "GO", jail: "jail", go_to_jail: "to jail", free_parking: "P" });
+const wheel = (/** @type {number} */ x) => `M${x - 3} 7a3 3 0 1 0 6 0a3 3 0 1 0-6 0`;
+/** Signs of squares without a colour, about their middle; a utility's by its square. */
+const PICTURES = /** @type {Record<string, string>} */ ({
+  railroad: `M-10 5V-3H1V-9H9V5ZM-8-4V-9H-5V-4Z${wheel(-6)}${wheel(5)}`,
+  12: "M2-11-7 2H-1L-3 11 7-3H1Z", // a flash
+  28: "M0-11C5-4 7-1 7 3A7 7 0 0 1-7 3C-7-1-5-4 0-11Z", // a drop
+  chance: "M-6-4A6.2 6.2 0 1 1 2 2V5H-2V0A3 3 0 1 0-3-4ZM-2 7H2V11H-2Z", // a question mark
+  community_chest: "M-10-1H-2V3H2V-1H10V9H-10ZM-10-3C-10-10 10-10 10-3H2V-5H-2V-3Z",
+  income_tax: "M-8-10H8V10L4 7 0 10-4 7-8 10ZM-5-6V-4H5V-6ZM-5-1V1H5V-1Z", // a bill
+  luxury_tax: "M-10-3-6-8H6L10-3 0 9Z", // a diamond
+});
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const KEYS = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] });
 
@@ -76,6 +87,7 @@ function Square({ face, view, about, does, chosen, reached }) {
   const middle = width === CORNER && height === UNIT ? UNIT / 2 : width / 2; // of the name
   const band = kind === "street" ? BAND : 0;
   const owner = lot?.owner === null ? null : view.players[lot?.owner ?? -1];
+  const picture = PICTURES[kind] ?? PICTURES[square];
   const words = inWords(face, lot, view);
   const classes = [kind, does && !does.startsWith("Not: ") && "can", chosen && "chosen"].filter(Boolean).join(" ");
   return html`<g id=${`square-${square}`} class=${classes} role="button" tabindex=${reached ? 0 : -1} transform=${`translate(${left} ${top})`}>
@@ -85,6 +97,7 @@ function Square({ face, view, about, does, chosen, reached }) {
     ${band > 0 && html`<rect width=${width} height=${band} fill=${about.groups[lot.group].colour} stroke=${LINE} /><${Buildings} level=${lot.level} width=${width} />`}
     ${lines(name, width === height ? 22 : 13).map((line, row) => text(line, { class: "name", x: middle, y: band + 11 + 9 * row, "font-size": 8 }))}
     ${SIGNS[kind] && width === height && text(SIGNS[kind], { x: width / 2, y: height / 2 + 14, "font-size": 24, "font-weight": "bold", fill: FAINT })}
+    ${picture && html`<path class="sign" d=${picture} fill=${FAINT} fill-rule="evenodd" opacity=".5" transform=${`translate(${room.left - left + room.width / 2} ${room.top - top + room.height / 2})`} />`}
     ${lot && !owner && text(money(face.price), { x: width / 2, y: height - 5, "font-size": 9, fill: FAINT })}
     ${owner && html`<rect class="owner" y=${height - 13} width=${width} height="13" fill=${owner.colour} />
       ${text(lot.mortgaged ? `${owner.letter} mortgaged` : owner.letter, { x: width / 2, y: height - 3, "font-size": 9, "font-weight": "bold", fill: WHITE })}`}
