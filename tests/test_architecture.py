@@ -21,8 +21,8 @@ SOURCES = [
 ]
 
 
-# of named tuples and notebooks, public in spite of their names
-PUBLIC = {"_asdict", "_fields", "_make", "_replace", "_repr_html_", "_repr_svg_"}
+# of the system, named tuples and notebooks, public in spite of their names
+PUBLIC = {"_asdict", "_exit", "_fields", "_make", "_replace", "_repr_html_", "_repr_svg_"}
 
 
 # Tests of what no public name shows: imports that are hashed and references that Numba counts,

@@ -8,10 +8,11 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from studies.pages import read_rows
 
 PAGE = files("monopoly_table") / "page"
 VENDOR = PAGE / "vendor"
-RESULTS = Path(__file__).parents[2] / "docs" / "results"
+DATA = Path(__file__).parents[2] / "docs" / "results" / "data"
 MODULES = sorted(path.name for path in (PAGE / "modules").iterdir())
 VENDORED = json.loads((VENDOR / "vendored.json").read_text())["files"]
 
@@ -58,14 +59,16 @@ def test_a_module_without_a_server_imports_only_files_of_ours(path: Path) -> Non
 
 def test_the_levels_have_the_ratings_of_the_tables() -> None:
     levels = (PAGE / "modules" / "levels.js").read_text().replace("\N{MINUS SIGN}", "-")
-    agents, bargaining = ((RESULTS / f"{name}.md").read_text() for name in ("agents", "bargaining"))
-    ladder = re.findall(r"^\| \d+ \| `(\S+)` \| ([-+]\d+) \|", agents, re.MULTILINE)
+    ladder = {(row["name"], f"{row['points']:+}") for row in read_rows(DATA / "agents_ladder.csv")}
     rated = re.findall(r'policy: "(\S+)", line: ".*?([-+]\d+) points', levels)
     assert len(rated) == 3
-    assert set(rated) <= set(ladder)
-    among_four = re.search(r"^\| `expert` \| 4 \| [\d,]+ \| (\S+) \|", bargaining, re.MULTILINE)
-    assert among_four
-    assert f"wins {100 * float(among_four[1]):.0f} of 100 games of four" in levels
+    assert set(rated) <= ladder
+    (among_four,) = (
+        row["win_rate"]
+        for row in read_rows(DATA / "bargaining.csv")
+        if (row["policy"], row["opponent"], row["players"]) == ("expert/bargaining", "expert", 4)
+    )
+    assert f"wins {100 * among_four:.0f} of 100 games of four" in levels
 
 
 def test_all_of_the_page_is_small() -> None:

@@ -5,7 +5,7 @@ const LEVELS = [
   { level: "Easy", policy: "friedman", line: "Buys with care and keeps its cash: −363 points." },
   { level: "Medium", policy: "algorithmic", line: "Buys, builds and trades by simple rules: +13 points." },
   { level: "Hard", policy: "expert", line: "The best of all on the ladder: +472 points." },
-  { level: "Hardest", policy: "expert/bargaining", line: "Hard, but a better trader: wins 54 of 100 games of four against three of Hard." },
+  { level: "Hardest", policy: "expert/bargaining", line: "Hard, but a better trader: wins 53 of 100 games of four against three of Hard." },
 ];
 
 /** The levels that this table can seat. @param {import("./protocol.js").About} about */
