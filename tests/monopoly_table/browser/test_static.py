@@ -197,6 +197,7 @@ def test_two_tabs_of_a_browser_without_locks_overwrite_nothing(
     other.goto(page.url)
     assert wait_for_own_question(other)
     click_on(page)
+    wait_for_own_question(page)  # the others have played
     version = page.locator("main.table").get_attribute("data-version")
     click_on(other)
     other.wait_for_selector("text=This game went on in another tab")
