@@ -172,7 +172,7 @@ def file_hash(path: Path) -> bytes:
 def code_hash(path: Path) -> bytes:
     """The hash of what a source file does: comments, docstrings and layout of Python don't count.
 
-    Ten times as slow as `file_hash`.
+    It parses the file: a start asks for it only where `file_hash` differs.
     """
     if path.suffix != ".py":
         return file_hash(path)
