@@ -2,7 +2,7 @@
 
 `python -m studies.poles --help`.
 
-# writes the section of docs/results/esp.md: three quarters of an hour of a core
+# writes the table of studies/data/poles.md: three quarters of an hour of a core
 python -m studies.poles
 # some searches, only on the terminal
 python -m studies.poles --only esp/2.9 random --runs 5
@@ -34,7 +34,7 @@ from studies.searches import Control
 from training.evolution.esp import ESP, Fitness, Genes, Neurons, Recipe, evolve
 from training.run.options import check_ranges
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp.md"
+PAGE: Final = Path(__file__).parent / "data" / "poles.md"
 HIDDEN: Final = 5
 
 _SCHRUM: Final = replace(ESP["schrum"], challenge=0)  # the task is deterministic
@@ -153,7 +153,7 @@ def execute(options: Options, console: Console) -> dict[str, list[int]]:
     for name in options.only:
         if name not in SEARCHES:
             raise ConfigurationError(f"Unknown search {name!r}. {nearest(name, SEARCHES)}")
-    page, names = Page(options.page, "# ESP\n"), options.only or tuple(SEARCHES)
+    page, names = Page(options.page, "# Two poles on a cart\n"), options.only or tuple(SEARCHES)
     page.check("poles")
     jobs = [(name, options.seed + run) for name in names for run in range(options.runs)]
     found: dict[str, list[int]] = {name: [] for name in names}
