@@ -1,4 +1,4 @@
-"""The table of the audit: commands know their options and names, pages have the figures."""
+"""The audit: commands know their options and names, pages have the figures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from studies import ocnaru_claims, published, schrum
 from tests.test_readme import program_of
 from training.evolution.fitness import MEASURES
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "results" / "audit.md"
+ROOT: Final = Path(__file__).parents[2]
+PAGE: Final = ROOT / "studies" / "data" / "audit.md"
+SUMMARY: Final = ROOT / "docs" / "results" / "audit.md"
 # item, what is found, where, command
 ROWS: Final = [
     [cell.strip() for cell in line.strip("|").split("|")]
@@ -48,6 +50,19 @@ def test_figures_stand_on_the_page_that_is_named(row: list[str]) -> None:
     text = (PAGE.parent / target[1]).read_text(encoding="utf-8")
     figures = re.findall(r"[+-]?\d+\.\d+%?(?: ± \d+\.\d+)?", row[1])
     assert [figure for figure in figures if figure not in text] == []
+
+
+def test_the_summary_counts_the_items_and_its_figures_stand_on_the_pages_that_it_names() -> None:
+    text = SUMMARY.read_text(encoding="utf-8")
+    assert f": {len(ROWS)} items," in text
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "](" in line]
+    assert len(rows) == 5
+    for row in rows:
+        target = re.search(r"\]\(([^)#]+)", row)
+        assert target is not None, row
+        page = (SUMMARY.parent / target[1]).read_text(encoding="utf-8")
+        figures = re.findall(r"[+-]?\d+\.\d+(?: ± \d+\.\d+)?", row)
+        assert [figure for figure in figures if figure not in page] == []
 
 
 def test_a_row_without_a_command_is_open() -> None:
