@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from filelock import FileLock
 
 from monopoly_env.kernels.sources import cache_root
 from tests.programs import python
@@ -28,15 +29,17 @@ NEEDED: Final = [
 
 
 def folder() -> Path:
-    """The folder of its files; building it takes a minute or two."""
+    """The folder of its files; one process builds it, in a minute or two, and the others wait."""
     made_of = hashlib.sha256()
     for path in sorted(SOURCES.rglob("*")):
         has_kernels = "monopoly_table" not in path.parts
         if has_kernels and path.suffix in {".py", ".c", ".js", ".json", ".toml", ".safetensors"}:
             made_of.update(path.read_bytes())
     made = cache_root() / made_of.hexdigest()[:16] / "browser"
-    if not (made / "monopoly.wasm").is_file():
-        python("-m", "monopoly_env.compiled", "--target", "wasm32", "--out", made)
+    made.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(made.with_suffix(".lock")):
+        if not (made / "monopoly.wasm").is_file():
+            python("-m", "monopoly_env.compiled", "--target", "wasm32", "--out", made)
     return made
 
 

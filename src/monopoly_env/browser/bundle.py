@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -20,10 +22,12 @@ from monopoly_env.derived import DERIVED
 from monopoly_env.engine.invariants import VIOLATIONS
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.facts.board import SQUARE_NAME
+from monopoly_env.files import write_atomically
 from monopoly_env.game import ENDINGS, GAME, MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.kernels import library, name_of
 from monopoly_env.kernels.layout import layout
 from monopoly_env.kernels.signatures import ArgumentType, Signature
+from monopoly_env.kernels.sources import cache_root, code_hash
 from monopoly_env.policy import loop, names, protocol
 from monopoly_env.rules import PRESETS, RULES, RULES_VERSION, Rules
 
@@ -34,6 +38,7 @@ MODULES: Final = (
     "monopoly_env.derived", "monopoly_env.events", "monopoly_env.offers", "monopoly_env.policy",
     "monopoly_env.positions", "monopoly_env.render", "monopoly_env.replays",
 )  # fmt: skip
+_RUNTIME: Final = Path(library.__file__).with_name("runtime.c")
 _LEVEL: Final = "any"  # there is one kind of processor
 _FLAGS: Final = (
     "-O2", "-s", "-mexec-model=reactor", "-Wl,--export-table", "-Wl,-z,stack-size=1048576",
@@ -52,7 +57,7 @@ def chosen(exports: Iterable[str]) -> list[str]:
 
 
 def compiled(code: Any, names: Sequence[str], compiler: Sequence[str]) -> bytes:
-    """The functions as WebAssembly.
+    """The functions as WebAssembly; kept, since it is made in a minute and seldom changes.
 
     Args:
         code: All compiled code (`kernels.export.Code`).
@@ -65,11 +70,24 @@ def compiled(code: Any, names: Sequence[str], compiler: Sequence[str]) -> bytes:
     from monopoly_env.kernels import export
 
     code = code._replace(types={name: code.types[name] for name in names})
+    makers = [code_hash(Path(str(path))).hex() for path in (__file__, export.__file__, _RUNTIME)]
+    words = [version("llvmlite"), version("ziglang"), *makers, json.dumps(code.types)]
+    made_of = hashlib.sha256("\n".join(words).encode() + code.bitcode)
+    file = cache_root() / made_of.hexdigest()[:16] / "monopoly.wasm"
+    with suppress(OSError):
+        return file.read_bytes()
+    wasm = _linked(export.optimized(code, export.TARGETS["wasm32"], _LEVEL), compiler)
+    with suppress(ConfigurationError):  # a full disk: it is made again next time
+        write_atomically(file, wasm)
+    return wasm
+
+
+def _linked(exports: bytes, compiler: Sequence[str]) -> bytes:
+    """An object file with the runtime."""
     with tempfile.TemporaryDirectory() as folder:
         given, made = Path(folder, "exports.o"), Path(folder, "monopoly.wasm")
-        given.write_bytes(export.optimized(code, export.TARGETS["wasm32"], _LEVEL))
-        runtime = Path(library.__file__).with_name("runtime.c")
-        line = [*compiler, *_FLAGS, str(runtime), str(given), "-o", str(made), "-lm"]
+        given.write_bytes(exports)
+        line = [*compiler, *_FLAGS, str(_RUNTIME), str(given), "-o", str(made), "-lm"]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
         if done.returncode:
             raise ConfigurationError(f"The library cannot be linked: {done.stderr.strip()}")
