@@ -541,7 +541,7 @@ class Options:
     """The win rates of the agents of Ocnaru's thesis in its own programs and here, with intervals.
 
     The published figures come from the thesis and from runs of its two public programs.
-    docs/results/ocnaru.md explains the significant differences, which do not make this command
+    studies/data/ocnaru.md explains the significant differences, which do not make this command
     fail.
     """
 
