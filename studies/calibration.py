@@ -122,7 +122,7 @@ def count(pairs: NDArray[np.float64], playouts: int) -> list[dict[str, Any]]:
 
 def section(rows: Sequence[Row]) -> str:
     """The table, in Markdown."""
-    headings = "confidence", "intervals that held", "95% interval of that", "p", "agrees"
+    headings = "confidence", "intervals that held", "95% interval of the share", "p", "agrees"
     cells = [
         [
             f"{row['confidence']:.0%}",
