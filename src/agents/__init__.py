@@ -1,10 +1,11 @@
 """Policies, and the arena where they play against each other.
 
-    import agents
-
-    agents.names()                                     # the names of all policies
-    results = agents.arena.play(["algorithmic", "random"], games=1000)
-    print(results)                                     # win rates with confidence intervals
+    >>> import agents
+    >>> "expert" in agents.names()  # the names of all policies
+    True
+    >>> results = agents.arena.play(["expert", "random"], games=40)
+    >>> results.rows()[0]["name"]  # print(results) shows win rates with confidence intervals
+    'expert'
 
 A custom policy is a function (`policy_kernel`, compiled) or a class (`BatchedPolicy`): see
 `monopoly_env.policy.protocol`. `monopoly_env.testing.check_policy` checks it.

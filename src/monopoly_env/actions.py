@@ -184,6 +184,11 @@ CASH_CANCEL: Final = 2 * len(NOTES) + 1
 def describe(action: int, game: Game | None = None) -> str:
     """An action in words.
 
+    Examples:
+        >>> from monopoly_env import actions
+        >>> actions.describe(1)
+        'buy'
+
     Args:
         action: 0 to 204.
         game: The game in which the action is taken. Its board gives the lot names, its open
@@ -209,6 +214,11 @@ def parse(text: str | int, game: Game | None = None) -> int:
     """The action of this text, or of this number: the inverse of `describe`.
 
     Letter case does not matter, and the lot names of any edition are accepted.
+
+    Examples:
+        >>> from monopoly_env import actions
+        >>> actions.parse("mortgage Boardwalk") == actions.parse("MORTGAGE BOARDWALK")
+        True
 
     Args:
         text: What `describe` returns, or a number from 0 to 204, also as text.

@@ -127,10 +127,19 @@ def new_games(
 ) -> Games:
     """Start several games, each at its first decision.
 
+    Examples:
+        >>> import monopoly_env as me
+        >>> games = me.new_games(range(1000), num_players=3)
+        >>> games.shape, games["cash"].shape
+        ((1000,), (1000, 8))
+
     Args:
         seeds: One seed per game, 0 to 2**64 - 1.
         num_players: 2 to 8.
         rules: Rules, or the name of a preset.
+
+    Returns:
+        (G,) records, one per seed.
 
     Raises:
         ConfigurationError: The number of players or a seed is out of range, seeds are no sequence,
@@ -148,6 +157,12 @@ def new_games(
 
 def new_game(num_players: int = 4, rules: Rules | str = "official", seed: int = 0) -> Game:
     """Start a game: one mutable record, at its first decision.
+
+    Examples:
+        >>> import monopoly_env as me
+        >>> game = me.new_game(num_players=2, seed=7)
+        >>> me.actions.DECISION_NAMES[game.decision], game.cash[:2].tolist()
+        ('buy', [1500, 1500])
 
     Args:
         num_players: 2 to 8.
@@ -180,7 +195,7 @@ def settle(game: Game) -> Game:
     Use it after editing a game by hand.
 
     Raises:
-        PositionError: No game can reach this record. It is unchanged.
+        PositionError: The record is invalid. It is unchanged.
     """
     batch = batch_of(game)
     _check_rules(batch)
@@ -193,6 +208,13 @@ def step(game: Game, action: int) -> Game:
 
     The game changes in place.
 
+    Examples:
+        >>> import monopoly_env as me
+        >>> game = me.position(2, positions={0: 37}, throws=[(1, 1)])  # to Boardwalk
+        >>> game = me.step(game, me.actions.parse("buy"))
+        >>> game.cash[:2].tolist()
+        [1100, 1500]
+
     Args:
         game: A game that is not over.
         action: A legal action.
@@ -203,8 +225,7 @@ def step(game: Game, action: int) -> Game:
     Raises:
         IllegalActionError: The action is not legal here. The game is unchanged, byte for byte.
         GameOverError: The game has ended.
-        PositionError: No game can reach this record: it was edited to nonsense, or edited without
-            `settle`. It is unchanged.
+        PositionError: The record is invalid, or was edited without `settle`. It is unchanged.
     """
     batch = batch_of(game)
     apply(batch, actions.check(action))
@@ -245,7 +266,7 @@ def sound(game: Game) -> Games:
 
     Raises:
         ConfigurationError: It is not a record of the dtype `GAME`.
-        PositionError: No game can reach this record.
+        PositionError: The record is invalid.
     """
     batch = batch_of(game, write=False)
     check_sound(batch)
@@ -262,7 +283,7 @@ def check_sound(games: Games) -> Games:
 
     Raises:
         ConfigurationError: They are no (B,) records of the dtype `GAME`.
-        PositionError: No game can reach a record. The message says why.
+        PositionError: A record is invalid. The message says why.
     """
     check_games(games, GAME, "monopoly_env")
     _check_rules(games)
@@ -345,7 +366,7 @@ def action_mask(game: Game) -> npt.NDArray[np.bool_]:
     """The legal actions as a mask: (NUM_ACTIONS,) bool.
 
     Raises:
-        PositionError: No game can reach this record.
+        PositionError: The record is invalid.
     """
     mask = np.zeros(actions.NUM_ACTIONS, np.bool_)
     _write_mask(sound(game), mask)
@@ -355,8 +376,14 @@ def action_mask(game: Game) -> npt.NDArray[np.bool_]:
 def legal_actions(game: Game) -> npt.NDArray[np.int64]:
     """The legal actions in ascending order, int64. Empty once the game is over.
 
+    Examples:
+        >>> import monopoly_env as me
+        >>> game = me.position(2, positions={0: 37}, throws=[(1, 1)])  # to Boardwalk
+        >>> [me.actions.describe(action, game) for action in me.legal_actions(game)]
+        ['decline', 'buy']
+
     Raises:
-        PositionError: No game can reach this record.
+        PositionError: The record is invalid.
     """
     return np.flatnonzero(action_mask(game))
 
@@ -375,6 +402,11 @@ def winner(game: Game) -> int | None:
 def worth(game: Game, seat: int | None = None) -> Any:
     """Total worth by rule 51: cash, printed prices of all lots, purchase prices of buildings.
 
+    Examples:
+        >>> import monopoly_env as me
+        >>> me.worth(me.position(2, lots={0: ["Boardwalk"]}, buildings={})).tolist()
+        [1900, 1500]
+
     Args:
         game: A game.
         seat: A seat, or None for all of them.
@@ -384,7 +416,7 @@ def worth(game: Game, seat: int | None = None) -> Any:
 
     Raises:
         ConfigurationError: There is no such seat.
-        PositionError: No game can reach this record.
+        PositionError: The record is invalid.
     """
     batch = sound(game)
     worths = np.zeros(game.num_players, np.int64)
@@ -395,7 +427,15 @@ def worth(game: Game, seat: int | None = None) -> Any:
 
 
 def clone(game: Game) -> Game:
-    """An independent copy."""
+    """An independent copy.
+
+    Examples:
+        >>> import monopoly_env as me
+        >>> game = me.new_game(seed=7)
+        >>> branch = me.step(me.clone(game), me.legal_actions(game)[0])
+        >>> me.digest(branch) == me.digest(game)
+        False
+    """
     return batch_of(game, write=False).copy()[0]
 
 
@@ -413,6 +453,13 @@ def reseed(game: Game, seed: int, shuffle: bool = False) -> Game:
         seed: 0 to 2**64 - 1.
         shuffle: Whether the cards that nobody has seen are shuffled, so that its players can't tell
             the game from the old one. Otherwise only the dice differ.
+
+    Returns:
+        The same game.
+
+    Raises:
+        ConfigurationError: The seed is out of range.
+        PositionError: The cards shall be shuffled, but the record is invalid.
     """
     low, high = split_seeds([seed])[0]
     batch = batch_of(game)
@@ -425,7 +472,7 @@ def reseed(game: Game, seed: int, shuffle: bool = False) -> Game:
 
 
 def digest(game: Game) -> str:
-    """A hash of the whole record: equal games have equal digests."""
+    """A hash of the whole record, 16 hexadecimal digits: equal games have equal digests."""
     return hashlib.sha256(batch_of(game, write=False).tobytes()).hexdigest()[:16]
 
 
@@ -434,7 +481,7 @@ def check(game: Game) -> None:
 
     Raises:
         EngineError: An invariant is broken. The message names the first one.
-        PositionError: The rules in the record are none.
+        PositionError: The rules in the record are invalid.
     """
     batch = batch_of(game, write=False)
     _check_rules(batch)

@@ -12,15 +12,16 @@
 | Observation shape | (D,), 810 for four players in the encoding `standard` |
 | Observation values | [-1, 1] |
 
-    env = monopoly_v0.env(num_players=4)
-    env.reset(seed=0)
-    for agent in env.agent_iter():
-        observation, reward, terminated, truncated, info = env.last()
-        if terminated or truncated:
-            action = None
-        else:
-            action = env.action_space(agent).sample(observation["action_mask"])
-        env.step(action)
+    >>> from monopoly_env import monopoly_v0
+    >>> env = monopoly_v0.env(num_players=4)
+    >>> env.reset(seed=0)
+    >>> for agent in env.agent_iter():
+    ...     observation, reward, terminated, truncated, info = env.last()
+    ...     if terminated or truncated:
+    ...         action = None
+    ...     else:
+    ...         action = env.action_space(agent).sample(observation["action_mask"])
+    ...     env.step(action)
 
 ### Observation
 

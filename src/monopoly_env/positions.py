@@ -116,6 +116,16 @@ def position(  # noqa: PLR0913 - everything that a position may hold, by name
     The game is then settled up to the first real choice: the window before the throw or, if that
     window offers no choice, whatever follows the throw.
 
+    Examples:
+        >>> import monopoly_env as me
+        >>> lots, houses = {0: ["Park Place", "Boardwalk"]}, {"Park Place": 3, "Boardwalk": 3}
+        >>> game = me.position(
+        ...     2, turn=1, lots=lots, buildings=houses, positions={1: 34}, throws=[(2, 3)]
+        ... )
+        >>> game = me.step(game, me.actions.parse("go on"))  # player 1 pays the rent of Boardwalk
+        >>> game.cash[:2].tolist()
+        [2900, 100]
+
     Args:
         num_players: 2 to 8.
         rules: Rules, or the name of a preset.
@@ -172,6 +182,19 @@ def force(
     community_chest: Sequence[str] = (),
 ) -> Game:
     """Copy a game and force its next throws and cards.
+
+    Examples:
+        >>> import monopoly_env as me
+        >>> game = me.force(me.new_game(2, seed=7), throws=[(6, 5)])
+
+    Args:
+        game: A record; it is not changed.
+        throws: The next throws, of any player and for any reason.
+        chance: Ids of the next Chance cards.
+        community_chest: Ids of the next Community Chest cards.
+
+    Returns:
+        The copy.
 
     Raises:
         PositionError: A throw is impossible, a card is unknown or not in its deck, or a number of

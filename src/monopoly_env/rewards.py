@@ -22,18 +22,7 @@ and for every discount the optimal policy stays the same.
 Worth is cash plus the printed prices of all lots plus the purchase prices of all buildings (rule
 51).
 
-`register` adds a reward of your own, which every environment then knows by its name:
-
-```python
-def reward(game, left, discount, memory, out):  # compiled on first use; out is (P,), all zeros
-    for seat in range(game.num_players):
-        out[seat] = (game.cash[seat] - memory[seat]) / 5000  # cash earned since the last step
-        memory[seat] = game.cash[seat]
-
-
-rewards.register("cash", reward, each_step=True)
-env = monopoly_v0.env(reward="cash")
-```
+`register` adds a reward of your own, which every environment then knows by its name.
 """
 
 from __future__ import annotations
@@ -138,6 +127,17 @@ def names() -> tuple[str, ...]:
 
 def register(name: str, kernel: Kernel, each_step: bool = False) -> None:
     """Add a reward, which every environment then knows by its name.
+
+    Examples:
+        >>> from monopoly_env import monopoly_v0, rewards
+        >>> def earned(game, left, discount, memory, out):  # compiled on first use
+        ...     for seat in range(game.num_players):  # cash earned since the last step
+        ...         out[seat] = (game.cash[seat] - memory[seat]) / 5000
+        ...         memory[seat] = game.cash[seat]
+        >>> rewards.register("cash", earned, each_step=True)
+        >>> env = monopoly_v0.env(reward="cash")
+        >>> env.reset(seed=0)
+        >>> env.step(env.last()[0]["action_mask"].argmax())
 
     Args:
         name: Letters, digits and `_`. A name registered earlier is replaced; a built-in name is

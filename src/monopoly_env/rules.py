@@ -46,6 +46,11 @@ def _ratio(rule: str, default: float, doc: str) -> Any:
 class Rules:
     """The rules of a game. Every field defaults to its value in the preset `official`.
 
+    Examples:
+        >>> from monopoly_env import Rules
+        >>> Rules(auction="none", houses=20).changed()
+        {'auction': 'none', 'houses': 20}
+
     Raises:
         RulesError: A value is unknown, out of range, or contradicts another option.
     """
@@ -268,6 +273,11 @@ class Rules:
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Rules:
         """The rules of one of `presets()`, with changes to some options.
+
+        Examples:
+            >>> from monopoly_env import Rules
+            >>> Rules.preset("ocnaru", max_turns=300).max_turns
+            300
 
         Raises:
             RulesError: The preset or an option is unknown.

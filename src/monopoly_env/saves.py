@@ -42,9 +42,21 @@ def table_hash(edition: str) -> str:
 def save(game: Game, path: str | os.PathLike[str]) -> Path:
     """Save a game: data only, no code. The file is never half written.
 
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import monopoly_env as me
+        >>> game = me.new_game(seed=7)
+        >>> path = me.save(game, Path(tempfile.mkdtemp()) / "game.monopoly")
+        >>> me.digest(me.load(path)) == me.digest(game)
+        True
+
+    Returns:
+        The path of the file.
+
     Raises:
         ConfigurationError: The folder cannot be written.
-        PositionError: No game can reach this record.
+        PositionError: The record is invalid.
     """
     batch = sound(game)
     edition = EDITION_NAMES[game.rules.board]

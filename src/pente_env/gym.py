@@ -1,13 +1,12 @@
 """Pente for Gymnasium: one learner, players in the other seats.
 
-    import gymnasium, pente_env
-
-    env = gymnasium.make("pente_env/Pente-v0", opponents=["better"])
-    observation, info = env.reset(seed=0)
-    terminated = truncated = False
-    while not (terminated or truncated):
-        action = env.action_space.sample(info["action_mask"])
-        observation, reward, terminated, truncated, info = env.step(action)
+    >>> import gymnasium, pente_env
+    >>> env = gymnasium.make("pente_env/Pente-v0", opponents=["better"])
+    >>> observation, info = env.reset(seed=0)
+    >>> terminated = truncated = False
+    >>> while not (terminated or truncated):
+    ...     action = env.action_space.sample(info["action_mask"])
+    ...     observation, reward, terminated, truncated, info = env.step(action)
 
 - Observation: (D,) float32 in [0, 1], the board as the learner sees it; `pente_v0` lists the
   numbers.

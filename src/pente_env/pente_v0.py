@@ -12,15 +12,16 @@
 | Observation shape | (3 * size * size + 3,), 150 by default |
 | Observation values | [0, 1] |
 
-    env = pente_v0.env(num_players=3)
-    env.reset(seed=0)
-    for agent in env.agent_iter():
-        observation, reward, terminated, truncated, info = env.last()
-        if terminated or truncated:
-            action = None
-        else:
-            action = env.action_space(agent).sample(observation["action_mask"])
-        env.step(action)
+    >>> from pente_env import pente_v0
+    >>> env = pente_v0.env(num_players=3)
+    >>> env.reset(seed=0)
+    >>> for agent in env.agent_iter():
+    ...     observation, reward, terminated, truncated, info = env.last()
+    ...     if terminated or truncated:
+    ...         action = None
+    ...     else:
+    ...         action = env.action_space(agent).sample(observation["action_mask"])
+    ...     env.step(action)
 
 ### Observation
 

@@ -9,10 +9,13 @@ straight into the arrays of the batch.
 When a game ends, the next one begins in the same step. Game i of generation k depends only on
 `(seed, i, k)` and the actions, not on the number of games or threads.
 
-    vec = VectorPente(num_games=1024, num_players=2, opponents=["better"], seed=0)
-    batch = vec.reset()
-    for _ in range(1000):
-        batch = vec.step(choose(batch.observation, batch.action_mask))      # (B,) integers
+    >>> from pente_env.vector import VectorPente
+    >>> vec = VectorPente(num_games=64, num_players=2, opponents=["better"], seed=0)
+    >>> batch = vec.reset()
+    >>> for _ in range(10):
+    ...     batch = vec.step(batch.action_mask.argmax(axis=1))  # (B,) integers
+    >>> batch.observation.shape[0], batch.reward.shape
+    (64, (64, 2))
 
 The arrays of `batch` are the same from step to step: copy what you keep.
 """

@@ -117,6 +117,14 @@ def against(
     `wins.rate` and `wins.interval` are a player's win rate, `first.difference(second)` compares two
     players, `wins.rows()` has the statistics of each table.
 
+    Examples:
+        >>> import agents
+        >>> from agents.arena.evaluation import Seating, against
+        >>> seatings = [Seating(("algorithmic",)), Seating(("gcp",) * 3)]
+        >>> first, second = against(["expert", "random"], seatings, games=[40, 40])
+        >>> first.rate > second.rate
+        True
+
     Args:
         players: Names, saved files or policies. Each plays separately; an opponent of the same name
             counts as another policy.

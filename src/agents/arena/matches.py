@@ -57,6 +57,12 @@ def play(
 ) -> Results:
     """Play one table.
 
+    Examples:
+        >>> import agents
+        >>> results = agents.arena.play(["expert", "algorithmic", "random"], games=60)
+        >>> [row["name"] for row in results.rows()]
+        ['expert', 'algorithmic', 'random']
+
     Args:
         policies: 2 to 8 names, saved files or policies, one a seat. A policy in several seats is
             one row of the results.
@@ -116,6 +122,12 @@ def duel(
     each. Their games count in this order in `record`. Other arguments and errors are those of
     `play`; `table_size` is 2 to 8.
 
+    Examples:
+        >>> import agents
+        >>> results = agents.arena.duel("expert", "algorithmic", games=40)
+        >>> results.difference("expert", "algorithmic").low > 0
+        True
+
     Returns:
         The results; `results.difference(*results.names)` compares a seat of the first policy with a
         seat of the second over all games, paired by seed.
@@ -147,6 +159,12 @@ def compare(
     Every choice of `table_size - 1` opponents makes a table, at which each of the two plays `games`
     games; an opponent that is given repeatedly may sit several times. `first` or `second` as an
     opponent counts as another policy. Other arguments and errors are those of `play`.
+
+    Examples:
+        >>> import agents
+        >>> lead = agents.arena.compare("expert", "algorithmic", against=["gcp"], games=40)
+        >>> lead.low > 0  # `expert` wins significantly more
+        True
 
     Returns:
         The difference of their shares of the win, paired by seed; its `results` hold the games.
@@ -187,6 +205,13 @@ def round_robin(
     """Play every table of `table_size` of these policies, each with the same seeds.
 
     `games` is the number of games of each table. Other arguments are those of `play`.
+
+    Examples:
+        >>> import agents
+        >>> names = ["expert", "algorithmic", "random"]
+        >>> results = agents.arena.round_robin(names, games=40)  # three tables of two
+        >>> results.games
+        120
 
     Raises:
         ConfigurationError: Too few policies for a table; and what `play` raises.

@@ -1,10 +1,9 @@
 """Puzzles: positions from games in which one answer is clearly the best.
 
-    from monopoly_bench import puzzles
-
-    puzzle = puzzles.load()[0]
-    print(puzzle)                    # the position, the question and its answers
-    print(puzzle.best.text)          # the solution
+    >>> from monopoly_bench import puzzles
+    >>> puzzle = puzzles.load()[0]  # print(puzzle) shows the position and the answers
+    >>> puzzle.best == puzzle.candidates[0]  # the solution
+    True
 
 `python -m monopoly_bench.puzzles` finds more of them.
 

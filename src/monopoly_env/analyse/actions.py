@@ -149,6 +149,13 @@ def compare_actions(
     the end, and the worse half is dropped. An offer is compared as a whole: the sequence of its
     actions up to 'cash: done'. `agents.compare_offers` finds offers worth a look.
 
+    Examples:
+        >>> import monopoly_env as me
+        >>> game = me.position(2, lots={0: ["Park Place"]}, positions={0: 37}, throws=[(1, 1)])
+        >>> comparison = me.compare_actions(me.step(game, me.actions.parse("go on")), n=100)
+        >>> comparison.best.text
+        'buy'
+
     Args:
         game: A record that waits for a decision, but not for a step of an offer; it is not changed.
         actions: The candidates; by default all legal actions but those that begin an offer.

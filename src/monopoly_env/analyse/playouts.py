@@ -160,6 +160,12 @@ def rollout(  # noqa: PLR0913 - the options of playouts
     the player to move writes a sealed bid, those of the others, which their policies write again.
     Forced throws stay. Policies begin with an empty memory, as in a new game.
 
+    Examples:
+        >>> import monopoly_env as me
+        >>> game = me.position(2, lots={0: ["Park Place", "Boardwalk"]})
+        >>> me.rollout(game, "algorithmic", n=100).shares.shape
+        (100, 2)
+
     Args:
         game: A record, or (B,) records of the same number of players, none of them over.
         policies: The compiled policy of every seat; or a list of one for each seat, with a list
@@ -181,7 +187,7 @@ def rollout(  # noqa: PLR0913 - the options of playouts
         ConfigurationError: A wrong number, policy or value, or an array that is not of games.
         GameOverError: A game is over.
         IllegalActionError: An action is not legal, or a policy chose an illegal one.
-        PositionError: No game can reach a record.
+        PositionError: A record is invalid.
     """
     single = not (isinstance(game, np.ndarray) and game.ndim == 1)
     games = core.batch_of(game, write=False) if single else game

@@ -79,7 +79,7 @@ def resemblance(game: Game, actions: ArrayLike, policies: Sequence[PolicyLike]) 
     Raises:
         ConfigurationError: There is no policy, one is not compiled, or an action is not legal in
             the game.
-        PositionError: No game can reach the record.
+        PositionError: The record is invalid.
     """
     return Follower(game, policies).follow(actions)
 

@@ -6,23 +6,8 @@
 docs/observation.md lists every feature. It is generated from the tables from which the code takes
 its offsets.
 
-```python
-names = encoding.names("standard", num_players=2)
-row = encoding.observe(game)  # float32, as seen by the player to decide
-```
-
 `register` adds an encoding of your own. Every environment, data set and saved policy then knows its
-name:
-
-```python
-def write(game, seat, row):  # compiled on first use; fills one float32 row
-    row[0] = game.cash[seat] / 5000
-    row[1] = game.position[seat] / 40
-
-
-encoding.register("cash_and_square", ("cash", "square"), write)
-env = monopoly_v0.env(encoding="cash_and_square")
-```
+name.
 """
 
 from __future__ import annotations
@@ -153,6 +138,17 @@ def register(
 ) -> None:
     """Add an encoding, which every environment, data set and saved policy then knows by its name.
 
+    Examples:
+        >>> from monopoly_env import encoding, monopoly_v0
+        >>> def write(game, seat, row):  # compiled on first use; fills one float32 row
+        ...     row[0] = game.cash[seat] / 10000
+        ...     row[1] = game.position[seat] / 40
+        >>> encoding.register("cash_and_square", ("cash", "square"), write)
+        >>> env = monopoly_v0.env(encoding="cash_and_square")
+        >>> env.reset(seed=0)
+        >>> env.last()[0]["observation"].shape
+        (2,)
+
     Args:
         name: Letters, digits, `_`, `-`, `+` and `/`. An earlier one of yours is replaced.
         features: The name of each feature; or a function of the number of players.
@@ -271,12 +267,18 @@ def _too_long(encoding: Encoding, num_players: int) -> ConfigurationError:
 def names(
     name: str = "standard", num_players: int = 4, pad_to: int | None = None
 ) -> tuple[str, ...]:
-    """The name of each feature of an encoding, with the arguments of `make`."""
+    """The name of each feature of an encoding, with the arguments and errors of `make`.
+
+    Examples:
+        >>> from monopoly_env import encoding
+        >>> encoding.names("standard", num_players=2)[:2]
+        ('decision: over', 'decision: buy')
+    """
     return make(name, num_players, pad_to).names
 
 
 def size(name: str = "standard", num_players: int = 4, pad_to: int | None = None) -> int:
-    """The number of features of an encoding, with the arguments of `make`."""
+    """The number of features of an encoding, with the arguments and errors of `make`."""
     return make(name, num_players, pad_to).size
 
 
@@ -290,7 +292,23 @@ def _write_all(handle: int, games: Games, seats: Array1[np.int64], out: Array2[n
 def observe(
     game: Game, name: str = "standard", seat: int | None = None, pad_to: int | None = None
 ) -> npt.NDArray[np.float32]:
-    """The observation of one game: (D,) float32; as `observe_all`."""
+    """The observation of one game: (D,) float32.
+
+    Examples:
+        >>> import monopoly_env as me
+        >>> me.encoding.observe(me.new_game(num_players=4)).shape
+        (810,)
+
+    Args:
+        game: A record.
+        name: One of `registered()`.
+        seat: The observing seat; by default the player to decide.
+        pad_to: See `make`.
+
+    Raises:
+        ConfigurationError: No such name or seat, or the encoding is not for so many players.
+        PositionError: A number of the record is out of its range.
+    """
     seats = None if seat is None else np.array([seat])
     return observe_all(core.batch_of(game, write=False), name, seats, pad_to).reshape(-1)
 

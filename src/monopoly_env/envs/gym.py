@@ -1,19 +1,21 @@
 """Monopoly for Gymnasium: one learner, policies in the other seats.
 
-    import gymnasium, monopoly_env
+    >>> import gymnasium, monopoly_env
+    >>> env = gymnasium.make(
+    ...     "monopoly_env/Monopoly-v0", opponents=["algorithmic", "random"], seat="random"
+    ... )
+    >>> observation, info = env.reset(seed=0)
+    >>> terminated = truncated = False
+    >>> while not (terminated or truncated):
+    ...     action = env.action_space.sample(info["action_mask"])
+    ...     observation, reward, terminated, truncated, info = env.step(action)
 
-    env = gymnasium.make(
-        "monopoly_env/Monopoly-v0", opponents=["algorithmic", "random"], seat="random"
-    )
-    observation, info = env.reset(seed=0)
-    terminated = truncated = False
-    while not (terminated or truncated):
-        action = env.action_space.sample(info["action_mask"])
-        observation, reward, terminated, truncated, info = env.step(action)
-
-    envs = gymnasium.make_vec(
-        "monopoly_env/Monopoly-v0", num_envs=1024, vectorization_mode="vector_entry_point"
-    )
+    >>> envs = gymnasium.make_vec(
+    ...     "monopoly_env/Monopoly-v0", num_envs=64, vectorization_mode="vector_entry_point"
+    ... )
+    >>> observations, infos = envs.reset(seed=0)
+    >>> observations.shape
+    (64, 810)
 
 - Observation: (D,) float32 in [-1, 1], the table as the learner sees it. The argument `encoding`
   says which features.

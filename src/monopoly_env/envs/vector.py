@@ -12,11 +12,14 @@ When a game ends, the next one begins in the same step. Game i of generation k d
 `(seed, i, k)` and the actions, not on the number of games or threads. `begin` starts games of seeds
 of your choice, in all rows or in some.
 
-    vec = VectorMonopoly(num_games=4096, num_players=4, seed=0)
-    batch = vec.reset()
-    for _ in range(1000):
-        actions = choose(batch.observation, batch.action_mask)      # (B,) integers
-        batch = vec.step(actions)
+    >>> from monopoly_env import VectorMonopoly
+    >>> vec = VectorMonopoly(num_games=256, num_players=4, seed=0)
+    >>> batch = vec.reset()
+    >>> for _ in range(100):
+    ...     actions = batch.action_mask.argmax(axis=1)  # (B,) integers, here the first legal ones
+    ...     batch = vec.step(actions)
+    >>> batch.observation.shape, batch.reward.shape
+    ((256, 810), (256, 4))
 
 The arrays of `batch` are the same from step to step: copy what you keep. That includes libraries
 which take over an array without a copy: `torch.from_numpy` always does, `jax.numpy.asarray` may.

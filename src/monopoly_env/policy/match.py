@@ -1,11 +1,15 @@
 """One game, step by step in Python, between policies and players whose actions come from outside.
 
-    match = Match(core.new_game(3, seed=7), [policy, None, other])
-    while match.policy:           # until the game is over or player 1, without a policy, decides
-        match.step(match.ask())
-    match.step(action)            # what player 1 chose
+    >>> import agents, monopoly_env as me
+    >>> from monopoly_env.policy.match import Match
+    >>> match = Match(me.new_game(3, seed=7), [agents.make("expert"), None, agents.make("gcp")])
+    >>> while match.policy:  # until the game is over or player 1, without a policy, decides
+    ...     sentences = match.step(match.ask())
+    >>> int(match.game.player)
+    1
+    >>> sentences = match.step(me.legal_actions(match.game)[0])  # the choice of player 1
 
-It does for one game what the compiled loop (`monopoly_env.policy.loop`) does for many.
+A match does for one game what the compiled loop (`monopoly_env.policy.loop`) does for many.
 """
 
 from __future__ import annotations

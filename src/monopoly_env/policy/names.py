@@ -65,6 +65,12 @@ def fill(
 def register(name: str, factory: Factory) -> None:
     """Give a policy a name.
 
+    Examples:
+        >>> import agents
+        >>> agents.register("my/expert", lambda: agents.make("expert"))
+        >>> "my/expert" in agents.names()
+        True
+
     Args:
         name: Letters, digits, `_`, `-` and `/`. A name registered earlier is replaced; a built-in
             name is refused.
@@ -141,6 +147,11 @@ def check_reach(name: str) -> None:
 def make(name: str, /, **options: Any) -> Policy:
     """Make a policy by name.
 
+    Examples:
+        >>> import agents
+        >>> agents.make("expert/bargaining", bargains=False).name
+        'expert/bargaining'
+
     Args:
         name: One of `names()`.
         **options: Options of that policy.
@@ -198,6 +209,15 @@ def _check_options(name: str, factory: Factory, options: Mapping[str, Any]) -> N
 
 def load(path: str | Path) -> Policy:
     """Load a saved policy.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import agents
+        >>> path = Path(tempfile.mkdtemp()) / "player.safetensors"
+        >>> _ = agents.make("algorithmic").save(path)
+        >>> agents.load(path).name
+        'algorithmic'
 
     Args:
         path: A file that `policy.save` wrote.

@@ -85,7 +85,7 @@ class Decisions:
         Raises:
             ConfigurationError: `games` is not an array of records that may be written, a game has
                 ended, or `memory`, `key` or `history` do not fit.
-            PositionError: A record is none that a game can reach.
+            PositionError: A record is invalid.
         """
         check_games(games, GAME, "monopoly_env", write=True)  # a policy draws from its game
         if key is None:
@@ -297,6 +297,15 @@ class BatchedPolicy(Policy):
     """Base class of policies that answer many decisions per call.
 
     A subclass needs a `name` and `act(decisions)`.
+
+    Examples:
+        >>> import agents
+        >>> class First(agents.BatchedPolicy):
+        ...     name = "first"
+        ...     def act(self, decisions):
+        ...         return decisions.mask.argmax(axis=1)  # the first legal action of each game
+        >>> agents.arena.play([First(), "random"], games=2).games
+        2
     """
 
 
@@ -336,6 +345,14 @@ def policy_kernel(function: Kernel) -> PolicyKernel:
     of parameters. `memory` is 64 float64 numbers for this game and seat, zeros at the start of a
     game. The only source of randomness is `monopoly_env.engine.randomness.policy_draw(game, seat,
     bound)`.
+
+    Examples:
+        >>> import agents, numpy as np
+        >>> @agents.policy_kernel
+        ... def first(game, mask, params, memory):
+        ...     return np.argmax(mask)
+        >>> agents.arena.play([agents.CompiledPolicy("first", first), "random"], games=2).games
+        2
     """
     return PolicyKernel(function)
 

@@ -1,7 +1,9 @@
 """A game as a picture: the board, owners, buildings, tokens, and the open question.
 
-    drawing = me.draw(game)      # shows itself in a notebook
-    drawing.save("game.svg")     # or game.png
+    >>> import monopoly_env as me
+    >>> drawing = me.draw(me.new_game(seed=7))  # shows itself in a notebook
+    >>> str(drawing)[:4]  # drawing.save("game.svg") writes a file
+    '<svg'
 
 Owners have a colour and a letter. Every square is a group with the id `square-N`, the class of its
 kind and a title in words, so that pages, tests and screen readers use the same picture.

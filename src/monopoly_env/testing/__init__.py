@@ -1,9 +1,7 @@
 """Checks of a custom policy, encoding, reward or set of rules; the library's tests run them too.
 
-    from monopoly_env.testing import check_policy
-
-    check_policy(MyPolicy())              # whole games of every preset, at tables of 2, 3 and 8
-    check_policy("expert", games=1)       # or a name, or a saved file
+    >>> from monopoly_env.testing import check_policy
+    >>> check_policy("expert", rules=["official"], num_players=[2], games=1)
 
 A check returns nothing. If the contract is broken it raises `CheckError` with the expectation, the
 event, the game (rules, number of players, seed) and the decision, so that the game can be played

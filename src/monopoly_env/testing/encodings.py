@@ -36,7 +36,7 @@ def check_encoding(
     - It shows no hidden information: neither seed and future dice, nor the order of cards to come,
       nor the sealed bids of others.
 
-    Example:
+    Examples:
         >>> from monopoly_env.testing import check_encoding
         >>> check_encoding("standard", rules=["official"], num_players=[3])
 

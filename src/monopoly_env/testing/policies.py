@@ -56,7 +56,7 @@ def check_policy(  # noqa: PLR0913 - keyword options
     - Its arrays (`arrays()`) do not change while it plays.
     - A copy that was saved and loaded, or pickled, plays the same game.
 
-    Example:
+    Examples:
         >>> from monopoly_env.testing import check_policy
         >>> check_policy("algorithmic", rules=["official"], num_players=[2], games=1)
 

@@ -41,7 +41,7 @@ def check_reward(
     - Unless `zero_sum` is False: the return of a seat is in [-1, 1], and the returns of all seats
       add up to 0. Shaping adds nothing to returns; with a discount, they are not checked.
 
-    Example:
+    Examples:
         >>> from monopoly_env.testing import check_reward
         >>> check_reward("win_shaped", num_players=[3], games=1)
 

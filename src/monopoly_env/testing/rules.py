@@ -31,7 +31,7 @@ def check_rules(
     - The same actions lead to the same position; a saved and loaded game equals the original.
     - Rules can be restored from their record and from `changed()`.
 
-    Example:
+    Examples:
         >>> from monopoly_env import Rules
         >>> from monopoly_env.testing import check_rules
         >>> check_rules(Rules(auction="none", houses=20), num_players=[3])

@@ -1,10 +1,12 @@
 """Experts' games as data: whole games between compiled policies, with every decision recorded.
 
-    tables = [("strategic", "strategic/cautious")]
-    for experiences in stream(
-        tables, 100_000, rules="ocnaru", encoding="ocnaru100", heads=("buy",)
-    ):
-        learn(experiences.observation, experiences.action, experiences.outcome)
+    >>> from training.experience.streams import stream
+    >>> tables = [("strategic", "strategic/cautious")]
+    >>> for experiences in stream(
+    ...     tables, 8, rules="ocnaru", encoding="ocnaru100", heads=("buy",)
+    ... ):
+    ...     print(experiences.observation.shape[1], experiences.action.ndim)
+    100 1
 
 Nothing is written to disk. Memory holds at most three batches of games: the one in use, the next
 one, which all threads play in the meantime, and a copy of that one while its parts are joined.
