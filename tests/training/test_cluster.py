@@ -12,6 +12,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,6 @@ from agents.players import genetic
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import Rules
 from training import cluster, ppo, tournament
-from training.evolution.fitness import Matchup, play
 from training.evolution.generations import Generational, Play, evaluate
 from training.evolution.run import execute
 from training.evolve import main
@@ -78,54 +78,34 @@ def nodes(head: Cluster) -> Cluster:
     return head
 
 
-def test_a_cluster_comes_to_the_same_generation_as_threads_also_when_nodes_are_killed(
-    nodes: Cluster, monkeypatch: pytest.MonkeyPatch
+def test_networks_for_pente_come_to_the_same_on_a_cluster(
+    nodes: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    population, what = (
-        KIND.random(16, draws(0)),
-        Play(fitness="net_worth", matches=200, turn_limit=200, threads=1),
-    )
-    candidates = [agents.make("strategic"), agents.make("random")]
-    alone = [
-        evaluate(KIND, population, dataclasses.replace(what, threads=n), 7, draws(2)).fitness
-        for n in (1, 2)
-    ]
-    won = [
-        score.won.tobytes()
-        for score in play(candidates, [Matchup(("random",), turn_limit=20)], 8, 3, 1)
-    ]
-    ended: list[tuple[float, int]] = []
-    joined: list[float] = []
-    look = cluster._check_head
+    short = {
+        "hidden": 3,
+        "neurons": 8,
+        "trials": 4,
+        "matches": 2,
+        "generations": 3,
+        "final_matches": 2,
+        "threads": 1,
+        "seed": 5,
+    }
 
-    def kill(games: int) -> None:
-        """As the first piece comes in, kill both nodes: what they were at is lost."""
-        ended.append((time.monotonic(), games))
-        if len(ended) == 1:
-            for node in nodes.worker_nodes.copy():
-                nodes.remove_node(node, allow_graceful=False)
-
-    def join() -> None:
-        """Between two looks for pieces: when none has come for a while, another node joins."""
-        look()
-        if ended and not joined and time.monotonic() - ended[-1][0] > 1:
-            joined.append(time.monotonic())
-            nodes.add_node(**NODE)
-
-    monkeypatch.setattr(cluster, "_check_head", join)
+    def run(out: Path, paired: bool) -> tuple[Any, str, Any]:
+        options = dataclasses.replace(SCHRUM, **short, paired=paired, out=out)
+        results = execute(options, Console(file=io.StringIO())) | {"agent": ""}
+        last = checkpoints.read_last(out / "checkpoints")[0]
+        return results, (out / "curves.csv").read_text(), last["search"]["population"]
 
     with cluster.joined(nodes.address) as place:
-        first = evaluate(KIND, population, what, 7, draws(2), runner_type=place.runner).fitness
-        duels = play(
-            candidates, [Matchup(("random",), turn_limit=20)], 8, 3, 1, runner_type=place.runner
-        )
-        second = evaluate(
-            KIND, population, what, 7, draws(2), kill, runner_type=place.runner
-        ).fitness
-    assert alone[0].tobytes() == alone[1].tobytes() == first.tobytes() == second.tobytes()
-    assert won == [score.won.tobytes() for score in duels]
-    assert ended[-1][0] > joined[0]  # while there was no node, pieces were open
-    assert sum(games for _, games in ended) == 800
+        for paired in (True, False):
+            *here, population = run(tmp_path / f"here {paired}", paired)
+            with monkeypatch.context() as patch:
+                patch.setattr(cluster, "joined", lambda *_: nullcontext(place))
+                *there, other = run(tmp_path / f"there {paired}", paired)
+            assert here == there
+            assert np.array_equal(population, other)
 
 
 def test_a_learner_and_a_tournament_come_to_the_same_on_a_cluster_also_when_a_node_is_killed(
@@ -204,31 +184,41 @@ def test_a_learner_and_a_tournament_come_to_the_same_on_a_cluster_also_when_a_no
     assert not cluster._sent
 
 
-@pytest.mark.parametrize("paired", [True, False])
-def test_networks_for_pente_come_to_the_same_on_a_cluster(
-    nodes: Cluster, tmp_path: Path, paired: bool
+def test_a_generation_comes_to_the_same_also_when_all_nodes_are_killed(
+    head: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    short = {
-        "hidden": 3,
-        "neurons": 8,
-        "trials": 4,
-        "matches": 2,
-        "generations": 3,
-        "final_matches": 2,
-        "threads": 1,
-        "seed": 5,
-    }
-    options = dataclasses.replace(SCHRUM, **short, paired=paired)
-    found, pieces = {}, []
-    for place, more in (("here", {}), ("there", {"cluster": nodes.address})):
-        out = tmp_path / place
-        found[place] = execute(
-            dataclasses.replace(options, out=out, **more), Console(file=io.StringIO())
-        ) | {"agent": ""}
-        found[place]["curves"] = (out / "curves.csv").read_text()
-        pieces.append(checkpoints.read_last(out / "checkpoints")[0]["search"]["population"])
-    assert found["here"] == found["there"]
-    assert np.array_equal(*pieces)
+    while not head.worker_nodes:
+        head.add_node(**NODE)
+    population, what = (
+        KIND.random(16, draws(0)),
+        Play(fitness="net_worth", matches=50, turn_limit=200, threads=2),
+    )
+    alone = evaluate(KIND, population, what, 7, draws(2)).fitness
+    ended: list[tuple[float, int]] = []
+    joined: list[float] = []
+    look = cluster._check_head
+
+    def kill(games: int) -> None:
+        """As the first piece comes in, kill all nodes: what they were at is lost."""
+        ended.append((time.monotonic(), games))
+        if len(ended) == 1:
+            for node in head.worker_nodes.copy():
+                head.remove_node(node, allow_graceful=False)
+
+    def join() -> None:
+        """Between two looks for pieces: when none has come for a while, another node joins."""
+        look()
+        if ended and not joined and time.monotonic() - ended[-1][0] > 1:
+            joined.append(time.monotonic())
+            head.add_node(**NODE)
+
+    monkeypatch.setattr(cluster, "_PATIENCE", 1.0)  # seconds between two looks
+    monkeypatch.setattr(cluster, "_check_head", join)
+    with cluster.joined(head.address) as place:
+        there = evaluate(KIND, population, what, 7, draws(2), kill, runner_type=place.runner)
+    assert alone.tobytes() == there.fitness.tobytes()
+    assert ended[-1][0] > joined[0]  # while there was no node, pieces were open
+    assert sum(games for _, games in ended) == 200
 
 
 def test_lines_of_a_cluster_are_cut_into_pieces_that_fit_together() -> None:
