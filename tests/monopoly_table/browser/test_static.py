@@ -1,4 +1,4 @@
-"""The table on a static host: the tests of the table with a server, and what only it does."""
+"""The table on a static host: what answers in place of the server, and what only it does."""
 
 from __future__ import annotations
 
@@ -22,17 +22,9 @@ from tests.monopoly_table.browser.driver import (
     play_and_reload,
     wait_for_own_question,
 )
-from tests.monopoly_table.browser.test_board import (
-    test_no_mortgage_hides_a_name,
-    test_the_board_is_saved_as_a_picture,
-    test_tokens_are_large,
-    test_tokens_differ_in_colour_and_shape,
-)
 from tests.monopoly_table.browser.test_everyone import (
-    test_a_phone_shows_everything_without_scrolling_sideways,
     test_axe_finds_nothing_serious,
     test_it_can_be_added_to_a_home_screen,
-    test_nothing_overlaps,
 )
 from tests.monopoly_table.browser.test_looking import (
     test_a_dropped_replay_is_stepped_through,
@@ -41,39 +33,22 @@ from tests.monopoly_table.browser.test_looking import (
     test_puzzles_are_guessed,
 )
 from tests.monopoly_table.browser.test_playing import (
-    test_a_double_click_or_a_held_key_answers_once,
     test_a_trade_with_a_counter_offer,
-    test_a_whole_game_by_clicks_against_expert,
-    test_a_whole_game_by_keyboard_alone,
     test_an_auction_by_buttons_and_a_typed_bid,
     test_bankruptcy_ends_the_game,
-    test_building_on_the_board,
-    test_tones_and_notifications_wait_to_be_asked_for,
 )
-from tests.monopoly_table.browser.test_words import test_a_game_is_told_in_sentences
 
+# Of the tests with a server, those of routes that the page's worker answers in its place, and axe
 __all__ = [
-    "test_a_double_click_or_a_held_key_answers_once",
     "test_a_dropped_replay_is_stepped_through",
-    "test_a_game_is_told_in_sentences",
     "test_a_moment_and_a_whole_game_are_analysed",
-    "test_a_phone_shows_everything_without_scrolling_sideways",
     "test_a_position_is_set_up_refused_and_analysed",
     "test_a_trade_with_a_counter_offer",
-    "test_a_whole_game_by_clicks_against_expert",
-    "test_a_whole_game_by_keyboard_alone",
     "test_an_auction_by_buttons_and_a_typed_bid",
     "test_axe_finds_nothing_serious",
     "test_bankruptcy_ends_the_game",
-    "test_building_on_the_board",
     "test_it_can_be_added_to_a_home_screen",
-    "test_no_mortgage_hides_a_name",
-    "test_nothing_overlaps",
     "test_puzzles_are_guessed",
-    "test_the_board_is_saved_as_a_picture",
-    "test_tokens_are_large",
-    "test_tokens_differ_in_colour_and_shape",
-    "test_tones_and_notifications_wait_to_be_asked_for",
 ]
 
 pytestmark = wasm.NEEDED
