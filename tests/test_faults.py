@@ -9,7 +9,7 @@ import pytest
 
 from tests import faults
 
-SEEDS = {"table": 20, "training": 5, "tournament": 5}  # those of a few seconds
+SEEDS = {"table": 10, "training": 3, "tournament": 3}  # those of a few seconds
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,8 @@ OPTIONS = {
 @pytest.mark.parametrize(
     ("players", "seeds", "rules"),
     [
-        (2, range(50), {}),
-        (3, range(50, 100), {}),
+        (2, range(25), {}),
+        (3, range(50, 75), {}),
         (3, range(100, 110), {"preset": "uk", "options": OPTIONS}),
     ],
 )
