@@ -65,13 +65,13 @@ def test_tokens_differ_in_colour_and_shape(server: PageServer, page: Any) -> Non
         assert [colour for _, colour in shapes] == seat_colours
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (1280, 800), (1440, 900)])
-def test_tokens_are_large(server: PageServer, page: Any, width: int, height: int) -> None:
-    page.set_viewport_size({"width": width, "height": height})
+def test_tokens_are_large(server: PageServer, page: Any) -> None:
     page.goto(server.link(game=server.game(seats=TWO_PEOPLE)))
     page.wait_for_selector(OWN)
-    for token in page.locator(".token:visible").all():
-        assert token.bounding_box()["height"] >= 24
+    for width, height in [(390, 844), (844, 390), (1280, 800), (1440, 900)]:
+        page.set_viewport_size({"width": width, "height": height})
+        for token in page.locator(".token:visible").all():
+            assert token.bounding_box()["height"] >= 24
 
 
 def test_the_board_is_saved_as_a_picture(server: PageServer, page: Any, tmp_path: Path) -> None:
