@@ -47,7 +47,7 @@ def test_a_whole_game_by_clicks_against_expert(server: PageServer, page: Any) ->
     page.get_by_text("Seed, speed, length").click()
     page.get_by_label("Seed", exact=True).fill("5")
     page.locator("#speed").select_option(label="to my next decision")
-    page.locator("#turn-limit").fill("4")
+    page.locator("#turn-limit").fill("2")
     page.locator("[data-begin]").click()
     while wait_for_own_question(page):
         click_on(page)
