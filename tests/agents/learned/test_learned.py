@@ -305,9 +305,9 @@ def test_an_offer_has_the_menu_of_its_window(rules: str) -> None:
     Menus to the bit, and prices.
     """
     kept, offers = new_menus(), 0
-    for seed in range(4):
+    for seed in range(2):
         agent, game = agent_of(3, seed, temperature=1.0), me.new_game(3, rules, seed=seed)
-        for _ in by_policy(agent, game, 500):
+        for _ in by_policy(agent, game, 80):
             if not action_space.is_asked(game):
                 continue
             seat = int(game.player)
@@ -321,7 +321,7 @@ def test_an_offer_has_the_menu_of_its_window(rules: str) -> None:
                 assert kept.prices.tolist() == fresh.prices.tolist()
             else:
                 assert kept.maker.tolist() == fresh.maker.tolist()
-    assert offers > 50
+    assert offers > 10
 
 
 def test_it_draws_by_the_scores_at_a_temperature(trading: Any) -> None:
