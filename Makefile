@@ -43,8 +43,9 @@ test: library  ## run all tests
 test-jit: library  ## run all tests with Numba in place of the library, and compare the two
 	MONOPOLY_ENV_COMPILED=0 $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
-search: library  ## look for faults for hours: state machines, and disks that fail, with many more examples
+search: library  ## look for faults for hours: state machines, random positions, and disks that fail, with many more examples
 	$(BIN)/python -m pytest --hypothesis-profile search -k machine $(ARGS)
+	$(BIN)/python -m pytest --hypothesis-profile search tests/monopoly_env/test_oracle.py
 	$(BIN)/python -m tests.faults --seeds 1000
 
 compile: $(READY)  ## compile the library ahead of time: two minutes, then nothing compiles at a first game
