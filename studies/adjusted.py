@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.progress import track
 
 from agents import arena
+from agents.arena import luck
 from agents.arena.games import orders_of
 from agents.arena.results import Results
 from agents.arena.statistics import clustered_error, coefficients
@@ -198,6 +199,8 @@ def execute(options: Options, console: Console) -> dict[str, list[dict[str, Any]
     check_ranges(
         options, {"games": (48, 1 << 31), "mean_games": (240, 1 << 31), "seed": (0, (1 << 32) - 1)}
     )
+    for value, names in product(options.values, TABLES + CHEAP):
+        luck.resolve(value, len(names))  # an unknown value is told before the first game
     page, made = Page(options.out, _TEMPLATE), dict[str, list[dict[str, Any]]]()
     for name, (measure, section, key) in SECTIONS.items():
         if options.only in (name, "all"):
