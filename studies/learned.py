@@ -69,11 +69,11 @@ _OCNARU: Final = (
     "landlord/balanced",
     "gcp",
 )
+_TWO: Final = Opponents("expert/bargaining", (*_OFFICIAL, "landlord/balanced", "gcp"), _STRANGERS)
 # [agent] -> opponents.
 OPPONENTS: Final = {
-    "ppo/best/two": Opponents(
-        "expert/bargaining", (*_OFFICIAL, "landlord/balanced", "gcp"), _STRANGERS
-    ),
+    "ppo/best/two": _TWO,
+    "ppo/bidder/two": _TWO,
     "ppo/best/four": Opponents(
         "expert/bargaining", (*_OFFICIAL, "expert/value"), (*_STRANGERS, "landlord/balanced")
     ),

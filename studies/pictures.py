@@ -230,20 +230,21 @@ def learned() -> Figure:
 def strangers() -> Figure:
     """Difference from `expert/bargaining` against each stranger."""
     rows = read_rows(DATA / "learned_strangers.csv")
-    sizes = sorted({row["players"] for row in rows})
-    more = {(row["players"], row["stranger"]): row for row in rows}
-    first = sorted((row for row in rows if row["players"] == sizes[0]), key=lambda row: row["more"])
+    agents = dict.fromkeys(row["agent"] for row in rows)
+    more = {(row["agent"], row["stranger"]): row for row in rows}
+    least = next(iter(agents))
+    first = sorted((row for row in rows if row["agent"] == least), key=lambda row: row["more"])
     numbers = [row["stranger"] for row in first]
     figure, (axes,) = _figure(7, 0.2 * len(numbers) + 1)
     none = (float("nan"),) * 3
     shown = {
-        f"tables of {size}": [
-            tuple(more[size, number][name] for name in ("more", "low", "high"))
-            if (size, number) in more
+        agent: [
+            tuple(more[agent, number][name] for name in ("more", "low", "high"))
+            if (agent, number) in more
             else none
             for number in numbers
         ]
-        for size in sizes
+        for agent in agents
     }
     # a mixture's second source makes some kinds of its decisions
     dots(axes, [re.sub(r", for .* ", " + ", row["made_from"]) for row in first], shown)

@@ -194,6 +194,9 @@ class LearnerOptions(RunOptions):
     or a saved agent. Its hidden layers stay, and nothing is imitated then."""
     hidden: tuple[int, ...] = (128, 64)
     """Units of the hidden layers of each network."""
+    network_decisions: tuple[str, ...] = ()
+    """Decisions that the networks make, such as `buy bid`; `expert/bargaining` makes the others.
+    By default all."""
     imitation: Imitation = Imitation()
     league: LeagueOptions = LeagueOptions()
     optimizer: OptimizerOptions = OptimizerOptions()
@@ -214,6 +217,7 @@ class LearnerOptions(RunOptions):
             self.num_players,
             hidden,
             training_temperature=self.temperature,
+            decisions=self.network_decisions,
             rules=rules.changed(),
             name=self.algorithm,
         )

@@ -36,7 +36,10 @@ from training.options import (
 from training.run.options import NONE, settings_of
 
 _LAST: Final = len(HIDDEN)  # the layer of the outputs
-_ONLY: Final = {"num_players": ocnaru.NUM_PLAYERS, "hidden": HIDDEN, "start": NONE, "cluster": None}
+_ONLY: Final = {
+    "num_players": ocnaru.NUM_PLAYERS, "hidden": HIDDEN, "network_decisions": (), "start": NONE,
+    "cluster": None,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -74,9 +77,7 @@ class ThesisOptions(DQNOptions):
         for name, only in _ONLY.items():
             if settings[name] != only:
                 given = f"--{name.replace('_', '-')} {settings[name]}"
-                raise ConfigurationError(
-                    f"{given}: --preset thesis knows {'none' if only is None else only} only."
-                )
+                raise ConfigurationError(f"{given}: --preset thesis knows {only or 'none'} only.")
 
     def agent_spec(self, hidden: tuple[int, ...], rules: Rules) -> AgentSpec:
         """The seven networks."""

@@ -1,1 +1,5 @@
-"""Learned agents: networks choose every action, one network for each kind of decision."""
+"""Learned agents: networks choose actions, one network for each kind of decision.
+
+The networks of `*/best/*` make all decisions; those of `ppo/bidder/two` buy and bid, and
+`expert/bargaining` makes the other decisions.
+"""

@@ -1,6 +1,7 @@
 """The learned agent: a compiled policy of networks, one for each kind of decision.
 
-The network of the decision scores the open choices; the agent plays the best, or draws one.
+The network of the decision scores the open choices; the agent plays the best, or draws one. The
+networks make all decisions, or some: then the base policy `expert/bargaining` makes the others.
 """
 
 from __future__ import annotations
@@ -33,13 +34,14 @@ from agents.networks import layout
 from agents.networks.forward import forward
 from agents.networks.layout import AT_LAYERS, SIZES
 from agents.networks.policy import NetworkPolicy
+from agents.players.expert import bargainer
 from agents.players.vocabulary.offers import compose, plan
-from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.actions import DECISION_NAMES, NUM_ACTIONS
 from monopoly_env.core import check_sound
 from monopoly_env.engine import agenda
 from monopoly_env.engine.legal import nth_legal
 from monopoly_env.engine.randomness import policy_draw
-from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.game import MIN_PLAYERS, Game, Games
 from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.kernels.signatures import Array2
@@ -48,16 +50,36 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 HIDDEN: Final = (128, 64)
 
 # The row: the size of the table; the temperature (0: the best choice; else one drawn by
-# exp(score / temperature)); the start of each network in float32 numbers and the end of the last;
-# the networks.
+# exp(score / temperature)); the decisions of the networks as bits, or 0: all; the start of each
+# network in float32 numbers and the end of the last; the networks.
 PLAYERS: Final = 0
 TEMPERATURE: Final = 1
-STARTS: Final = 2
+DECIDES: Final = 2
+STARTS: Final = 3
 WEIGHTS: Final = STARTS + len(NAMES) + 1
 
+# Decisions that networks may make beside the base policy. It makes those of turns and offers, as it
+# remembers the answers; the networks then have no memory.
+SEPARABLE: Final = (
+    "buy", "bid", "sealed_bid", "place", "jail", "reply", "debt", "tax", "fine_or_chance",
+    "takeover",
+)  # fmt: skip
 _LONGEST: Final = length(MOST_PLAYERS)
 _DRAWS: Final = 1 << 30
 ILLEGAL: Final = -1
+
+
+@kernel
+def is_own(game: Game, params: Row) -> bool:
+    """Whether networks make the open decision, not the base policy."""
+    own = int(params[DECIDES])
+    return own == 0 or (own >> int(game.decision)) & 1 == 1
+
+
+@kernel
+def own_memory(params: Row, memory: Row) -> Row:
+    """The memory of the networks: none beside a base policy, which uses the player's."""
+    return memory if params[DECIDES] == 0 else nothing()
 
 
 @kernel
@@ -165,13 +187,15 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     """Play the choice and the picks that follow from it; ILLEGAL at a table that is too large."""
     if game.num_players > params[PLAYERS]:
         return ILLEGAL
+    if not is_own(game, params):
+        return int(bargainer.play(game, BARGAINER, memory))
     if not is_asked(game):
         return compose(game, memory)
     menus = new_menus()
     open_ = np.empty(NUM_CHOICES, np.bool_)
     outputs = np.empty(NUM_CHOICES, np.float32)
     seen = np.empty(_LONGEST, np.float32)[: length(int(params[PLAYERS]))]
-    count = look(game, menus, memory, open_, seen)
+    count = look(game, menus, own_memory(params, memory), open_, seen)
     return first_action(game, choose(game, params, count, open_, seen, outputs), menus, memory)
 
 
@@ -200,13 +224,14 @@ def _plan(game: Game, choice: int, menus: OfferMenus, memory: Row) -> None:
 
 
 class LearnedAgent(NetworkPolicy):
-    """A policy of networks, one for each kind of decision, that choose every action.
+    """A policy of networks, one for each kind of decision.
 
     Attributes:
         num_players: The largest table; at a smaller one it plays as if the others were out.
         hidden: Units of the hidden layers of each network.
         temperature: 0: it plays the best choice; else it draws one by exp(score / temperature).
         training_temperature: The temperature during training, if known.
+        decisions: Decisions of the networks; empty: all. `expert/bargaining` makes the others.
     """
 
     fewest_players = MIN_PLAYERS
@@ -218,6 +243,7 @@ class LearnedAgent(NetworkPolicy):
         *,
         temperature: float = 0.0,
         training_temperature: float | None = None,
+        decisions: Sequence[str] = (),
         rules: Mapping[str, Any] | None = None,
         features: str | None = None,
         name: str = "networks",
@@ -229,6 +255,7 @@ class LearnedAgent(NetworkPolicy):
             hidden: Units of the hidden layers.
             temperature: As above.
             training_temperature: As above.
+            decisions: As above, from `SEPARABLE`.
             rules: Options of the training rules that are not official; only saved.
             features: The digest of features and choices in a saved file, checked against this
                 version's.
@@ -249,6 +276,12 @@ class LearnedAgent(NetworkPolicy):
             raise ConfigurationError(
                 f"training_temperature={training_temperature!r} must be more than 0."
             )
+        for decision in decisions:
+            if decision not in SEPARABLE:
+                raise ConfigurationError(
+                    f"Decision {decision!r} is not one that networks can make beside a base policy."
+                    f" {nearest(decision, SEPARABLE)}"
+                )
         if features not in (None, _digest(num_players)):
             raise FormatError(
                 f"it was trained on other features than this version's encoding {NAME!r} for"
@@ -261,6 +294,7 @@ class LearnedAgent(NetworkPolicy):
         self.training_temperature = (
             None if training_temperature is None else float(training_temperature)
         )
+        self.decisions = tuple(decisions)
         self._rules = dict(rules or {})
         self._architectures = architectures(self.num_players, self.hidden)
         super().__init__(name, play, layout.zeros(self._architectures), kind="networks")
@@ -269,8 +303,9 @@ class LearnedAgent(NetworkPolicy):
         # Only learners use the value network
         played = {name: self._architectures[name] for name in NAMES}
         weights = layout.pack_all(played, self._arrays).view(np.float64)
+        own = sum(1 << DECISION_NAMES.index(decision) for decision in self.decisions)
         return np.concatenate(
-            [[self.num_players, self.temperature], layout.starts(played), weights]
+            [[self.num_players, self.temperature, own], layout.starts(played), weights]
         )
 
     def encoding(self) -> str:
@@ -284,6 +319,7 @@ class LearnedAgent(NetworkPolicy):
             "hidden": list(self.hidden),
             "temperature": self.temperature,
             "training_temperature": self.training_temperature,
+            "decisions": list(self.decisions),
             "rules": self._rules,
             "features": _digest(self.num_players),
         }
@@ -295,7 +331,7 @@ class LearnedAgent(NetworkPolicy):
             games: (B,) records that wait for a decision.
 
         Returns:
-            (B, NUM_ACTIONS); zeros where it completes an offer.
+            (B, NUM_ACTIONS); zeros where it completes an offer, or where no network decides.
 
         Raises:
             ConfigurationError: A table is too large for it.
@@ -322,7 +358,7 @@ def _write_probabilities(
     outputs = np.empty(NUM_CHOICES, np.float32)
     for row in range(len(games)):
         clear(menus)  # each row is another game
-        if is_asked(games[row]):
+        if is_own(games[row], params) and is_asked(games[row]):
             count = look(games[row], menus, nothing(), open_, seen)
             write_probabilities(games[row], params, count, open_, seen, outputs, chances[row])
 

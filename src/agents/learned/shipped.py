@@ -20,26 +20,29 @@ from monopoly_env.policy import files
 FOLDER: Final = Path(__file__).parent / "data"
 _STEP: Final = ".step"  # suffix of a matrix's name: the scale of each row
 _LARGEST: Final = 127
-# [name] -> file, and the games it was trained for.
-_AGENTS: Final = {
-    "ppo/best/two": ("ppo_two.safetensors", "two players, official rules"),
-    "ppo/best/four": ("ppo_four.safetensors", "four players, official rules"),
-    "ppo/best/ocnaru": ("ppo_ocnaru.safetensors", "two players, rules `ocnaru`"),
-    "dqn/best/ocnaru": ("dqn_ocnaru.safetensors", "two players, rules `ocnaru`"),
+# [name] -> file, the games it was trained for, and the decisions of the networks; empty: all.
+_AGENTS: Final[dict[str, tuple[str, str, tuple[str, ...]]]] = {
+    "ppo/best/two": ("ppo_two.safetensors", "two players, official rules", ()),
+    "ppo/best/four": ("ppo_four.safetensors", "four players, official rules", ()),
+    "ppo/best/ocnaru": ("ppo_ocnaru.safetensors", "two players, rules `ocnaru`", ()),
+    "ppo/bidder/two": ("ppo_bidder_two.safetensors", "two players, official rules", ("buy", "bid")),
+    "dqn/best/ocnaru": ("dqn_ocnaru.safetensors", "two players, rules `ocnaru`", ()),
 }
 
 
-def _factory(name: str, file: str, about: str) -> Callable[..., LearnedAgent]:
+def _factory(name: str, file: str, about: str, own: tuple[str, ...]) -> Callable[..., LearnedAgent]:
     def make(temperature: float | None = None) -> LearnedAgent:
         written, arrays = files.read(FOLDER / file)
-        options = written["options"] | ({} if temperature is None else {"temperature": temperature})
+        options = written["options"] | {"decisions": own}
+        options |= {} if temperature is None else {"temperature": temperature}
         agent = LearnedAgent(**options, name=name)
         agent.set_arrays(_wide(arrays))
         return agent
 
+    chosen = "choose every action" if not own else f"{' and '.join(own)} for `expert/bargaining`"
     make.__doc__ = (
-        f"Networks that choose every action, for {about}; `temperature` as in `LearnedAgent`, by"
-        " default that of the file."
+        f"Networks that {chosen}, for {about}; `temperature` as in `LearnedAgent`, by default that"
+        " of the file."
     )
     return make
 

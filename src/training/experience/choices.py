@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from agents.learned import compact
 from agents.learned.action_space import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE, is_asked
-from agents.learned.agent import PLAYERS, choose, first_action, look, play
+from agents.learned.agent import PLAYERS, choose, first_action, is_own, look, own_memory, play
 from agents.learned.answers import note_offer
 from agents.learned.architectures import NETWORK_OF
 from agents.learned.menus import NO_PACKAGE, OfferMenus, clear, find_place, new_menus
@@ -28,7 +28,7 @@ from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.kernels.signatures import Array1, Array3
 from monopoly_env.kernels.threads import in_order
 from monopoly_env.policy.loop import OUTSIDE, Players, Running, next_of
-from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
+from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Row
 from monopoly_env.rules import Rules
 from training.experience.recording import write_halves
 from training.experience.rows import Rows
@@ -185,8 +185,11 @@ def _record(running: Running, recorder: Recorder, rows: Choices) -> int:
             seat, found = int(game.player), NO_CHOICE
             number = running.seats[i, seat]
             if game.decision != agenda.OVER and recorder.wanted[number] and is_asked(game):
-                memory = (running.memory if recorder.acts_here[number] else answers)[i, seat]
-                found = look(game, menus, memory, recorder.open, seen)
+                if not recorder.acts_here[number]:
+                    found = look(game, menus, answers[i, seat], recorder.open, seen)
+                elif is_own(game, _row_of(running, i)):
+                    memory = own_memory(_row_of(running, i), running.memory[i, seat])
+                    found = look(game, menus, memory, recorder.open, seen)
             if found >= 0 and recorder.acts_here[number]:
                 running.progress[i].answer = _choose(game, running, recorder, found, menus, i)
                 running.progress[i].answered = 1
@@ -213,11 +216,17 @@ def _record(running: Running, recorder: Recorder, rows: Choices) -> int:
 @kernel
 def _choose(game: Game, running: Any, recorder: Any, found: int, menus: OfferMenus, i: int) -> int:
     """The action of a network whose observation and open choices were looked at."""
-    seat = int(game.player)
-    players, number = running.players, running.seats[i, seat]
-    params = players.params[number][: players.lengths[number]]
+    params, memory = _row_of(running, i), running.memory[i, int(game.player)]
     choice = choose(game, params, found, recorder.open, recorder.seen, recorder.outputs)
-    return first_action(game, choice, menus, running.memory[i, seat])
+    return first_action(game, choice, menus, memory)
+
+
+@kernel
+def _row_of(running: Any, i: int) -> Row:
+    """The row of the player to decide."""
+    players, number = running.players, running.seats[i, int(running.games[i].player)]
+    row: Row = players.params[number][: players.lengths[number]]
+    return row
 
 
 @kernel

@@ -28,6 +28,7 @@ from agents.learned.prices import (
 )
 from agents.networks.forward import evaluate
 from agents.players.vocabulary.offers import compose, plan
+from agents.strangers import MixedPolicy
 from monopoly_env import actions
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import A_REPLY, HEADS
@@ -395,7 +396,24 @@ def test_all_that_ship_take_less_than_eight_megabytes() -> None:
     assert 0 < sum(path.stat().st_size for path in shipped.FOLDER.iterdir()) < 8_000_000
 
 
+def test_networks_may_make_some_decisions_beside_a_script(tmp_path: Path) -> None:
+    """They play as the second part of a mixture, which has no memory, either."""
+    networks, script = agents.make("ppo/best/two"), agents.make("expert/bargaining")
+    own = networks.copy("own", decisions=("buy", "bid"))
+    mixture = MixedPolicy(script, networks, ["buy", "bid"])
+    own.save(tmp_path / "own.safetensors")
+    games = [
+        agents.arena.play([policy, "expert"], games=20, seed=6, record=20).replays
+        for policy in (own, mixture, networks, agents.load(tmp_path / "own.safetensors"))
+    ]
+    one, same, other, loaded = ([list(replay.actions) for replay in replays] for replays in games)
+    assert one == same == loaded
+    assert one != other
+
+
 def test_errors() -> None:
+    with pytest.raises(me.ConfigurationError, match="'turn' is not one that networks can make"):
+        LearnedAgent(2, decisions=("turn",))
     with pytest.raises(
         me.ConfigurationError, match="num_players=5: networks play at tables of 2 to 4"
     ):

@@ -117,6 +117,17 @@ def test_only_the_wanted_are_recorded(agent: LearnedAgent) -> None:
     } == {(0, 0), (1, 1)}
 
 
+def test_only_the_decisions_of_networks_are_recorded() -> None:
+    bidder = agents.make("ppo/best/two").copy("bidder", decisions=("buy", "bid"))
+    assert isinstance(bidder, LearnedAgent)
+    rows = [[0, 2], [1, 2]] * 5
+    twins = [bidder.drawing(0.5, "one"), bidder.drawing(0.5, "other"), agents.make("expert")]
+    both = play(twins, rows, [True, True, False])
+    assert {NAMES[number] for number in np.unique(both.network)} == {"buy", "bid"}
+    one = play(twins, rows, [True, False, False])  # the other is played by the policy's kernel
+    assert same(one, both.take(both.game % 2 == 0))
+
+
 def test_a_network_plays_the_same_whether_it_is_recorded_or_not(agent: LearnedAgent) -> None:
     """Recorded choices are made beside the record, the others by the policy's kernel.
 
