@@ -22,7 +22,8 @@ from monopoly_env.rules import PRESETS
 from tests.golden import PLAYERS, choose
 
 DECISIONS = 100  # of a game of random decisions
-AGENT_GAMES = 4  # at most: they are played to their end
+AGENT_GAMES = 4  # at most
+AGENT_TURNS = 12  # of each player: networks in plain Python take a second for a turn
 LEARNED_PLAYERS = 4  # the largest table of networks
 OPPONENT = "strategic/default"
 
@@ -49,7 +50,7 @@ def agent(name: str, games: int) -> str:
     policy = agents.make(name)
     players = next(count for count in (4, 3, 2) if policy.plays_at(count))
     table = [policy, *[OPPONENT] * (players - 1)]
-    results = agents.arena.play(table, games=games, seed=63, record=games)
+    results = agents.arena.play(table, games=games, seed=63, turn_limit=AGENT_TURNS, record=games)
     return digest(np.concatenate([np.array(replay.actions) for replay in results.replays]))
 
 

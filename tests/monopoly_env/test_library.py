@@ -117,7 +117,9 @@ def made(file: Path) -> dict[str, Any]:
     loader = ExtensionFileLoader("exports", str(file))
     spec = importlib.util.spec_from_loader("exports", loader)
     assert spec is not None
-    module = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as environment:  # 0 would mean no code in it
+        environment.delenv("MONOPOLY_ENV_COMPILED", raising=False)
+        module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
 
     def function(number: int, types: Signature) -> Any:
