@@ -6,6 +6,7 @@ import errno
 import io
 import itertools
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ from training.run.session import DivergenceError, Session
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 TINY: dict[str, Any] = {
-    "imitation_steps": 6000, "steps": 9000, "rollout_games": 8, "hidden": (16,), "batch": 1024,
+    "imitation_steps": 2000, "steps": 9000, "rollout_games": 8, "hidden": (16,), "batch": 1024,
     "past": 2, "past_every": 1, "against": ("random",), "evaluation_games": 4, "final_games": 4,
     "evaluate_every": 4000, "opponents": (SELF, PAST, EXPLOITERS, "strategic"),
     "exploiter_every": 4000, "exploiter_steps": 500, "seed": 3,
@@ -156,7 +157,7 @@ def test_imitation_teaches_the_experts_actions_and_the_outcomes(options: Any) ->
     )
     first, *_, last = (
         imitation.update(student.model, demonstrations, student.options)
-        for demonstrations in expert_games(student, 5)
+        for demonstrations in expert_games(student, 3)
     )
     assert last["imitation/agreement"] > first["imitation/agreement"]
     assert last["imitation/agreement"] > 0.6
@@ -432,51 +433,45 @@ def test_the_score_decides_games_that_go_on(options: Any) -> None:
 # --- runs
 
 
-class KilledError(Exception):
-    """The process was killed."""
-
-
 @pytest.mark.parametrize(
-    ("options", "module", "after"),
-    [*((*row, after) for row in ALGORITHMS for after in (1, 2, 4)), (*AHEAD, 2)],
+    ("options", "module", "killed_after"),
+    [*((*row, (1, 2, 3, 4)) for row in ALGORITHMS), (*AHEAD, (2,))],
 )
 def test_a_run_that_was_killed_and_resumed_ends_in_the_same_bits(
-    options: Any, module: Any, after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole, parts = (replaced(options, out=tmp_path / name) for name in ("whole", "parts"))
-    expected = module.execute(whole, quiet())
-    saved, save = itertools.count(1), Session.save
+    options: Any, module: Any, killed_after: tuple[int, ...], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Each checkpoint leaves a copy of the folder: what a process killed there would leave."""
+    whole, saved, save = tmp_path / "whole", itertools.count(1), Session.save
 
-    def killed(session: Any, *arguments: Any) -> None:
+    def copied(session: Any, *arguments: Any) -> None:
         save(session, *arguments)
-        if next(saved) == after:
-            raise KilledError
+        shutil.copytree(whole, tmp_path / f"killed {next(saved)}")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Session, "save", killed)
-        with pytest.raises(KilledError):
-            module.execute(parts, quiet())
-    checkpoint, _ = checkpoints.read_last(tmp_path / "parts" / "checkpoints")
-    # a run that was stopped leaves the agent of that checkpoint
-    stopped = agents.load(tmp_path / "parts" / "agent.safetensors").arrays()
-    assert all(
-        np.array_equal(array, stopped[name]) for name, array in checkpoint["networks"].items()
-    )
-    results = module.execute(replaced(parts, resume=True, threads=1), quiet())
-    assert (tmp_path / "parts" / "agent.safetensors").read_bytes() == (
-        tmp_path / "whole" / "agent.safetensors"
-    ).read_bytes()
-    assert [row["title"] for row in results["stages"]] == [
-        "untrained",
-        "after imitating expert",
-        "after self-play",
-    ]
-    for one, other in zip(results["stages"], expected["stages"], strict=True):
-        assert [row["wins"] for row in one["opponents"]] == [
-            row["wins"] for row in other["opponents"]
+        patch.setattr(Session, "save", copied)
+        expected = module.execute(replaced(options, out=whole), quiet())
+    agent = (whole / "agent.safetensors").read_bytes()
+    assert options.algorithm in agent.decode("latin-1")
+    for after in killed_after:
+        parts = tmp_path / f"killed {after}"
+        # a run that was stopped leaves the agent of that checkpoint
+        checkpoint, _ = checkpoints.read_last(parts / "checkpoints")
+        stopped = agents.load(parts / "agent.safetensors").arrays()
+        assert all(
+            np.array_equal(array, stopped[name]) for name, array in checkpoint["networks"].items()
+        )
+        results = module.execute(replaced(options, out=parts, resume=True, threads=1), quiet())
+        assert (parts / "agent.safetensors").read_bytes() == agent, after
+        assert [row["title"] for row in results["stages"]] == [
+            "untrained",
+            "after imitating expert",
+            "after self-play",
         ]
-    name = options.algorithm
-    assert name in (tmp_path / "whole" / "agent.safetensors").read_bytes().decode("latin-1")
+        for one, other in zip(results["stages"], expected["stages"], strict=True):
+            assert [row["wins"] for row in one["opponents"]] == [
+                row["wins"] for row in other["opponents"]
+            ]
 
 
 def test_what_a_run_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -520,7 +515,7 @@ def test_official_rules_with_more_players(players: int, tmp_path: Path) -> None:
     """Trades and auctions at larger tables; the league takes a saved agent."""
     options = replaced(
         P, rules="official", num_players=players, imitation_steps=1500, steps=1500,
-        final_games=6, out=tmp_path / "first", opponents=("expert", "strategic"),
+        turn_limit=60, final_games=6, out=tmp_path / "first", opponents=("expert", "strategic"),
     )  # fmt: skip
     results = ppo.execute(options, quiet())
     assert [row["games"] for stage in results["stages"] for row in stage["opponents"]] == [4, 6, 6]
