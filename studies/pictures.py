@@ -21,6 +21,7 @@ from rich.console import Console
 from monopoly_env.cli import command
 from monopoly_env.cli.command import Command
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.facts.board import GROUP_SIZE, GROUPS
 from monopoly_env.files import read_file, read_json, write_atomically
 from studies.pages import Row, read_rows
 
@@ -116,6 +117,34 @@ def lines(axes: Axes, series: Mapping[str, Sequence[Sequence[tuple[float, float]
     axes.grid()
 
 
+def cells(
+    axes: Axes,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    numbers: Sequence[Sequence[float]],
+    shares: Sequence[Sequence[float]],
+) -> None:
+    """Draw a table of numbers, each on a bar.
+
+    Args:
+        axes: The axes to draw into.
+        rows: (R,) names.
+        columns: (C,) names.
+        numbers: (R, C), written with one decimal.
+        shares: (R, C), from 0 to 1: the part of its cell that a bar fills.
+    """
+    for down, (texts, filled) in enumerate(zip(numbers, shares, strict=True)):
+        axes.barh([down] * len(filled), filled, 0.8, range(len(filled)), color=PALE)
+        for across, number in enumerate(texts):
+            axes.text(across + 0.04, down + 0.03, f"{number:.1f}", va="center", fontsize=8)
+    axes.set_xticks(range(len(columns)), columns, ha="left")
+    axes.set_yticks(range(len(rows)), rows)
+    axes.set(xlim=(0, len(columns)), ylim=(len(rows) - 0.5, -0.5))
+    axes.tick_params(length=0, labeltop=True, labelbottom=False)
+    axes.grid(axis="x")
+    axes.spines[:].set_visible(False)
+
+
 def _figure(width: float, height: float, **options: Any) -> tuple[Figure, Any]:
     """A figure of this size in inches, and its axes as a flat array."""
     from matplotlib.figure import Figure
@@ -184,6 +213,17 @@ def ladder() -> Figure:
     dots(axes, names, {"points": _interval(rows, "points", "low", "high")})
     _even(axes, 0)
     axes.set(xlabel="points (400 more: ten wins for each loss)")
+    return figure
+
+
+def purchases() -> Figure:
+    """Lots that each scripted agent buys from the bank."""
+    rows = read_rows(DATA / "agents_purchases.csv")
+    figure, (axes,) = _figure(8, 0.22 * len(rows) + 0.5)
+    numbers = [[row[group] for group in GROUPS] for row in rows]
+    shares = [[lots / size for lots, size in zip(row, GROUP_SIZE, strict=True)] for row in numbers]
+    groups = [group.replace("_", "\n") for group in GROUPS]
+    cells(axes, [row["name"] for row in rows], groups, numbers, shares)
     return figure
 
 
@@ -460,6 +500,7 @@ PICTURES: Final[dict[str, Picture]] = {
     function.__name__: function
     for function in (
         ladder,
+        purchases,
         bargaining,
         exploit,
         luck,

@@ -15,6 +15,7 @@ from studies import (
     bench,
     calibration,
     exploit,
+    ladder,
     learned,
     pictures,
     search,
@@ -31,6 +32,7 @@ RESULTS = Path(__file__).parents[2] / "docs" / "results"
     ("page", "name", "part", "section"),
     [
         ("exploit", exploit.SECTION, "", exploit.section),
+        ("agents", ladder.SECTION, "ladder", ladder.section),
         ("agents", strength.SECTION, "", strength.section),
         ("bargaining", strength.SECTION, "", strength.section),
         ("learned", learned.SECTION, "", learned.section),
