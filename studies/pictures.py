@@ -55,6 +55,10 @@ _STYLE: Final[Any] = {
     "grid.alpha": 0.35,
     "grid.linewidth": 0.6,
 }
+# [way of benchmarks.run.WAYS] -> the code that the first game runs
+_CODE: Final = {
+    "library": "compiled library", "warm": "Numba's code from disk", "cold": "Numba compiles",
+}  # fmt: skip
 # [number of a series] -> its marker, colour, fill and line
 _SERIES: Final = (
     ("o", BLUE, BLUE, "-"),
@@ -463,8 +467,7 @@ def values_curve() -> Figure:
 
 def batch() -> Figure:
     """Decisions a second of vector steps, by the number of games."""
-    figures = read_json(read_file(ROOT / "benchmarks" / "results" / "speed.json"))["figures"]
-    rows = [row for row in figures if row["name"].startswith("vector/")]
+    rows = [row for row in _measured("speed.json") if row["name"].startswith("vector/")]
     games = [int(row["name"].partition("/")[2]) for row in rows]
     figure, (axes,) = _figure(5, 2.8)
     shown = {"one thread, CPU time": "cpu_one_thread", "two cores, wall time": "wall_all_cores"}
@@ -486,13 +489,22 @@ def batch() -> Figure:
 
 def cold_start() -> Figure:
     """CPU seconds to the first finished game, by the source of the machine code."""
-    rows = read_rows(DATA / "cold_start.csv")
+    seconds = {row["name"]: row["cpu_one_thread"] for row in _measured("cold_start/speed.json")}
     figure, (axes,) = _figure(6, 1.5)
-    names = [f"{row['code']}: {row['cpu_seconds']} s" for row in rows]
-    dots(axes, names, {"time": [(row["cpu_seconds"],) * 3 for row in rows]})
+    found = {
+        f"{code}: {seconds[f'compile/python/{way}']:.3g} s": seconds[f"compile/python/{way}"]
+        for way, code in _CODE.items()
+    }
+    dots(axes, list(found), {"time": [(value,) * 3 for value in found.values()]})
     axes.set(xscale="log", xlim=(0.1, 100), xlabel="CPU seconds to the first finished game")
     axes.xaxis.set_major_formatter("{x:g}")
     return figure
+
+
+def _measured(name: str) -> list[Row]:
+    """The figures of a report of benchmarks/run.py."""
+    figures: list[Row] = read_json(read_file(ROOT / "benchmarks" / "results" / name))["figures"]
+    return figures
 
 
 Picture: TypeAlias = Callable[[], "Figure"]

@@ -153,7 +153,12 @@ def test_the_table_of_speed_is_the_measured_one() -> None:
     assert run.markdown(measured) == (folder / "speed.md").read_text(encoding="utf-8")
     shown = run.markdown(run.selected(measured))
     assert shown.count("\n|") > 10
-    assert shown in (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+    assert shown in page
+    cold = json.loads((folder / "cold_start" / "speed.json").read_text(encoding="utf-8"))
+    assert run.markdown(cold) == (folder / "cold_start" / "speed.md").read_text(encoding="utf-8")
+    seconds = [float(text) for text in re.findall(r"(?:library|disk|compiles) ([\d.]+)", page)]
+    assert seconds == sorted(float(f"{row['cpu_one_thread']:.3g}") for row in cold["figures"])
 
 
 def test_facts_in_passing() -> None:

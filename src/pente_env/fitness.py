@@ -2,9 +2,13 @@
 
 Every row of numbers plays the same games against the same opponents.
 
-    experiment = Experiment.preset("two", matches=10)
-    scores = evaluate(rows, like, experiment, seed=generation)
-    scores.fitness                              # (N,)
+    >>> from pente_env.fitness import Experiment, evaluate
+    >>> from pente_env.scripted import make
+    >>> experiment = Experiment.preset("two", matches=10)
+    >>> better = make("better")
+    >>> scores = evaluate(np.array([better.params] * 2), better, experiment, seed=0)
+    >>> scores.fitness.shape  # two equal players
+    (2,)
 
 It is Schrum's fitness: a game that is won in few moves pays most, then one that is lost late. A
 match is one game from each seat against the same opponents; the one that is named first moves next

@@ -1,7 +1,10 @@
 """The game loop: whole games between compiled players, on all cores.
 
-    table = Table.of([make("better"), make("capturer")])
-    results = play_games(table, seats, seeds, rules)
+    >>> from pente_env.loop import Table, play_games
+    >>> from pente_env.rules import Rules
+    >>> from pente_env.scripted import make
+    >>> table = Table.of([make("better"), make("capturer")])
+    >>> results = play_games(table, [[0, 1], [1, 0]], [0, 0], Rules())
 
 `seats` says which player sits where in each game. A player may be a row of numbers among thousands
 that share a kernel (`Table.of_rows`), so one call plays a whole generation. The results do not

@@ -2,8 +2,10 @@
 
 Every seed is played in every order of seats, and the result has intervals.
 
-    results = play(["better", "capturer"], games=1000, seed=0)
-    print(results)
+    >>> from pente_env.matches import play
+    >>> results = play(["better", "capturer"], games=100, seed=0)
+    >>> [(row.name, row.wins) for row in results.standings]
+    [('better', 90), ('capturer', 10)]
 
 A player is a `Player`, the name of a scripted one, or the path of a file: network.npz of a run of
 `training.evolve`.

@@ -1,8 +1,20 @@
 """A game as text and as a picture.
 
-    print(to_text(game))
-    drawing = draw(game)                # shows itself in a notebook
-    drawing.save("game.svg")            # or game.png
+    >>> import pente_env
+    >>> from pente_env.render import draw, to_text
+    >>> game = pente_env.new_game()
+    >>> game = pente_env.step(game, 24)
+    >>> print(to_text(game))
+     7 . . . . . . .
+     6 . . . . . . .
+     5 . . . . . . .
+     4 . . .(X). . .
+     3 . . . . . . .
+     2 . . . . . . .
+     1 . . . . . . .
+       A B C D E F G
+    Taken: X 0, O 0. Move 1. O to move.
+    >>> drawing = draw(game)  # shows itself in a notebook; drawing.save("game.svg") or .png
 
 Seats are told apart by colour and by sign, and the last stone is marked.
 """

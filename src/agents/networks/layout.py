@@ -1,8 +1,11 @@
 """The description of a network, and its weights as one row of float32 numbers.
 
-    critic = Architecture(inputs=602, hidden=(256, 128), heads=(("state", 1), ("bid", 8)))
-    row = critic.pack(arrays)  # from {"0.weight": (256, 602), "0.bias": (256,), ...}
-    arrays = critic.unpack(row)
+    >>> from agents.networks.layout import Architecture
+    >>> critic = Architecture(inputs=602, hidden=(256, 128), heads=(("state", 1), ("bid", 8)))
+    >>> arrays = {name: np.zeros(shape) for name, shape in critic.shapes().items()}
+    >>> arrays["0.weight"].shape
+    (256, 602)
+    >>> row = critic.pack(arrays)  # critic.unpack(row) gives the arrays
 
 A row begins with a header for the compiled pass (`agents.networks.forward`), so that kernels need
 the row alone: version of the layout, activation, cell, units of the cell, number of dense layers,

@@ -1,7 +1,15 @@
 """Experiences on disk: a folder of shards, `_dataset.json` that describes them, and a card.
 
-    for experiences in load("runs/experts"):
-        learn(experiences.observation, experiences.action, experiences.outcome)
+    >>> import tempfile
+    >>> from rich.console import Console
+    >>> from training.experience.datasets import load
+    >>> from training.experts import ExpertOptions, execute
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     options = ExpertOptions(games=32, format="npz", out=Path(folder, "experts"))
+    ...     _ = execute(options, Console(quiet=True))
+    ...     for experiences in load(options.out):  # a shard at a time
+    ...         print(experiences.observation.shape, experiences.outcome.shape)
+    (11779, 602) (11779,)
 
 A shard holds whole games. It exists whole or not at all, and so does its entry in `_dataset.json`.
 Arrow reads the folder as it is, since it ignores names with a leading `_`. `python -m
