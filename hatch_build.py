@@ -1,5 +1,6 @@
-"""Build hook of hatchling: a wheel holds the library that is compiled ahead of time.
+"""Build hooks of hatchling: a wheel holds the library that is compiled ahead of time.
 
+`MONOPOLY_ENV_SITE`, the address of the documentation, makes the links of the description absolute.
 `MONOPOLY_ENV_WHEEL` names another target than this system (`python -m monopoly_env.compiled
 --help`), or `pure`: a wheel without the library, which needs the extra `jit`. An editable install
 compiles nothing.
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 TAGS = {
     "linux-x86_64": "manylinux2014_x86_64.manylinux_2_17_x86_64",
@@ -66,3 +69,31 @@ class Hook(BuildHookInterface):  # type: ignore[type-arg]  # the options have no
     @staticmethod
     def _target(manifest: Path) -> str:
         return str(json.loads(manifest.read_bytes())["system"])
+
+
+class Metadata(MetadataHookInterface):
+    """Gives the package README.md as its description, and the address of its documentation."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Fill in `readme` and `urls`."""
+        text, site = Path(self.root, "README.md").read_text("utf-8"), site_address()
+        if site:
+            text = absolute(text, site)
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}
+        metadata["urls"] = {"Documentation": site} if site else {}
+
+
+def site_address() -> str:
+    """The address of the documentation without a slash at its end; empty if none is known."""
+    return os.environ.get("MONOPOLY_ENV_SITE", "").rstrip("/")
+
+
+def absolute(text: str, site: str) -> str:
+    """README.md with links to the site, where docs/outside.py puts what lies outside docs/."""
+
+    def page(match: re.Match[str]) -> str:
+        path = match[1].removeprefix("docs/")
+        path = path if path != match[1] else f"repository/{path}"
+        return f"]({site}/{re.sub(r'[.]md(?=#|$)', '.html', path)}"
+
+    return re.sub(r"\]\((?!https?:)([^)\s]+)", page, text)

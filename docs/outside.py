@@ -2,11 +2,13 @@
 
 Pages link to files of the repository outside docs/. Every such file that a page links to becomes
 part of the site, under `repository/`, and the links lead there. The front page shows the table,
-which `make site` writes to play/.
+which `make site` writes to play/. A site whose address is known (`MONOPOLY_ENV_SITE`) has social
+cards.
 """
 
 from __future__ import annotations
 
+import html
 import os
 import re
 from pathlib import Path
@@ -24,6 +26,7 @@ TABLE: Final = (
     ' your browser.</p>\n<iframe src="play/index.html" title="The table" loading="lazy"'
     ' style="width: 100%; height: 80vh; border: 1px solid #8884"></iframe>'
 )
+CARD: Final = "pictures-of-the-table/desktop.png"
 LINK: Final = re.compile(r"(?<=\]\()(?!https?:)([^)#\s]+)")
 
 
@@ -51,6 +54,23 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return os.path.relpath(place(resolved(source, match[1])), here.parent)
 
     return LINK.sub(moved, markdown).replace("<!-- the table -->", TABLE)
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Add the card that other sites show for a link, which needs absolute addresses."""
+    if not config.site_url:
+        return output
+    card = {
+        "og:title": f"{page.title} - {config.site_name}",
+        "og:description": config.site_description or "",
+        "og:url": page.canonical_url or "",
+        "og:image": f"{config.site_url.rstrip('/')}/{CARD}",
+        "twitter:card": "summary_large_image",
+    }
+    tags = "".join(
+        f'<meta property="{name}" content="{html.escape(text)}">\n' for name, text in card.items()
+    )
+    return output.replace("</head>", f"{tags}</head>", 1)
 
 
 def resolved(page: Path, link: str) -> Path:
