@@ -50,6 +50,7 @@ GENERATIONS: Final = {"two": 2000, "pairs": 900, "better": 2000} | {
     "colluders": 300,
     "lot": 300,
     "hall": 2000,
+    "gomoku": 2000,
 }
 _LONGEST_PIECE: Final = 16_384  # games on one core of a cluster at a time
 NETWORKS: Final = ("feed_forward", "recurrent", "attentive")
@@ -72,11 +73,12 @@ class Schrum(ComparedOptions):
 
     out: Path = Path("runs/esp")
     """Folder of the run."""
-    experiment: Literal["two", "pairs", "better", "colluders", "lot", "hall"] = "two"
+    experiment: Literal["two", "pairs", "better", "colluders", "lot", "hall", "gomoku"] = "two"
     """two: each of the five scripted players; pairs: each pair of different ones; better: two
     Better. Ours: colluders: two Better that block the network and spare each other; lot: two
     Better, in all four ways to block one other seat each; hall: games of two against networks that
-    were the best once, and the five scripted players only at the end."""
+    were the best once, and the five scripted players only at the end; gomoku: two Better, and
+    nothing is captured."""
     network: Literal["feed_forward", "recurrent", "attentive"] = "feed_forward"
     """attentive: recurrent, with an observation before every stone, not only before its own."""
     hidden: int = 10
@@ -84,8 +86,8 @@ class Schrum(ComparedOptions):
     bias: bool = False
     """Whether a hidden unit has a bias (E7)."""
     generations: int = 0
-    """Length of the run; may be raised on --resume. 0: 2,000 (two, better and hall), 900 (pairs) or
-    300."""
+    """Length of the run; may be raised on --resume. 0: 900 (pairs), 300 (colluders and lot) or
+    2,000."""
     size: int = 7
     """Points along a side of the board."""
     window: int | None = None
@@ -142,12 +144,13 @@ class Schrum(ComparedOptions):
     @property
     def rules(self) -> Rules:
         """Of all games."""
-        return Rules(size=self.size)
+        captures = "none" if self.experiment == "gomoku" else "pairs"
+        return Rules(size=self.size, captures=captures)
 
     @property
     def measured_by(self) -> str:
         """The experiment whose scripted players measure the best network; unseen ones for hall."""
-        return "two" if self.experiment == "hall" else self.experiment
+        return {"hall": "two", "gomoku": "better"}.get(self.experiment, self.experiment)
 
     def games_of(self, matches: int) -> Experiment:
         """The tests, with a number of matches each."""

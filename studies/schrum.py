@@ -132,6 +132,7 @@ def _cells() -> dict[str, dict[str, Any]]:
         "11": {"size": 11},
         "11-window": {"size": 11, "window": 9},
     }
+    one_change["gomoku"] = {"experiment": "gomoku"}
     short = {"experiment": "better", "generations": 100}
     cells |= {f"changes/{name}": short | changes for name, changes in one_change.items()}
     return cells | {f"boards/{name}": short | changes for name, changes in boards.items()}

@@ -102,6 +102,15 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(
     ]
 
 
+def test_gomoku_is_the_same_experiment_without_captures() -> None:
+    better, gomoku = (
+        dataclasses.replace(TINY, experiment=name).games_of(2) for name in ("better", "gomoku")
+    )
+    assert gomoku.rules.changed() == {"captures": "none"}
+    assert [[player.name for player in test] for test in gomoku.tests] == [["better", "better"]]
+    assert dataclasses.replace(gomoku, rules=better.rules, tests=better.tests) == better
+
+
 def test_a_specialist_plays_from_its_seat_only() -> None:
     whole = dataclasses.replace(TINY, matches=2)
     network = whole.search().stage.population[:, 0].reshape(1, -1)
