@@ -133,7 +133,7 @@ def _rate(two: Sides, cash: float, asked: Any, gives: Any, memory: Row, rated: A
     """
     for j in range(gives.shape[1]):
         own, theirs = asked[TAKEN] + gives[GIVEN, j], asked[GIVEN] + gives[TAKEN, j]
-        a, b = trading.weights(two, own, theirs, memory)
+        value, cost = trading.rise(two, own, theirs, memory)
         least = trading.least_paid(cash, gives[PART, j], gives[FEES, j])
         limit = trading.least_dollars(
             two,
@@ -143,8 +143,8 @@ def _rate(two: Sides, cash: float, asked: Any, gives: Any, memory: Row, rated: A
         at_limit = max(least, np.ceil(limit))
         at_list = max(least, np.ceil(asked[WANTED] - gives[PAID, j]))
         rated[0, DOLLARS, j], rated[1, DOLLARS, j] = at_limit, at_list
-        rated[0, RISE, j] = a * own - b * theirs - (a + b) * at_limit
-        rated[1, RISE, j] = a * own - b * theirs - (a + b) * at_list
+        rated[0, RISE, j] = value - cost * at_limit
+        rated[1, RISE, j] = value - cost * at_list
 
 
 @kernel

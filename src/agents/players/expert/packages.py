@@ -216,7 +216,7 @@ def _against(
 
     `rows` are the groups of which something may be given.
     """
-    official = game.rules.trade == offers.OFFICIAL
+    official, cash = game.rules.trade == offers.OFFICIAL, float(game.cash[two.partner])
     i, j = COLUMNS * first, COLUMNS * second
     ask, fees = int(asks[i]) | int(asks[j]), asks[i + FEES] + asks[j + FEES]
     wanted = asks[i + WANTED] + asks[j + WANTED]
@@ -238,7 +238,9 @@ def _against(
             gain = taken + gives[k + GIVEN] + gives[m + GIVEN]
             theirs = lost + gives[k + TAKEN] + gives[m + TAKEN]
             their_fees = gives[k + FEES] + gives[m + FEES]
-            if not trading.could_be_best(game, two, give, their_fees, gain, theirs, memory):
+            value, cost = trading.rise(two, gain, theirs, memory)
+            most = value - cost * trading.least_paid(cash, give, their_fees)
+            if most < max(params[AT.margin], memory[SLOT.best]):
                 continue
             package = Package(
                 ask, give, fees, their_fees, gain, theirs,
@@ -246,4 +248,4 @@ def _against(
                 judged_lost + gives[k + JUDGED_TAKEN] + gives[m + JUDGED_TAKEN],
                 wanted, gives[k + PAID] + gives[m + PAID],
             )  # fmt: skip
-            trading.rate(game, two, package, params, memory)
+            trading.rate(game, two, package, value, cost, params, memory)

@@ -32,15 +32,16 @@ def worth_of(game: Game, seat: int, lot: int, bidders: int, params: Row, memory:
     """The price of indifference whether this seat or the keenest rival gets a lot (dollars)."""
     turns = values.turns_left(game, params)
     total = values.fill_strengths(game, turns, params, memory[SLOT.strengths :])
-    gain, denied, weight = values.lot_gain(game, seat, lot, turns, params), 0.0, 0.0
+    worth, denied, weight = memory[SLOT.strengths + seat], 0.0, 0.0
+    gain = values.lot_gain(game, seat, lot, worth, turns, params)
     for other in range(game.num_players):
         if other != seat and has(bidders, other) and game.place[other] == 0:
-            theirs = values.lot_gain(game, other, lot, turns, params)
+            before = memory[SLOT.strengths + other]
+            theirs = values.lot_gain(game, other, lot, before, turns, params)
             if theirs > denied:
                 denied = theirs
-                weight = memory[SLOT.strengths + other] ** (params[AT.contrast] - 1) / total
-    worth = memory[SLOT.strengths + seat]
-    own = (1 - worth ** params[AT.contrast] / total) / worth
+                weight = values.power(before, params[AT.contrast]) / before / total
+    own = (1 - values.power(worth, params[AT.contrast]) / total) / worth
     return params[AT.eager] * (own * gain + weight * denied) / (own + weight)
 
 

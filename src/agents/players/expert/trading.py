@@ -18,7 +18,7 @@ import numpy as np
 
 from agents.players.expert.money import RENTS, Means, means, risk, write_rents
 from agents.players.expert.parameters import AT
-from agents.players.expert.values import fill_strengths, strength, turns_left
+from agents.players.expert.values import fill_strengths, power, strength, turns_left
 from agents.players.vocabulary import groups, offers
 from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.reading import legal, of_opponents, price
@@ -61,7 +61,7 @@ _SUREST: Final = 4.0  # bound of the log odds: opinions stay open to change
 @kernel
 def weight(seat: int, total: float, params: Row, memory: Row) -> float:
     """A seat's share of all strength."""
-    return memory[SLOT.strengths + seat] ** params[AT.contrast] / total
+    return power(memory[SLOT.strengths + seat], params[AT.contrast]) / total
 
 
 class Trade(NamedTuple):
@@ -172,7 +172,20 @@ def list_value(game: Game, owner: int, taker: int, lots: int, params: Row) -> tu
 @kernel
 def acceptance(price_paid: float, limit: float, scale: float) -> float:
     """The chance that a partner with this limit accepts; one half at the limit itself."""
-    return 1 / (1 + np.exp(min(30.0, max(-30.0, (limit - price_paid) / scale))))
+    return 1 / (1 + np.exp(_scaled(price_paid, limit, scale)))
+
+
+@kernel
+def _at_least(price_paid: float, limit: float, scale: float) -> float:
+    """A lower bound of 1 / `acceptance`: the exponential's series up to the third power."""
+    x = _scaled(price_paid, limit, scale)
+    return 1 + max(0.0, 1 + x * (1 + x * (0.5 + x / 6)))
+
+
+@kernel
+def _scaled(price_paid: float, limit: float, scale: float) -> float:
+    """How far a price is below a limit, in uncertainties."""
+    return min(30.0, max(-30.0, (limit - price_paid) / scale))
 
 
 class Sides(NamedTuple):
@@ -242,10 +255,11 @@ def _middle(worth: float, gain: float) -> float:
 
 
 @kernel
-def weights(two: Sides, gain: float, theirs: float, memory: Row) -> tuple[float, float]:
-    """The change of the player's share per dollar of its own gain, and of the partner's."""
+def rise(two: Sides, gain: float, theirs: float, memory: Row) -> tuple[float, float]:
+    """The rise of the player's share of all strength by a package at no price, and its fall per dollar."""
     a = (1 - two.own_weight) / _middle(memory[SLOT.strengths + two.seat], gain)
-    return a, two.their_weight / _middle(memory[SLOT.strengths + two.partner], theirs)
+    b = two.their_weight / _middle(memory[SLOT.strengths + two.partner], theirs)
+    return a * gain - b * theirs, a + b
 
 
 @kernel
@@ -267,57 +281,47 @@ def simple_limit(
 
 
 @kernel
-def could_be_best(
-    game: Game, two: Sides, give: int, their_fees: float, gain: float, theirs: float, memory: Row
-) -> bool:
-    """Whether a package would beat the best so far at the lowest possible price."""
-    a, b = weights(two, gain, theirs, memory)
-    low = 1.0 if give == 0 else -float(game.cash[two.partner]) + their_fees
-    return a * gain - b * theirs - (a + b) * low > memory[SLOT.best]
-
-
-@kernel
-def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> None:
+def rate(
+    game: Game, two: Sides, package: Package, value: float, cost: float, params: Row, memory: Row
+) -> None:
     """Price a package and keep it in memory if its expected gain is the highest so far.
 
-    It is the player's turn, and the present strengths are in memory.
+    It is the player's turn, and the present strengths are in memory. `value` and `cost` are those
+    of `rise`.
     """
     seat, partner, ask, give = two.seat, two.partner, package.ask, package.give
-    a, b = weights(two, package.gain, package.theirs, memory)
-    value = a * package.gain - b * package.theirs  # at no price; a dollar costs a + b
     deal = Trade(seat, partner, ask, give)
     low, high = price_range(game, deal, package.fees, package.their_fees, params)
-    if value - (a + b) * low <= memory[SLOT.best]:
-        return
-    high = min((value - params[AT.margin]) / (a + b), high)
+    high = min((value - params[AT.margin]) / cost, high)
     if high < low:
         return
     modest = least_dollars(two, package.judged, package.their_judged)
     simple, unsure = simple_limit(package.wanted, package.paid, partner, params, memory)
     sure = params[AT.doubt] * (abs(package.judged) + abs(package.their_judged)) / 2 + 1
     lowest_price = max(low, min(modest - _SLIM * sure, simple - _SLIM * unsure))
-    if value - (a + b) * lowest_price <= memory[SLOT.best]:
+    if value - cost * lowest_price <= memory[SLOT.best]:
         return
     before = np.inf
     for attempt in range(2):
         limit, margin = (modest, sure) if attempt == 0 else (simple, unsure)
         aimed = limit + params[AT.haste] * margin
         offered = _rounded(max(low, min(aimed, high)), low, high)
-        if offered == before or value - (a + b) * offered <= memory[SLOT.best]:
+        gain = value - cost * offered
+        if offered == before or gain <= memory[SLOT.best]:
             continue
         before = offered
-        judged = acceptance(offered, modest, sure)
-        most = (1 - two.naive) * judged + two.naive  # the odds if a partner of lists always agrees
-        if most < params[AT.least] or (value - (a + b) * offered) * most <= memory[SLOT.best]:
+        a, b = _at_least(offered, modest, sure), _at_least(offered, simple, unsure)
+        most = ((1 - two.naive) * b + two.naive * a) / (a * b)  # not below `odds`
+        if most < params[AT.least] or gain * most <= memory[SLOT.best]:
             continue
+        judged = acceptance(offered, modest, sure)
         counted = acceptance(offered, simple, unsure)
         odds = (1 - two.naive) * judged + two.naive * counted
-        score = (value - (a + b) * offered) * odds
-        if odds < params[AT.least] or score <= memory[SLOT.best]:
+        if odds < params[AT.least] or gain * odds <= memory[SLOT.best]:
             continue
         if not offers.was_refused(game, seat, partner, ask, give, offered, np.inf):
-            memory[SLOT.best], memory[SLOT.best_ask], memory[SLOT.best_give] = score, ask, give
-            memory[SLOT.best_cash] = offered
+            memory[SLOT.best], memory[SLOT.best_ask] = gain * odds, ask
+            memory[SLOT.best_give], memory[SLOT.best_cash] = give, offered
             memory[SLOT.best_if_taken], memory[SLOT.best_if_refused] = evidence(judged, counted)
 
 
@@ -378,7 +382,9 @@ def reply(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
     memory[SLOT.best] = 0.0
     theirs = believed(proposer, params, model, memory)
     two = sides(game, seat, proposer, total, params, theirs, memory)
-    rate(game, two, _package(game, two, deal, turns, params, theirs, memory), params, memory)
+    package = _package(game, two, deal, turns, params, theirs, memory)
+    value, cost = rise(two, package.gain, package.theirs, memory)
+    rate(game, two, package, value, cost, params, memory)
     dollars = memory[SLOT.best_cash]
     if memory[SLOT.best] <= 0:
         return A_REPLY

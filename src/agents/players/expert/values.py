@@ -134,6 +134,12 @@ def present_strength(game: Game, seat: int, turns: float, params: Row) -> float:
 
 
 @kernel
+def power(worth: float, exponent: float) -> float:
+    """A power of a strength; `expert` squares it, which takes a tenth of the time."""
+    return worth * worth if exponent == 2 else worth**exponent
+
+
+@kernel
 def fill_strengths(game: Game, turns: float, params: Row, into: Row) -> float:
     """Write each seat's strength, 0 out of the game; returns the sum of powers by `contrast`."""
     total = 0.0
@@ -141,14 +147,12 @@ def fill_strengths(game: Game, turns: float, params: Row, into: Row) -> float:
         into[seat] = 0.0
         if game.place[seat] == 0:
             into[seat] = present_strength(game, seat, turns, params)
-            total += into[seat] ** params[AT.contrast]
+            total += power(into[seat], params[AT.contrast])
     return total
 
 
 @kernel
-def lot_gain(game: Game, seat: int, lot: int, turns: float, params: Row) -> float:
-    """The gain in worth of a player by one more lot from the bank (dollars)."""
-    lots, elsewhere = int(game.lots[seat]), of_opponents(game, seat) & ~(1 << lot)
-    cash = float(game.cash[seat])
-    now = strength(game, lots, cash, elsewhere, turns, params)
-    return strength(game, lots | 1 << lot, cash, elsewhere, turns, params) - now
+def lot_gain(game: Game, seat: int, lot: int, now: float, turns: float, params: Row) -> float:
+    """The gain in worth of a player of strength `now` by one more lot from the bank (dollars)."""
+    lots, elsewhere = int(game.lots[seat]) | 1 << lot, of_opponents(game, seat) & ~(1 << lot)
+    return strength(game, lots, float(game.cash[seat]), elsewhere, turns, params) - now
