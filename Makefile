@@ -45,7 +45,7 @@ test-jit: library  ## run all tests with Numba in place of the library, and comp
 
 search: library  ## look for faults for hours: state machines, random positions, and disks that fail, with many more examples
 	$(BIN)/python -m pytest --hypothesis-profile search -k machine $(ARGS)
-	$(BIN)/python -m pytest --hypothesis-profile search tests/monopoly_env/test_oracle.py
+	$(BIN)/python -m pytest --hypothesis-profile search tests/monopoly_env/test_oracle.py tests/pente_env/test_oracle.py
 	$(BIN)/python -m tests.faults --seeds 1000
 
 compile: $(READY)  ## compile the library ahead of time: two minutes, then nothing compiles at a first game
