@@ -256,7 +256,7 @@ def _middle(worth: float, gain: float) -> float:
 
 @kernel
 def rise(two: Sides, gain: float, theirs: float, memory: Row) -> tuple[float, float]:
-    """The rise of the player's share of all strength by a package at no price, and its fall per dollar."""
+    """The rise of the player's share of all strength by a free package, and its fall per dollar."""
     a = (1 - two.own_weight) / _middle(memory[SLOT.strengths + two.seat], gain)
     b = two.their_weight / _middle(memory[SLOT.strengths + two.partner], theirs)
     return a * gain - b * theirs, a + b
