@@ -114,6 +114,11 @@ def at_all_sizes(page: Any, script: str) -> dict[tuple[int, int], list[str]]:
     return {size: wrong for size, wrong in found.items() if wrong}
 
 
+# Rows of the log that begin above the end of the row before, on the screen or scrolled out
+ROWS = """() => [...document.querySelectorAll(".course li")]
+    .filter((row) => row.previousSibling instanceof Element
+        && row.getBoundingClientRect().top < row.previousSibling.getBoundingClientRect().bottom - 1)
+    .map((row) => row.textContent)"""
 # Those of these boxes that meet, and the answers that are covered or outside the window
 BOXES = """() => {
     const box = (each) => each.getBoundingClientRect();
@@ -254,6 +259,8 @@ def test_no_texts_overlap_in_any_view(
             page.wait_for_selector(".candidates tbody tr")
         assert not page.evaluate(TEXTS), view
         if view == "replay":
+            assert page.locator(".course .now").count() == 1
+            assert not page.evaluate(ROWS)
             page.get_by_role("tab", name="Whole game").click()
             page.locator("[data-report]").click()
             page.locator(".mistakes").wait_for()
