@@ -12,7 +12,7 @@ PIP   := $(BIN)/python -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test test-jit search library compile bounds mutants test-clients bench lint format docs site check-page release clean
+.PHONY: help setup train test test-jit test-oldest search library compile bounds mutants test-clients bench lint format docs site check-page release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,15 @@ test-clients: $(GUEST)-pinned/.installed $(GUEST)-newest/.installed $(GUEST)-agi
 	CLIENTS="supersuit pyspiel textarena datasets minari d3rlpy" $(GUEST)-newest/bin/python -m pytest -W default tests/clients --ignore tests/clients/test_gymnasium.py $(ARGS)
 	CLIENTS="agilerl" $(GUEST)-agilerl/bin/python -m pytest -W default tests/clients/test_page.py $(ARGS)
 
+OLDEST := $(VENV)-oldest/bin
+
+test-oldest: library  ## test the core and the arena with the oldest versions of what they need
+	@test -x $(OLDEST)/python || $(PYTHON) -m venv $(VENV)-oldest
+	@$(OLDEST)/python -m pip --quiet --disable-pip-version-check install uv
+	@$(OLDEST)/uv pip compile --quiet --python $(OLDEST)/python --resolution lowest-direct --extra jit --extra results --extra pictures pyproject.toml -o $(OLDEST)/oldest.txt
+	@$(OLDEST)/uv pip install --quiet --python $(OLDEST)/python -r $(OLDEST)/oldest.txt pytest==8.3.0 hypothesis==6.120.0 choix
+	PYTHONPATH=src $(OLDEST)/python -m pytest -W default $(addprefix tests/monopoly_env/,engine test_core.py test_aec.py test_encoding.py test_golden.py test_rewards.py test_records.py test_replays.py) tests/agents/arena $(ARGS)
+
 bench: $(READY)  ## measure the speed
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
@@ -103,5 +112,5 @@ release: $(READY)  ## build the wheels of all systems and the sdist in dist/, an
 	PYTHONPATH=. $(BIN)/python -m tests.check_release $(ARGS)
 
 clean:  ## remove .venv and what tools left behind
-	rm -rf $(VENV) $(GUEST)-* build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest $(GUEST)-* build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
