@@ -20,7 +20,6 @@ from monopoly_env.actions import A_TURN
 from monopoly_env.analyse import Value
 from monopoly_env.analyse.playouts import rollout
 from monopoly_env.engine.agenda import SEALED_BID
-from monopoly_env.engine.decks import shuffle_unseen
 from monopoly_env.facts.cards import DECK_SIZE, JAIL_CARD_NUMBER
 from monopoly_env.intervals import wilson
 from monopoly_env.rules import PRESETS
@@ -185,14 +184,6 @@ def test_unseen_cards_are_in_any_order_and_the_seen_ones_stay() -> None:
         # chi-square of 10: beyond it with 3e-7
         assert sum((drawn[card] - expected) ** 2 / expected for card in unseen) < 50
     assert me.reseed(me.clone(game), 9).deck.tolist() == game.deck.tolist()
-
-
-def test_held_jail_cards_stay_out_of_the_decks() -> None:
-    game = me.position(2, jail_cards={0: ["chance"]})
-    before = game.deck[0, : game.deck_size[0]].tolist()
-    shuffle_unseen(game, 0)
-    assert game.deck_size[0] == DECK_SIZE - 1
-    assert sorted(game.deck[0, : game.deck_size[0]].tolist()) == sorted(before)
 
 
 def ones(game: Any, params: Any, shares: Any) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import monopoly_env as me
+from monopoly_env.engine.auction import forget_sealed_bids
+from monopoly_env.engine.step import settle
 from tests.play import (
     act,
     asked,
@@ -303,3 +305,12 @@ def test_rule_13_an_unowned_lot_is_asked_for_in_every_edition() -> None:
     for rules in ("official", "classic", "uk"):
         game = table(rules=rules, positions={0: 36}, throws=[(1, 2)])
         assert asked(throw(game)) == ("buy", 0)
+
+
+def test_sealed_bids_that_are_forgotten_are_written_again_in_turn_order() -> None:
+    game = act(declined(rules=SEALED), "bid +50", "done", "bid +20")
+    assert asked(game) == ("sealed_bid", 1)
+    forget_sealed_bids(game)
+    settle(game)
+    assert asked(game) == ("sealed_bid", 0)
+    assert game.sealed.tolist()[:2] == [0, 20]

@@ -10,7 +10,9 @@ import pytest
 
 import monopoly_env as me
 from monopoly_env import events
+from monopoly_env.engine.decks import shuffle_unseen
 from monopoly_env.engine.randomness import POLICIES
+from monopoly_env.facts.cards import DECK_SIZE
 from monopoly_env.kernels.philox import philox
 from monopoly_env.rules import Rules
 
@@ -162,3 +164,11 @@ def test_random_numbers_overflow_no_word_of_64_bits() -> None:
             found = function(wide, wide, wide, wide, wide, wide)
         assert found == function(word, word, word, word, word, word)
         assert 0 <= found <= 0xFFFFFFFF
+
+
+def test_held_jail_cards_stay_out_of_a_shuffled_deck() -> None:
+    game = me.position(2, jail_cards={0: ["chance"]})
+    before = game.deck[0, : game.deck_size[0]].tolist()
+    shuffle_unseen(game, 0)
+    assert game.deck_size[0] == DECK_SIZE - 1
+    assert sorted(game.deck[0, : game.deck_size[0]].tolist()) == sorted(before)
