@@ -36,6 +36,7 @@ PAGES = (
     "speed",
     "table",
     "validation",
+    "reference/policies",
     *TUTORIALS,
 )
 TEXT = "\n".join(
