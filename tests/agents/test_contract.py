@@ -37,19 +37,19 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "algorithmic": Family({}, ("random",), 24),
-    "expert": Family({}, ("random", "algorithmic", "expert"), 4, (2, 3, 4, 5, 6, 7, 8), 150),
+    "algorithmic": Family({}, ("random",), 8),
+    "expert": Family({}, ("random", "algorithmic", "expert"), 2, (2, 3, 4, 5, 6, 7, 8), 150),
     "fp/b": Family(
         {},
         ("random", "fp/c", "fp/a", "fp/a/guarded", "fp/c/guarded", "algorithmic", "fp/b/guarded"),
-        16,
+        8,
     ),
-    "friedman": Family({}, ("random", "algorithmic", "random", "friedman"), 16),
-    "gcp": Family({}, ("random", "gcp", "algorithmic"), 16),
+    "friedman": Family({}, ("random", "algorithmic", "random", "friedman"), 6),
+    "gcp": Family({}, ("random", "gcp", "algorithmic"), 6),
     "landlord/aggressive": Family(
-        {}, ("random", "landlord/balanced", "landlord/cautious", "landlord/darling"), 12
+        {}, ("random", "landlord/balanced", "landlord/cautious", "landlord/darling"), 6
     ),
-    "ocnaru/algorithmic": Family({}, ("ocnaru/random", "random"), 12, (2, 3, 5, 8), 300),
+    "ocnaru/algorithmic": Family({}, ("ocnaru/random", "random"), 4, (2, 3, 5, 8), 300),
     "strategic": Family(
         {"complete": True},
         (
@@ -61,11 +61,11 @@ FAMILIES = {
             "strategic/cautious",
             "strategic/aggressive",
         ),
-        24,
+        8,
         turn_limit=200,
     ),
     "yasumura": Family(
-        {"legacy": True}, ("random", "yasumura", "algorithmic", "landlord/balanced"), 12
+        {"legacy": True}, ("random", "yasumura", "algorithmic", "landlord/balanced"), 4
     ),
 }
 
