@@ -111,7 +111,7 @@ def test_known_strengths_are_found_and_their_intervals_hold_them() -> None:
     assert 66 <= inside <= 80  # 76 of 80 expected
 
 
-@pytest.mark.parametrize(("wins", "losses"), [(20, 0), (5, 15), (500, 500), (0, 3)])
+@pytest.mark.parametrize(("wins", "losses"), [(5, 15), (500, 500), (0, 3)])
 def test_a_duel_has_the_interval_of_jeffreys(wins: int, losses: int) -> None:
     fitted = strengths(duels(wins, losses), replicates=4000)
     difference = 2 * np.array([fitted.low[0], fitted.high[0]])
