@@ -365,6 +365,12 @@ def illegal(game: Game, action: int) -> IllegalActionError:
 def action_mask(game: Game) -> npt.NDArray[np.bool_]:
     """The legal actions as a mask: (NUM_ACTIONS,) bool.
 
+    Examples:
+        >>> import monopoly_env as me
+        >>> mask = me.action_mask(me.position(2, positions={0: 37}, throws=[(1, 1)]))
+        >>> mask.shape, mask.nonzero()[0].tolist()
+        ((205,), [0, 1])
+
     Raises:
         PositionError: The record is invalid.
     """
@@ -389,12 +395,24 @@ def legal_actions(game: Game) -> npt.NDArray[np.int64]:
 
 
 def is_over(game: Game) -> bool:
-    """Whether the game has ended."""
+    """Whether the game has ended.
+
+    Examples:
+        >>> import monopoly_env as me
+        >>> me.is_over(me.new_game(seed=0))
+        False
+    """
     return bool(batch_of(game, write=False)[0].decision == OVER)
 
 
 def winner(game: Game) -> int | None:
-    """The seat that won, or None while the game is running and after a draw."""
+    """The seat that won, or None while the game is running and after a draw.
+
+    Examples:
+        >>> import monopoly_env as me
+        >>> print(me.winner(me.new_game(seed=0)))
+        None
+    """
     winners = np.flatnonzero(batch_of(game, write=False)["place"][0, : game.num_players] == 1)
     return int(winners[0]) if is_over(game) and len(winners) == 1 else None
 
@@ -457,6 +475,13 @@ def reseed(game: Game, seed: int, shuffle: bool = False) -> Game:
     Returns:
         The same game.
 
+    Examples:
+        >>> import monopoly_env as me
+        >>> game = me.new_game(seed=0)
+        >>> other = me.reseed(me.clone(game), seed=1)
+        >>> me.digest(game) == me.digest(other)
+        False
+
     Raises:
         ConfigurationError: The seed is out of range.
         PositionError: The cards shall be shuffled, but the record is invalid.
@@ -472,12 +497,22 @@ def reseed(game: Game, seed: int, shuffle: bool = False) -> Game:
 
 
 def digest(game: Game) -> str:
-    """A hash of the whole record, 16 hexadecimal digits: equal games have equal digests."""
+    """A hash of the whole record, 16 hexadecimal digits: equal games have equal digests.
+
+    Examples:
+        >>> import monopoly_env as me
+        >>> me.digest(me.new_game(seed=0)) == me.digest(me.new_game(seed=0))
+        True
+    """
     return hashlib.sha256(batch_of(game, write=False).tobytes()).hexdigest()[:16]
 
 
 def check(game: Game) -> None:
     """Check every invariant of a game.
+
+    Examples:
+        >>> import monopoly_env as me
+        >>> me.core.check(me.new_game(seed=0))  # raises nothing
 
     Raises:
         EngineError: An invariant is broken. The message names the first one.

@@ -288,12 +288,23 @@ class Rules:
 
     @classmethod
     def presets(cls) -> tuple[str, ...]:
-        """The names of all presets."""
+        """The names of all presets.
+
+        Examples:
+            >>> import monopoly_env as me
+            >>> "official" in me.Rules.presets()
+            True
+        """
         return tuple(PRESETS)
 
     @classmethod
     def from_dict(cls, options: Mapping[str, Any]) -> Rules:
         """Make rules from options by name. Missing ones take their default.
+
+        Examples:
+            >>> import monopoly_env as me
+            >>> me.Rules.from_dict({"auction": "none"}).changed()
+            {'auction': 'none'}
 
         Raises:
             RulesError: It is no dictionary of options, an option is unknown, or a value is wrong.
@@ -308,6 +319,11 @@ class Rules:
     @classmethod
     def coerce(cls, rules: Rules | str | Mapping[str, Any]) -> Rules:
         """Return rules unchanged, look up a preset by its name, or make rules from options of JSON.
+
+        Examples:
+            >>> import monopoly_env as me
+            >>> me.Rules.coerce("official") == me.Rules()
+            True
 
         Raises:
             RulesError: They are none of these, or an option is wrong.
@@ -350,7 +366,13 @@ class Rules:
         )
 
     def changed(self) -> dict[str, Any]:
-        """The options that differ from the default."""
+        """The options that differ from the default.
+
+        Examples:
+            >>> import monopoly_env as me
+            >>> me.Rules(auction="none").changed()
+            {'auction': 'none'}
+        """
         given = ((option, getattr(self, option.name)) for option in dataclasses.fields(self))
         return {option.name: value for option, value in given if value != option.default}
 

@@ -156,6 +156,12 @@ def new_game(num_players: int = 2, rules: Rules | str = "schrum", seed: int = 0)
         rules: Rules, or the name of a preset.
         seed: 0 to 2**64 - 1. The rules leave nothing to chance; players that do draw from it.
 
+    Examples:
+        >>> import pente_env
+        >>> game = pente_env.new_game(num_players=3, seed=0)
+        >>> int(game.num_players)
+        3
+
     Raises:
         ConfigurationError: The number of players or the seed is out of range.
         RulesError: The rules are unknown.
@@ -183,7 +189,7 @@ def position(
         seed: As in `new_game`.
 
     Raises:
-        PositionError: No game can come there. The message says why.
+        PositionError: The position is impossible. The message says why.
         ConfigurationError: The number of players or the seed is out of range.
         RulesError: The rules are unknown.
     """
@@ -243,6 +249,12 @@ def step(game: Game, action: int) -> Game:
 
     Returns:
         The same game.
+
+    Examples:
+        >>> import pente_env
+        >>> game = pente_env.step(pente_env.new_game(), 24)
+        >>> int(game.player)
+        1
 
     Raises:
         IllegalActionError: The point is not legal here. The game is unchanged, byte for byte.
@@ -331,7 +343,13 @@ def takes(game: Game, seat: int, point: int) -> int:
 
 
 def action_mask(game: Game) -> NDArray[np.bool_]:
-    """The legal points as a mask: (size * size,) bool."""
+    """The legal points as a mask: (size * size,) bool.
+
+    Examples:
+        >>> import pente_env
+        >>> int(pente_env.action_mask(pente_env.new_game()).sum())
+        1
+    """
     batch = sound(game)
     out = np.zeros(int(game.rules.side) ** 2, np.bool_)
     _write_points(batch, 0, lines.LEGAL, out)
@@ -339,12 +357,24 @@ def action_mask(game: Game) -> NDArray[np.bool_]:
 
 
 def legal_actions(game: Game) -> NDArray[np.int64]:
-    """The legal points in ascending order, int64. Empty once the game is over."""
+    """The legal points in ascending order, int64. Empty once the game is over.
+
+    Examples:
+        >>> import pente_env
+        >>> len(pente_env.legal_actions(pente_env.new_game()))
+        1
+    """
     return np.flatnonzero(action_mask(game))
 
 
 def is_over(game: Game) -> bool:
-    """Whether the game has ended."""
+    """Whether the game has ended.
+
+    Examples:
+        >>> import pente_env
+        >>> pente_env.is_over(pente_env.new_game())
+        False
+    """
     return bool(batch_of(game, write=False)[0].ending != RUNNING)
 
 
@@ -360,7 +390,13 @@ def ending(game: Game) -> str:
 
 
 def stones(game: Game) -> NDArray[np.int8]:
-    """The board: (size, size) int8, 0 for an empty point, otherwise the seat + 1."""
+    """The board: (size, size) int8, 0 for an empty point, otherwise the seat + 1.
+
+    Examples:
+        >>> import pente_env
+        >>> pente_env.stones(pente_env.step(pente_env.new_game(), 24))[3].tolist()
+        [0, 0, 0, 1, 0, 0, 0]
+    """
     columns = np.arange(PAD, PAD + int(sound(game)[0].rules.side))
     rows = np.asarray(game.stones, np.int64)[:, columns, None] >> columns & 1
     return np.asarray(np.tensordot(np.arange(1, MAX_PLAYERS + 1), rows, 1), np.int8)
@@ -377,7 +413,13 @@ def digest(game: Game) -> str:
 
 
 def name_of(point: int, size: int) -> str:
-    """A point in words, as `D4`: a letter for the column, and the row, counted from the bottom."""
+    """A point in words, as `D4`: a letter for the column, and the row, counted from the bottom.
+
+    Examples:
+        >>> from pente_env.core import name_of
+        >>> name_of(24, size=7)
+        'D4'
+    """
     if not 0 <= point < size * size:
         return str(point)
     return f"{COLUMNS[point % size]}{size - point // size}"
@@ -385,6 +427,11 @@ def name_of(point: int, size: int) -> str:
 
 def parse(text: str, size: int) -> int:
     """The point that a name such as `D4` means; the inverse of `name_of`.
+
+    Examples:
+        >>> from pente_env.core import parse
+        >>> parse("D4", size=7)
+        24
 
     Raises:
         ConfigurationError: It is no point of a board of this size.

@@ -70,6 +70,13 @@ def seat_effect(results: PlayedGames, by: str = "order") -> Floats:
         by: "order" for the order of play (the player who moves first comes first), or "seat" for
             the seat number.
 
+    Examples:
+        >>> import agents
+        >>> from agents.arena import statistics
+        >>> same = agents.arena.play(["random"] * 2, games=40, seed=0)
+        >>> float(statistics.seat_effect(same).sum())
+        1.0
+
     Raises:
         ConfigurationError: `by` is neither of these.
     """
@@ -83,7 +90,15 @@ def seat_effect(results: PlayedGames, by: str = "order") -> Floats:
 
 
 def lengths(results: PlayedGames) -> dict[str, float]:
-    """The mean and some percentiles of the game length, in turns counted over all players."""
+    """The mean and some percentiles of the game length, in turns counted over all players.
+
+    Examples:
+        >>> import agents
+        >>> from agents.arena import statistics
+        >>> results = agents.arena.play(["expert", "random"], games=40, seed=0)
+        >>> sorted(statistics.lengths(results))
+        ['mean', 'p10', 'p50', 'p90']
+    """
     return _distribution(results.turns)
 
 
@@ -94,6 +109,13 @@ def trades(results: PlayedGames) -> dict[str, float]:
         `mean` and percentiles of the number of trades per game; `games_with`, the share of games
         with at least one trade; `most_moves`, the maximum of trades of one lot in a game;
         `games_with_many_moves`, the share of games with a lot traded more than three times.
+
+    Examples:
+        >>> import agents
+        >>> from agents.arena import statistics
+        >>> results = agents.arena.play(["expert", "random"], games=40, seed=0)
+        >>> sorted(statistics.trades(results))
+        ['games_with', 'games_with_many_moves', 'mean', 'most_moves', 'p10', 'p50', 'p90']
     """
     made, moves = results.game_counts["trades"], results.game_counts["lot_moves"]
     return _distribution(made) | {
@@ -125,6 +147,13 @@ def rows(results: PlayedGames) -> list[dict[str, Any]]:
         `adjusted_rate`, `adjusted_low` and `adjusted_high`, the luck-adjusted win rate with its 95%
         interval from the variance between seeds, and `variance_removed`, the share of the variance
         of `win_rate` that adjusting removes; negative if it adds noise.
+
+    Examples:
+        >>> import agents
+        >>> from agents.arena import statistics
+        >>> results = agents.arena.play(["expert", "random"], games=40, seed=0)
+        >>> [row["name"] for row in statistics.rows(results)]
+        ['expert', 'random']
     """
     wins = results.wins
     adjusted = None if results.luck is None else adjusted_wins(results)

@@ -181,6 +181,11 @@ def make(name: str = "standard", num_players: int = 4, pad_to: int | None = None
         num_players: 2 to 8; `ocnaru100` and `ocnaru100+` support only 2.
         pad_to: Make rows as long as for this many players. Absent opponents are zeros.
 
+    Examples:
+        >>> from monopoly_env import encoding
+        >>> encoding.make("ocnaru100", num_players=2).size
+        100
+
     Raises:
         ConfigurationError: The name is unknown, or not for this number of players.
     """
@@ -278,7 +283,13 @@ def names(
 
 
 def size(name: str = "standard", num_players: int = 4, pad_to: int | None = None) -> int:
-    """The number of features of an encoding, with the arguments and errors of `make`."""
+    """The number of features of an encoding, with the arguments and errors of `make`.
+
+    Examples:
+        >>> from monopoly_env import encoding
+        >>> encoding.size("standard", num_players=8)
+        1226
+    """
     return make(name, num_players, pad_to).size
 
 

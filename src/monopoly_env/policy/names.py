@@ -98,7 +98,13 @@ def register(name: str, factory: Factory) -> None:
 
 
 def names() -> tuple[str, ...]:
-    """The names of all policies, in alphabetical order."""
+    """The names of all policies, in alphabetical order.
+
+    Examples:
+        >>> import agents
+        >>> "expert" in agents.names()
+        True
+    """
     load_packages()
     return tuple(sorted(FACTORIES.keys() - _UNLISTED))
 
@@ -247,6 +253,11 @@ def resolve(policy: PolicyLike, *words: str) -> Policy:
     Args:
         policy: The object, name or path.
         *words: Other words that are valid where it was given; an error suggests them too.
+
+    Examples:
+        >>> from monopoly_env.policy.names import resolve
+        >>> resolve("expert").name
+        'expert'
 
     Raises:
         ConfigurationError: It is none of these.

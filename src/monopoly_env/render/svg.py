@@ -53,6 +53,11 @@ def draw(game: Game) -> Drawing:
     Args:
         game: One record, of any edition and of 2 to 8 players.
 
+    Examples:
+        >>> import monopoly_env as me
+        >>> me.draw(me.new_game(seed=0)).svg[:4]
+        '<svg'
+
     Raises:
         ConfigurationError: The argument is no record of a game.
         PositionError: The record is invalid.

@@ -101,6 +101,14 @@ def load(path: str | os.PathLike[str]) -> list[Replay]:
 def to_dict(replay: Replay) -> dict[str, Any]:
     """A replay as plain data, for JSON: a description of the game, and the actions in base 64.
 
+    Examples:
+        >>> import agents
+        >>> from monopoly_env import replays
+        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
+        >>> (replay,) = results.replays
+        >>> replays.from_dict(replays.to_dict(replay)) == replay
+        True
+
     Raises:
         FormatError: It has no digest and can't be played back.
     """

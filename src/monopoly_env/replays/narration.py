@@ -25,6 +25,15 @@ def tell(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[
         number: The number of the action, from 0.
         names: The players' names by seat.
 
+    Examples:
+        >>> import agents
+        >>> from monopoly_env import replays
+        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
+        >>> (replay,) = results.replays
+        >>> game = replays.start(replay)
+        >>> replays.tell(replay, game, 0, replay.names)
+        ['expert gets Oriental Avenue and pays $100.']
+
     Raises:
         FormatError: The action is illegal, or the game does not end in the recorded position.
     """

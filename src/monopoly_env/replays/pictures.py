@@ -16,6 +16,14 @@ from monopoly_env.replays.replay import Replay, final, games, start
 def to_html(replay: Replay) -> str:
     """The whole game as one self-contained HTML page: the board, step by step, with a log.
 
+    Examples:
+        >>> import agents
+        >>> from monopoly_env import replays
+        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
+        >>> (replay,) = results.replays
+        >>> replays.to_html(replay)[:15]
+        '<!doctype html>'
+
     Raises:
         FormatError: The replay can't be played back.
     """

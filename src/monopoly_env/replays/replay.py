@@ -155,7 +155,17 @@ def extended(
 
 
 def start(replay: Replay) -> Game:
-    """The game before the first action."""
+    """The game before the first action.
+
+    Examples:
+        >>> import agents
+        >>> from monopoly_env import replays
+        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
+        >>> (replay,) = results.replays
+        >>> game = replays.start(replay)
+        >>> int(game.turns)
+        1
+    """
     game = core.new_game(replay.num_players, replay.rules, replay.seed)
     redraw(replay, game, 0)
     return game
@@ -171,6 +181,14 @@ def redraw(replay: Replay, game: Game, number: int) -> None:
 def games(replay: Replay) -> Iterator[Game]:
     """Yield a copy of the record after each action.
 
+    Examples:
+        >>> import agents
+        >>> from monopoly_env import replays
+        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
+        >>> (replay,) = results.replays
+        >>> len(list(replays.games(replay))) == len(replay.actions)
+        True
+
     Raises:
         FormatError: An action is illegal, or the game does not end in the recorded position.
     """
@@ -182,6 +200,15 @@ def games(replay: Replay) -> Iterator[Game]:
 
 def final(replay: Replay) -> Game:
     """The game after the last action; it is over unless the recording was cut short.
+
+    Examples:
+        >>> import agents
+        >>> from monopoly_env import replays
+        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
+        >>> (replay,) = results.replays
+        >>> import monopoly_env as me
+        >>> me.is_over(replays.final(replay))
+        True
 
     Raises:
         FormatError: An action is illegal, or the game does not end in the recorded position.
