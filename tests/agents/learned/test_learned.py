@@ -275,26 +275,21 @@ def test_every_choice_is_that_of_the_highest_score() -> None:
     networks, asked = architectures(3, SMALL), set()
     for seed in range(3):
         agent = agent_of(3, seed)
+        rows = {name: network.pack(agent.arrays(), name) for name, network in networks.items()}
         memory = np.zeros((3, 64))
         for game, action in by_policy(agent, me.new_game(3, seed=8 + seed), 300, memory):
             if action_space.is_asked(game) and (mask := open_mask(game)).any():
-                number = next(
-                    n
+                number, name = next(
+                    (n, name)
                     for n, name in enumerate(NAMES)
                     if actions.DECISION_NAMES[game.decision] in NETWORKS[name][0]
                 )
                 batch = me.core.batch_of(game)
                 seen = encodings.observe_all(batch, "compact")
                 choice_env.write_own_memory(batch, memory[int(game.player)], seen[0])
-                row = networks[NAMES[number]].pack(agent.arrays(), NAMES[number])
-                best = int(
-                    np.where(
-                        mask,
-                        evaluate(row, seen[:, : networks[NAMES[number]].inputs])[0][OUTPUT[number]],
-                        -np.inf,
-                    ).argmax()
-                )
-                asked.add(NAMES[number])
+                outputs = evaluate(rows[name], seen[:, : networks[name].inputs])[0]
+                best = int(np.where(mask, outputs[OUTPUT[number]], -np.inf).argmax())
+                asked.add(name)
                 assert best >= PACKAGE or action == best
     assert {"buy", "bid", "turn", "package", "price", "reply"} <= asked
 
@@ -327,9 +322,9 @@ def test_an_offer_has_the_menu_of_its_window(rules: str) -> None:
 
 def test_it_draws_by_the_scores_at_a_temperature(trading: Any) -> None:
     agent = agent_of(2, seed=1, temperature=1.0)
-    drawn = np.zeros(NUM_CHOICES)
-    for seed in range(3000):
-        drawn[choose(agent, me.reseed(trading, seed))] += 1
+    games = np.repeat(me.core.batch_of(trading), 3000)
+    games["seed"][:, 0] = np.arange(3000)
+    drawn = np.bincount(agent.act(Decisions(games)), minlength=NUM_CHOICES)
     number = NAMES.index("turn")
     seen = np.zeros((1, compact.length(2)), np.float32)
     encodings.make("compact", 2).write(trading, 0, seen[0])
