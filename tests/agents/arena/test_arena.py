@@ -121,9 +121,9 @@ def test_a_policy_that_is_asked_plays_like_the_compiled_one(
 
 
 def test_keys_make_asked_policies_independent_of_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = trajectories(arena.play([Acting(by_key), "random"], 30))
+    expected = trajectories(arena.play([Acting(by_key), "random"], 15))
     monkeypatch.setattr(runner, "_WINDOW", 7)
-    assert trajectories(arena.play([Acting(by_key), "random"], 30, threads=1)) == expected
+    assert trajectories(arena.play([Acting(by_key), "random"], 15, threads=1)) == expected
 
 
 def test_uncompiled_games_are_the_same() -> None:

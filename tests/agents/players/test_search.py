@@ -102,11 +102,11 @@ def test_it_takes_the_better_advice() -> None:
     )
     results = agents.arena.play(
         [searching, "random/no_trades"],
-        games=40,
+        games=20,
         rules=Rules(max_turns=40, auction="none", trade="none"),
     )
     row = next(row for row in results.rows() if row["name"] == searching.name)
-    assert row["win_rate"] > 0.65
+    assert row["win_rate"] > 0.7
 
 
 def test_a_thorough_player_plays_out_what_all_agree_on() -> None:
