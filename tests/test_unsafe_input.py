@@ -60,19 +60,19 @@ CALLS: list[tuple[str, Callable[[], object]]] = [
         lambda: encoding.make("standard", 8).write(me.new_game(8), 0, np.zeros(10, np.float32)),
     ),
     ("not float64", lambda: encoding.make("standard", 2).write(me.new_game(2), 0, np.zeros(700))),
-    ("No game can reach", lambda: encoding.observe(edited(turn=30000))),
+    ("Invalid record", lambda: encoding.observe(edited(turn=30000))),
     ("Seats must be 2 whole numbers", lambda: encoding.observe_all(two(), seats=[0, 10**9])),
     ("Seats must be 2 whole numbers", lambda: encoding.observe_all(two(), seats=[[0], [1, 2]])),
     ("Expected an array of games", lambda: encoding.observe_all(batch_of(pe.new_game()))),
     ("Seats must be 2 whole numbers", lambda: observe(np.array([0, 10**9]))),
     ("Seats must be 2 whole numbers", lambda: observe(np.array([0]))),
     ("of 8 numbers or more", lambda: rewards.make("win_shaped").after(me.new_game(8), np.zeros(1))),
-    ("No game can reach", lambda: rewards.make("win").after(edited(player=30000), np.zeros(8))),
+    ("Invalid record", lambda: rewards.make("win").after(edited(player=30000), np.zeros(8))),
     (r"Masks must be \(B, 205\) bool", lambda: spaces.open_heads(np.ones((1, 10**6), np.bool_))),
     ("1000000000", lambda: core.apply(core.batch_of(me.new_game(2)), 10**9)),
-    ("No game can reach", lambda: value_of("worth").shares(edited(player=30000))),
+    ("Invalid record", lambda: value_of("worth").shares(edited(player=30000))),
     (
-        "No game can reach",
+        "Invalid record",
         lambda: agents.make("ppo/best/two").probabilities(core.batch_of(edited(player=30000))),
     ),
     (
@@ -140,7 +140,7 @@ def test_a_file_with_numbers_out_of_range_is_refused(
 @pytest.mark.parametrize(
     ("array", "field", "value", "words"),
     [
-        ("games", "position", 30000, "No game can reach"),
+        ("games", "position", 30000, "Invalid record"),
         ("games", "num_players", 3, "games of \\[3\\] players, not of 2"),
         ("states", "learner", 30000, "'learner' must be from -1 to 1"),
         ("states", "seats", 30000, "'seats' must be from"),

@@ -253,7 +253,7 @@ def _asked(game: Game) -> tuple[str, int]:
     """
     decision, edition = int(game.decision), int(game.rules.board)
     if not (0 <= decision < len(DECISION_NAMES) and 0 <= edition < NUM_EDITIONS):
-        raise PositionError(f"No game can reach this record: decision {decision}, board {edition}.")
+        raise PositionError(f"Invalid record: decision {decision}, board {edition}.")
     return DECISION_NAMES[decision], edition
 
 

@@ -323,7 +323,7 @@ def in_range(game: Game) -> Games:
 
 def _refuse(violation: int) -> None:
     if violation != invariants.NONE:
-        message = f"No game can reach this record: {invariants.VIOLATIONS[violation]}."
+        message = f"Invalid record: {invariants.VIOLATIONS[violation]}."
         if violation == invariants.STALE:
             message += " After editing a game, call monopoly_env.core.settle."
         raise PositionError(message)
@@ -333,7 +333,7 @@ def _check_rules(batch: Games) -> None:
     data = batch.tobytes()
     for start in range(_RULES_AT, len(data), GAME.itemsize):
         if broken := _broken_rules(data[start : start + RULES.itemsize]):
-            raise PositionError(f"No game can reach this record: {broken}")
+            raise PositionError(f"Invalid record: {broken}")
 
 
 @lru_cache(maxsize=1024)

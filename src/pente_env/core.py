@@ -124,7 +124,7 @@ def check_sound(games: Games, write: bool = False) -> None:
 
 def _unsound() -> PositionError:
     return PositionError(
-        "No game can reach this record: its rules, seats, stones or counters contradict each other."
+        "Invalid record: its rules, seats, stones or counters contradict each other."
     )
 
 

@@ -207,7 +207,7 @@ def test_nonsense_is_refused_without_a_trace(edit: str, use: str) -> None:
     game = table()
     NONSENSE[edit](game)
     before = game.tobytes()
-    with pytest.raises(me.PositionError, match="No game can reach this record: "):
+    with pytest.raises(me.PositionError, match="Invalid record: "):
         USES[use](game)
     assert game.tobytes() == before
 

@@ -151,7 +151,7 @@ export class Monopoly {
     const fits = state.record?.length === record.size && state.progress?.length === progress.size;
     if (!fits) throw new RangeError("This is no game, or one of another version.");
     if (this.library.call("monopoly_env.core._first_broken", [one(state.record.slice()), false])) {
-      throw new RangeError("No game can reach this record.");
+      throw new RangeError("Invalid record.");
     }
     const game = new Game(this, state, seats, turnLimit);
     if (state.memory?.length === game.players * constants.memory) return game;

@@ -451,5 +451,5 @@ def test_games_that_cannot_be_played_on_are_refused() -> None:
         with pytest.raises(error, match=message):
             rollout(given, "random", 2)
     game.position[0] = 77
-    with pytest.raises(me.PositionError, match="No game can reach"):
+    with pytest.raises(me.PositionError, match="Invalid record"):
         rollout(game, "random", 2)
