@@ -368,8 +368,8 @@ def action_mask(game: Game) -> npt.NDArray[np.bool_]:
     Examples:
         >>> import monopoly_env as me
         >>> mask = me.action_mask(me.position(2, positions={0: 37}, throws=[(1, 1)]))
-        >>> mask.shape, mask.nonzero()[0].tolist()
-        ((205,), [0, 1])
+        >>> mask.nonzero()[0].tolist()
+        [0, 1]
 
     Raises:
         PositionError: The record is invalid.
