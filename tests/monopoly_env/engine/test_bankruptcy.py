@@ -144,6 +144,17 @@ def test_rule_55_a26_railroads_go_in_the_order_of_mukhars_program(done: int) -> 
     assert game.cash[0] == 50
 
 
+@pytest.mark.parametrize("utilities", [["Electric Company"], ["Electric Company", "Water Works"]])
+def test_rule_55_a26_a_single_utility_goes_before_railroads(utilities: list[str]) -> None:
+    game = land(
+        4, (1, 3), lots={0: ["Reading Railroad", *utilities]}, cash={0: 150}, anchored=(1, 2),
+        rules=me.Rules(liquidation="mortgages_hotels_houses"),
+    )  # fmt: skip
+    single = len(utilities) == 1
+    assert mortgaged(game, "Electric Company") is single
+    assert mortgaged(game, "Reading Railroad") is not single
+
+
 def test_rule_55_a26_one_request_may_give_up() -> None:
     game = debtor(rules=me.Rules(liquidation="one_request"), num_players=3)
     assert asked(game) == ("debt", 0)
@@ -377,6 +388,11 @@ def test_rule_58_collect_from_each() -> None:
     assert cash(game) == [1530, 1490, 1490, 1490]
 
 
+def test_rule_58_the_bankrupt_do_not_pay() -> None:
+    game = land(17, num_players=4, community_chest=["players_pay"], bankrupt=(1, 3))
+    assert cash(game) == [1510, 0, 1490, 0]
+
+
 def test_rule_58_a_payer_who_cannot_pay_is_bankrupt_to_the_drawer() -> None:
     game = land(
         17,
@@ -392,6 +408,20 @@ def test_rule_58_a_payer_who_cannot_pay_is_bankrupt_to_the_drawer() -> None:
     act(game, "keep the mortgage")
     assert cash(game) == [1500 + 4 + 20 - 10, 0, 1490, 1490]
     assert asked(game) == ("turn", 0)
+
+
+def test_rule_58_nobody_pays_a_drawer_ruined_by_interest_on_a_payers_lot() -> None:
+    game = land(
+        17,
+        num_players=4,
+        community_chest=["players_pay"],
+        lots={1: ["Boardwalk"]},
+        mortgaged=["Boardwalk"],
+        cash={0: 0, 1: 4},
+        anchored=(2, 3),
+    )
+    assert game.place[:2].tolist() == [3, 4]
+    assert cash(game)[2:] == [1500, 1500]
 
 
 def test_rule_58_a_payer_raises_the_money() -> None:

@@ -11,6 +11,7 @@ import pytest
 import monopoly_env as me
 from monopoly_env import core, encoding
 from monopoly_env.engine.auction import limit
+from monopoly_env.engine.liquidation import raisable
 from monopoly_env.validate import fuzz
 from tests.monopoly_env import oracle
 from tests.play import (
@@ -640,6 +641,24 @@ def test_rule_32_a15_other_breakdowns(breakdown: str, houses: int, sell: set[str
         act(game, f"sell {ORANGE[0]}")
         assert levels(game, *ORANGE) == [4, 5, 5]
         assert game.cash[0] == 1550
+
+
+def test_rule_32_a15_one_hotel_of_three_counts_if_the_bank_has_four_houses() -> None:
+    none, one, every = (
+        raisable(built(5, 5, 5, rules=me.Rules(houses=houses, hotel_breakdown="needs_four")), 0)
+        for houses in (3, 4, 12)
+    )
+    assert one - none == 50
+    values = sum(100 if name == ORANGE[2] else 90 for name in ORANGE)
+    assert every - none == 15 * 50 + values
+
+
+@pytest.mark.parametrize("houses", range(5))
+def test_rule_32_a15_alone_if_building_is_free(houses: int) -> None:
+    game = built(5, 5, 0, rules=me.Rules(houses=houses, even_build="free"))
+    act(game, f"sell {ORANGE[0]}")
+    assert levels(game, *ORANGE) == [houses, 5, 0]
+    assert game.cash[0] == 1500 + 50 * (5 - houses)
 
 
 def test_rule_32_all_hotels_at_once_with_an_empty_bank() -> None:
