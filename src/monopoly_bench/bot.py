@@ -41,7 +41,13 @@ _MOST_KEPT: Final = 2
 
 
 class Bot(TextPlayer):
-    """A policy that asks a program for each decision; the program's mistakes are errors."""
+    """A policy that asks a program for each decision; the program's mistakes are errors.
+
+    Examples:
+        >>> from monopoly_bench.bot import Bot
+        >>> Bot("node my_bot.js", seconds=2).name  # starts the program at its first decision
+        'node my_bot.js'
+    """
 
     def __init__(self, command: str, *, seconds: float = 5.0, name: str | None = None) -> None:
         """Create a bot; its program is started at the first decision.

@@ -263,6 +263,12 @@ class LanguageModel(TextPlayer):
     Attributes:
         costs: `calls`, `prompt_tokens`, `completion_tokens`, `dollars`, `retries`, `fallbacks` and
             `decisions` so far.
+
+    Examples:
+        >>> from monopoly_bench.language_model import LanguageModel
+        >>> player = LanguageModel("qwen3", "http://localhost:8000/v1")  # no call yet
+        >>> player.name, player.costs["calls"]
+        ('qwen3', 0)
     """
 
     def __init__(

@@ -89,6 +89,13 @@ def play(
     With the same seed, dice and cards are the same with and without talk, and in every order of
     seats.
 
+    Examples:
+        >>> import monopoly_env as me
+        >>> from monopoly_bench import seats
+        >>> played = seats.play(["expert", "random"], seed=0)
+        >>> me.winner(played.game)
+        0
+
     Args:
         policies: The policy of each seat, or its name. Language models and bots may talk; other
             policies neither send nor receive messages.

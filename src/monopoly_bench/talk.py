@@ -61,7 +61,13 @@ class Promise:
         group: The number of the group, or -1.
         lot: The lot to be sold, or -1.
         player: The seat of the buyer, or -1.
-        dollars: The highest price.
+        dollars: The highest price, in dollars.
+
+    Examples:
+        >>> from monopoly_bench.talk import Promise
+        >>> promise = Promise.read("sell Boardwalk to player 1 for $400 within 3 rounds")
+        >>> promise.kind, promise.dollars
+        ('sell', 400)
 
     Raises:
         ConfigurationError: A value is out of range, or does not belong to this kind.
@@ -456,6 +462,15 @@ class Talk:
 
 def conversation(replay: Replay) -> Talk:
     """The conversation of a recorded game, with the state of each promise.
+
+    Examples:
+        >>> import monopoly_env as me
+        >>> from monopoly_bench.talk import conversation, message
+        >>> actions = me.legal_actions(me.new_game(2, seed=7))[:1].astype("uint8")
+        >>> talk = ((0, message("Hello.", "no bid on orange for 5 rounds")),)
+        >>> replay = me.replays.Replay(me.Rules(), 7, 2, ("Ann", "Bob"), actions, talk=talk)
+        >>> print(conversation(replay).given[0].promise)
+        no bid on orange for 5 rounds
 
     Raises:
         FormatError: The replay can't be played back, or a promise is impossible.

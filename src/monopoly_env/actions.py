@@ -67,6 +67,11 @@ class Head:
         doc: What index i means.
         labels: A phrase for each action. `{0}` stands for the name of lot 0 on the board in use,
             and so on.
+
+    Examples:
+        >>> from monopoly_env.actions import HEADS
+        >>> HEADS["bid"].slice, HEADS["bid"].labels[1]
+        (slice(2, 10, None), 'bid +1')
     """
 
     name: str

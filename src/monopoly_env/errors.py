@@ -1,6 +1,13 @@
 """The library's exceptions, what their messages are made of, and checks that raise them.
 
 Catch `MonopolyError` to catch them all.
+
+    >>> import monopoly_env as me
+    >>> try:
+    ...     me.Rules(jail_fine=-1)
+    ... except me.MonopolyError as error:
+    ...     print(error)
+    Option jail_fine=-1 must be a whole number from 0 to 1000.
 """
 
 from __future__ import annotations

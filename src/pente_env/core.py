@@ -140,7 +140,15 @@ def check_players(num_players: object) -> int:
 def new_games(
     seeds: Sequence[int] | NDArray[Any], num_players: int = 2, rules: Rules | str = "schrum"
 ) -> Games:
-    """Start several games, one a seed; the arguments are those of `new_game`."""
+    """Start several games: (B,) records, one a seed.
+
+    The arguments and errors are those of `new_game`.
+
+    Examples:
+        >>> import pente_env
+        >>> pente_env.new_games(range(8), num_players=3).shape
+        (8,)
+    """
     numbers, players = Rules.coerce(rules).to_record(), check_players(num_players)
     games = empty_games(count_seeds(seeds))
     games["rules"] = numbers
@@ -178,6 +186,12 @@ def position(
     seed: int = 0,
 ) -> Game:
     """Set up a position.
+
+    Examples:
+        >>> import pente_env
+        >>> game = pente_env.position([".....", ".....", ".122.", ".....", "....."])
+        >>> pente_env.stones(pente_env.step(game, 14))[2].tolist()  # it takes the pair
+        [0, 1, 0, 0, 1]
 
     Args:
         board: The lines from the top: `.` for an empty point, `1`, `2`, `3` for the seats 0, 1, 2.
@@ -307,7 +321,13 @@ def illegal(game: Game, point: int) -> IllegalActionError:
 
 
 def points(game: Game, seat: int, what: str) -> NDArray[np.int64]:
-    """The points at which a seat would do what is asked, in ascending order.
+    """The points at which a seat would do what is asked, (N,) int64, ascending.
+
+    Examples:
+        >>> import pente_env
+        >>> game = pente_env.position([".....", ".....", ".122.", ".....", "....."])
+        >>> pente_env.points(game, seat=0, what="captures").tolist()
+        [14]
 
     Args:
         game: A game.
@@ -318,6 +338,7 @@ def points(game: Game, seat: int, what: str) -> NDArray[np.int64]:
 
     Raises:
         ConfigurationError: There is no such seat or question.
+        PositionError: It is not the record of a board.
     """
     batch = sound(game)
     if what not in lines.KINDS:
@@ -333,8 +354,15 @@ def points(game: Game, seat: int, what: str) -> NDArray[np.int64]:
 def takes(game: Game, seat: int, point: int) -> int:
     """How many stones a seat would take by a stone at an empty point.
 
+    Examples:
+        >>> import pente_env
+        >>> game = pente_env.position([".....", ".....", ".122.", ".....", "....."])
+        >>> pente_env.takes(game, seat=0, point=14)
+        2
+
     Raises:
         ConfigurationError: There is no such seat or point.
+        PositionError: It is not the record of a board.
     """
     batch = sound(game)
     whole_number("seat", seat, 0, int(game.num_players) - 1)
@@ -379,13 +407,30 @@ def is_over(game: Game) -> bool:
 
 
 def winner(game: Game) -> int | None:
-    """The seat that won, or None while the game is running and after a draw."""
+    """The seat that won, or None while the game is running and after a draw.
+
+    Examples:
+        >>> import pente_env
+        >>> game = pente_env.position(["1111.", "222..", ".....", ".....", "....."])
+        >>> pente_env.winner(pente_env.step(game, 4))
+        0
+    """
     seat = int(batch_of(game, write=False)[0].winner)
     return None if seat == NOBODY else seat
 
 
 def ending(game: Game) -> str:
-    """The reason why the game is over: `five`, `pairs`, `five+pairs`, `full` (a draw) or `none`."""
+    """The reason why the game is over: `five`, `pairs`, `five+pairs`, `full` (a draw) or `none`.
+
+    Examples:
+        >>> import pente_env
+        >>> game = pente_env.position(["1111.", "222..", ".....", ".....", "....."])
+        >>> pente_env.ending(pente_env.step(game, 4))
+        'five'
+
+    Raises:
+        PositionError: It is not the record of a board.
+    """
     return ENDINGS[sound(game)[0].ending]
 
 
@@ -403,12 +448,27 @@ def stones(game: Game) -> NDArray[np.int8]:
 
 
 def clone(game: Game) -> Game:
-    """An independent copy."""
+    """An independent copy.
+
+    Examples:
+        >>> import pente_env
+        >>> game = pente_env.new_game()
+        >>> copy = pente_env.step(pente_env.clone(game), 24)
+        >>> int(copy.moves), int(game.moves)
+        (1, 0)
+    """
     return batch_of(game, write=False).copy()[0]
 
 
 def digest(game: Game) -> str:
-    """A hash of the whole record; equal games have equal hashes."""
+    """A hash of the whole record, 64 hexadecimal digits; equal games have equal hashes.
+
+    Examples:
+        >>> import pente_env
+        >>> game = pente_env.new_game()
+        >>> pente_env.digest(game) == pente_env.digest(pente_env.clone(game))
+        True
+    """
     return hashlib.sha256(batch_of(game, write=False).tobytes()).hexdigest()
 
 

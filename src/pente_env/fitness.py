@@ -114,6 +114,12 @@ class Experiment:
         seats: From which the player plays, 0 for the first; by default from every one. A match is a
             game from each of them.
 
+    Examples:
+        >>> from pente_env.fitness import Experiment
+        >>> experiment = Experiment((("blocker",), ("better",)), matches=5)
+        >>> experiment.games  # two tests of five matches, each from both seats
+        20
+
     Raises:
         MonopolyError: A number out of its range, no such opponent, or one that plays on boards of
             another size.
@@ -213,6 +219,15 @@ def opponents_of(
     """The opponents of one of `EXPERIMENTS`, with options by the names of scripted players.
 
     Equal ones are one player.
+
+    Examples:
+        >>> from pente_env.fitness import opponents_of
+        >>> [player.name for (player,) in opponents_of("two", {"blocker": {"ties": "random"}})]
+        ['random', 'blocker', 'capturer', 'simple', 'better']
+
+    Raises:
+        KeyError: There is no such experiment.
+        ConfigurationError: There is no such option, or no such value of it.
     """
     made: dict[str, Player] = {}
     for opponent in itertools.chain.from_iterable(EXPERIMENTS[name]):

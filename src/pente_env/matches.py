@@ -127,6 +127,12 @@ def play(
 ) -> MatchResult:
     """Play a match.
 
+    Examples:
+        >>> from pente_env.matches import play
+        >>> results = play(["better", "blocker", "random"], games=60)  # a table of three
+        >>> results.by_seat().shape  # games won by each player from each seat
+        (3, 3)
+
     Args:
         players: Two or three players, names of scripted ones, or paths of files. A name may occur
             twice.

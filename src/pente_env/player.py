@@ -49,6 +49,15 @@ def player_kernel(function: Kernel) -> PlayerKernel:
     `game` is the record, which the function must not change. `params` is the player's float64 row.
     `memory` is 64 float64 numbers for this game and seat, zeros at the start of a game. The only
     source of chance is `pente_env.moves.draw(game, seat, bound)`.
+
+    Examples:
+        >>> import pente_env
+        >>> from pente_env.lines import LEGAL, first
+        >>> @pente_env.player_kernel
+        ... def lowest(game, seat, params, memory):
+        ...     return first(game, seat, LEGAL)
+        >>> pente_env.matches.play([pente_env.Player("lowest", lowest), "random"], games=2).names
+        ('lowest', 'random')
     """
     return PlayerKernel(function)
 

@@ -62,6 +62,11 @@ class Rules:
     def preset(cls, name: str, **changes: Any) -> Rules:
         """The rules of a known variant.
 
+        Examples:
+            >>> import pente_env
+            >>> pente_env.Rules.preset("schrum", size=9).size
+            9
+
         Args:
             name: One of `Rules.presets()`.
             **changes: Options to change.
@@ -75,12 +80,23 @@ class Rules:
 
     @classmethod
     def presets(cls) -> tuple[str, ...]:
-        """The names of all presets."""
+        """The names of all presets.
+
+        Examples:
+            >>> import pente_env
+            >>> "gomoku" in pente_env.Rules.presets()
+            True
+        """
         return tuple(PRESETS)
 
     @classmethod
     def coerce(cls, rules: Rules | str | Mapping[str, Any]) -> Rules:
         """The rules of a preset's name or of a mapping of options; rules are returned unchanged.
+
+        Examples:
+            >>> import pente_env
+            >>> pente_env.Rules.coerce({"size": 9}).size
+            9
 
         Raises:
             RulesError: They are none of these, or an option is wrong.

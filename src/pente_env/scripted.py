@@ -278,12 +278,23 @@ SCRIPTED: Final[Mapping[str, tuple[PlayerKernel, type[NoOptions]]]] = {
 
 
 def names() -> tuple[str, ...]:
-    """The names that `make` knows."""
+    """The names that `make` knows.
+
+    Examples:
+        >>> from pente_env.scripted import names
+        >>> names()
+        ('random', 'blocker', 'capturer', 'simple', 'better')
+    """
     return tuple(SCRIPTED)
 
 
 def make(name: str, **options: str) -> Player:
     """Make a scripted player.
+
+    Examples:
+        >>> from pente_env.scripted import make
+        >>> make("blocker", ties="random").name
+        'blocker'
 
     Args:
         name: One of `names()`.
@@ -303,5 +314,14 @@ def make(name: str, **options: str) -> Player:
 
 
 def options_of(name: str) -> dict[str, str]:
-    """The options of a scripted player and what they mean."""
+    """The options of a scripted player and what they mean.
+
+    Examples:
+        >>> from pente_env.scripted import options_of
+        >>> list(options_of("better"))
+        ['ends', 'opening_stone', 'blocks']
+
+    Raises:
+        KeyError: There is no such player.
+    """
     return {option.name: option.metadata["doc"] for option in dataclasses.fields(SCRIPTED[name][1])}

@@ -1,13 +1,7 @@
 """Games on a Ray cluster: they are cut into pieces, which the nodes play.
 
-    with cluster.joined("auto") as place:
-        # whole games, as the arena plays them
-        runner = place.runner(policies, rules, turn_limit)
-        # and as a learner learns from them
-        choices = place.play_games(policies, seats, recorded, rules=rules)
-        # a function of your own, called for each piece
-        for number, result in place.spread(function, shared, pieces):
-            ...
+`joined` connects to the cluster and yields a `Place`: `runner` plays whole games, `play_games`
+records choices, and `spread` calls a function of yours for each piece.
 
 Every game has a seed of its own, so neither the number of nodes nor how games are cut changes a
 result; a piece whose node died is played again, by another one. Only nodes with other processors

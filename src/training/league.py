@@ -1,7 +1,12 @@
 """The players of a learner's games: itself, its past selves, exploiters and other policies.
 
-    league = League([SELF, PAST, EXPLOITERS, expert, algorithmic], num_players=4, seed=0, size=8)
-    policies, seats = league.seat(agent, games=512, iteration=7)
+    >>> import agents
+    >>> from training.league import PAST, SELF, League
+    >>> league = League([SELF, PAST, agents.make("expert")], num_players=4, seed=0, size=8)
+    >>> learner = agents.make("random")  # in training, a policy of networks
+    >>> policies, seats = league.seat(learner, games=512, iteration=7)
+    >>> [policy.name for policy in policies], seats.shape  # no past selves yet
+    (['random', 'expert'], (512, 4))
 
 Self-play alone fails here: no player makes good offers, so none learns to answer them. Strong
 opponents from the start help.

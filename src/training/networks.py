@@ -1,8 +1,11 @@
 """Networks in torch, for training; `agents.networks.forward` plays the same weights compiled.
 
-    network = Network(Architecture(602, (256, 128), (("actions", NUM_ACTIONS),)))
-    row = network.architecture.pack(arrays_of(network))             # what compiled policies play
-    set_arrays_of(network, network.architecture.unpack(row))
+    >>> from agents.networks.layout import Architecture
+    >>> from monopoly_env.actions import NUM_ACTIONS
+    >>> from training.networks import Network, arrays_of, set_arrays_of
+    >>> network = Network(Architecture(602, (256, 128), (("actions", NUM_ACTIONS),)))
+    >>> row = network.architecture.pack(arrays_of(network))  # for compiled policies
+    >>> set_arrays_of(network, network.architecture.unpack(row))
 
 The names and shapes of a network's arrays are those of `Architecture.shapes`.
 """

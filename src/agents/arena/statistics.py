@@ -316,6 +316,13 @@ def adjusted_wins(results: PlayedGames) -> Floats:
     mean zero: for even seeds it is fitted to the odd ones (least squares), and vice versa. So no
     mean changes, even with a bad value function.
 
+    Examples:
+        >>> import agents
+        >>> from agents.arena import statistics
+        >>> results = agents.arena.play(["expert", "algorithmic"], games=40, adjust="value")
+        >>> bool(statistics.adjusted_wins(results).var() < results.wins.var())
+        True
+
     Raises:
         ConfigurationError: No luck was measured.
     """

@@ -2,13 +2,15 @@
 
 Each is a compiled player of `pente_env` with a row of weights (`agents.networks.layout`).
 
-    # 7 x 7: three inputs and one output for each point
-    network = Architecture(147, (10,), (("points", 49),), "logistic")
-    me = player(network, network.pack(arrays))
-    # A generation: one row each
-    table = Table.of_rows(rows(packed), like(network), [make("better")])
-    # A window of 9 x 9 points that is moved over a board of any size
-    network = architecture(10, window=9)
+    >>> import numpy as np
+    >>> from agents.networks.pente import architecture, like, rows
+    >>> from pente_env.loop import Table
+    >>> from pente_env.scripted import make
+    >>> network = architecture(10)  # 7 x 7: three inputs and one output for each point
+    >>> arrays = {name: np.zeros(shape) for name, shape in network.shapes().items()}
+    >>> packed = np.stack([network.pack(arrays)] * 2)  # a generation: one row each
+    >>> table = Table.of_rows(rows(packed), like(network), [make("better")])
+    >>> window = architecture(10, window=9)  # moved over a board of any size
 
 The input is the board from the player's side (`pente_env.observation`, `schrum`); with `captures`
 also the captured pairs, five inputs a seat in unary. An output is the value of a stone at its
@@ -206,6 +208,12 @@ def architecture(
 ) -> Architecture:
     """A network for a board or a window, with one hidden layer or one recurrent cell.
 
+    Examples:
+        >>> from agents.networks.pente import architecture
+        >>> network = architecture(10)
+        >>> network.inputs, network.outputs
+        (147, 49)
+
     Args:
         hidden: Units of that layer.
         rules: Rules, or the name of a preset, for the size of the board.
@@ -236,6 +244,12 @@ def rows(packed: NDArray[np.float32], takes_last: bool = False) -> NDArray[np.fl
     Args:
         packed: (N, length) float32, of `Architecture.pack`.
         takes_last: Whether a point that wins by captures is always played (P12).
+
+    Returns:
+        (N, 1 + length / 2) float64.
+
+    Raises:
+        ConfigurationError: The weights are of another shape or dtype.
     """
     if packed.ndim != 2 or packed.dtype != np.float32 or packed.shape[1] % BLOCK:
         raise ConfigurationError(
@@ -285,6 +299,15 @@ def player(
     name: str = "network",
 ) -> Player:
     """A player with these weights.
+
+    Examples:
+        >>> import numpy as np
+        >>> from agents.networks.pente import architecture, player
+        >>> from pente_env.matches import play
+        >>> network = architecture(10)
+        >>> zeros = {name: np.zeros(shape) for name, shape in network.shapes().items()}
+        >>> play([player(network, network.pack(zeros)), "random"], games=2).names
+        ('network', 'random')
 
     Args:
         network: The architecture.

@@ -71,6 +71,15 @@ class Resemblance:
 def resemblance(game: Game, actions: ArrayLike, policies: Sequence[PolicyLike]) -> Resemblance:
     """Ask policies at every decision of a game what they would have done.
 
+    Examples:
+        >>> import agents, monopoly_env as me
+        >>> from monopoly_env import replays
+        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
+        >>> game, actions = replays.start(results.replays[0]), results.replays[0].actions
+        >>> me.analyse.resemblance(game, actions, ["expert", "random"]).weights().round(2)
+        array([[1., 0.],
+               [0., 1.]])
+
     Args:
         game: The game, at any of its decisions: it is played again from its start.
         actions: (D,) its actions from the start, such as those of a replay.

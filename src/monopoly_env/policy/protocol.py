@@ -68,6 +68,12 @@ class Decisions:
             any batch size.
         history: B rows of whole numbers, the actions of everybody from the start of each game; None
             where the loop does not keep them.
+
+    Examples:
+        >>> import agents, monopoly_env as me
+        >>> decisions = agents.Decisions(me.new_games(range(3)))
+        >>> agents.make("expert").act(decisions).shape  # as a loop asks a policy
+        (3,)
     """
 
     def __init__(

@@ -46,6 +46,16 @@ _BETWEEN: Final = re.compile(r"[\s,]*")  # separators of a JSON list
 def save(path: str | os.PathLike[str], replays: Sequence[Replay]) -> Path:
     """Write replays to a file, atomically. A replay without a digest is played back first.
 
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import agents
+        >>> from monopoly_env import replays
+        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
+        >>> path = replays.save(Path(tempfile.mkdtemp()) / "games.replay", results.replays)
+        >>> replays.load(path) == results.replays
+        True
+
     Args:
         path: The file, by convention with the suffix `.replay`.
         replays: The games.

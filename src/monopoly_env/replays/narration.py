@@ -63,6 +63,16 @@ def message(replay: Replay, number: int) -> Message | None:
 def said(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[str]:
     """The messages with an action, a sentence each.
 
+    Examples:
+        >>> import monopoly_env as me
+        >>> from monopoly_env import replays
+        >>> from monopoly_env.replays.messages import Message
+        >>> game = me.new_game(num_players=2, seed=7)
+        >>> actions, talk = me.legal_actions(game)[:1].astype("uint8"), ((0, Message("Hello.")),)
+        >>> replay = replays.Replay(me.Rules(), 7, 2, ("Ann", "Bob"), actions, talk=talk)
+        >>> replays.said(replay, game, 0, replay.names)
+        ['Ann says: "Hello."']
+
     Args:
         replay: The replay.
         game: The game before the action.

@@ -38,6 +38,16 @@ def to_html(replay: Replay) -> str:
 def save_html(replay: Replay, path: str | os.PathLike[str]) -> Path:
     """Write the page of `to_html` to a file, atomically.
 
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import monopoly_env as me
+        >>> from monopoly_env import replays
+        >>> actions = me.legal_actions(me.new_game(2, seed=7))[:1].astype("uint8")
+        >>> replay = replays.Replay(me.Rules(), 7, 2, ("Ann", "Bob"), actions)
+        >>> replays.save_html(replay, Path(tempfile.mkdtemp()) / "game.html").name
+        'game.html'
+
     Raises:
         FormatError: The replay can't be played back.
         ConfigurationError: The file can't be written.

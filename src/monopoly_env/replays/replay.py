@@ -58,6 +58,17 @@ class Replay:
         reseeds: Numbers of actions after which dice and unseen cards were redrawn, ascending, each
             with the new seed: at a table decisions may be taken back.
 
+    Examples:
+        >>> import monopoly_env as me, numpy as np
+        >>> from monopoly_env import replays
+        >>> game, actions = me.new_game(num_players=2, seed=7), []
+        >>> for _ in range(5):
+        ...     actions.append(me.legal_actions(game)[0])
+        ...     game = me.step(game, actions[-1])
+        >>> replay = replays.Replay(me.Rules(), 7, 2, ("Ann", "Bob"), np.array(actions, np.uint8))
+        >>> me.digest(replays.final(replay)) == me.digest(game)
+        True
+
     Raises:
         ConfigurationError: A value is out of range, or the number of names is not the number of
             players.
@@ -228,6 +239,17 @@ def final(replay: Replay) -> Game:
 def step(replay: Replay, game: Game, number: int) -> None:
     """Carry out one action of a replay in place.
 
+    Examples:
+        >>> import agents
+        >>> from monopoly_env import replays
+        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
+        >>> (replay,) = results.replays
+
+        >>> game = replays.start(replay)
+        >>> replays.step(replay, game, 0)
+        >>> int(game.cash[0])  # dollars, after a purchase for $100
+        1400
+
     Args:
         replay: The replay.
         game: The game after the actions before this one.
@@ -276,7 +298,19 @@ def _check_end(replay: Replay, game: Game) -> None:
 
 
 def digest(game: Game) -> str:
-    """A hash of a record without the field `policy_draws`: equal for a game and its playback."""
+    """A hash of a record without the field `policy_draws`, 16 hexadecimal digits.
+
+    It is equal for a game and its playback.
+
+    Examples:
+        >>> import agents
+        >>> from monopoly_env import replays
+        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
+        >>> (replay,) = results.replays
+
+        >>> replays.digest(replays.final(replay)) == replay.digest
+        True
+    """
     batch = core.batch_of(game, write=False).copy()
     batch["policy_draws"] = 0
     return hashlib.sha256(batch.tobytes()).hexdigest()[:16]

@@ -2,11 +2,14 @@
 
 A network is a neuron of each sub-population; neurons mate only inside theirs.
 
-    recipe = ESP["schrum"]
-    for state in evolve(
-        fitness, sub_populations=10, genes=196, recipe=recipe, generations=100, seed=0
-    ):
-        print(state.generation, state.best_fitness)
+    >>> from training.evolution.esp import ESP, evolve
+    >>> def fitness(rows, seed):
+    ...     return -(rows**2).sum(axis=1)
+    >>> sizes = {"sub_populations": 2, "genes": 3}
+    >>> for state in evolve(fitness, **sizes, recipe=ESP["schrum"], generations=2):
+    ...     print(state.generation, state.best.shape)
+    1 (2, 3)
+    2 (2, 3)
 
 `fitness(rows, seed)` takes (N, S * G) networks, the genes of neuron 0 first, and returns (N,): more
 is better. A game with chance plays the games of the seed; seeds are practically unique.

@@ -80,6 +80,15 @@ def play_games(
 ) -> Choices:  # fmt: skip
     """Play games and record the choices of some of the policies.
 
+    Examples:
+        >>> import agents, numpy as np, monopoly_env as me
+        >>> from training.experience.choices import play_games
+        >>> policies = [agents.make("expert"), agents.make("random")]
+        >>> seats, recorded = np.array([[0, 1], [1, 0]]), np.array([True, False])
+        >>> choices = play_games(policies, seats, recorded, rules=me.Rules())
+        >>> choices.observation.shape[1], float(choices.player[choices.game == 1].mean())
+        (656, 1.0)
+
     Args:
         policies: K policies.
         seats: (G, P), the number of the policy in each seat of each game.

@@ -1,18 +1,7 @@
 """A training run from start to finish.
 
-Open the folder, resume, evaluate and save on the way, measure at the end.
-
-    with Session.open(options, settings, console, "1,000 steps") as session:
-        learner = ...
-        if options.resume:
-            session.restore(learner)
-        session.report.begin(options.steps, learner.step)
-        while learner.step < options.steps:
-            ...                                            # the algorithm
-            session.evaluate(learner.agent(), learner.step, opponents, games, rules)
-            session.save(learner, learner.step)
-        rows = session.measure(learner.agent(), opponents, ...)
-        results = session.finish("official", learner.step, rows)
+`Session.open` opens the folder, `restore` resumes, `evaluate` and `save` follow on the way,
+`measure` and `finish` end it: `training.learner` is an example.
 
 Everything is due at fixed numbers of steps, never of seconds, so a run that was killed and resumed
 ends in the same weights as one that was not.

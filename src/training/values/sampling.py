@@ -2,8 +2,12 @@
 
 Games are played in compiled code, and of each a few decisions are kept as features.
 
-    for states in play(Mixture.of(TRAINING), range(64), seed=0):
-        learn(states.seen, states.share)
+    >>> from training.values.sampling import play
+    >>> from training.values.tables import TRAINING, Mixture
+    >>> for states in play(Mixture.of(TRAINING), range(2), seed=0):  # batches of 32 games
+    ...     print(states.seen.shape, states.share.shape)
+    (32, 12, 357) (32, 4)
+    (32, 12, 357) (32, 4)
 
 Of every game up to KEPT decisions are kept, each with the same chance (reservoir sampling), but for
 the steps of an offer, of which only every eighth counts. In a quarter of the games the first rounds

@@ -44,6 +44,15 @@ def compare_offers(
     policy accepts, and one that shares the gain), and the offers that scripted policies would make
     here.
 
+    Examples:
+        >>> import agents, monopoly_env as me
+        >>> mine = ["Oriental Avenue", "Vermont Avenue", "States Avenue"]
+        >>> theirs = ["Connecticut Avenue", "Virginia Avenue", "St. Charles Place"]
+        >>> game = me.position(2, lots={0: mine, 1: theirs})
+        >>> comparison = agents.compare_offers(game, "algorithmic", n=40, turns=10, most=1)
+        >>> "Connecticut Avenue" in comparison.best.text  # completes the light blue group
+        True
+
     Args:
         game: A record in which the player to move may begin an offer in its turn; it is not
             changed.
