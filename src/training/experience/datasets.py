@@ -2,13 +2,15 @@
 
     >>> import tempfile
     >>> from rich.console import Console
-    >>> from training.experience.datasets import load
+    >>> from training.experience.datasets import describe, load
     >>> from training.experts import ExpertOptions, execute
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     options = ExpertOptions(games=32, format="npz", out=Path(folder, "experts"))
     ...     _ = execute(options, Console(quiet=True))
+    ...     print(describe(options.out)["num_players"])
     ...     for experiences in load(options.out):  # a shard at a time
     ...         print(experiences.observation.shape, experiences.outcome.shape)
+    2
     (11779, 602) (11779,)
 
 A shard holds whole games. It exists whole or not at all, and so does its entry in `_dataset.json`.
