@@ -8,7 +8,7 @@ Every seed is played in every order of seats, and the result has intervals.
     [('better', 90), ('capturer', 10)]
 
 A player is a `Player`, the name of a scripted one, or the path of a file: network.npz of a run of
-`training.evolve`.
+`studies.pente_esp`.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class PenteOptions:
     """The player in each seat, 2 or 3.
 
     `human`, one of random, blocker, capturer, simple, better, or the file of a network,
-    network.npz of a run of `training.evolve`.
+    network.npz of a run of `studies.pente_esp`.
     """
     rules: Annotated[str, arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = "schrum"
     size: Annotated[
