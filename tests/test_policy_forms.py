@@ -1,4 +1,4 @@
-"""Where policies in plain Python play, as the table in docs/tutorials/policy.md says.
+"""Where policies in plain Python play, as the table in docs/reference/policies.md says.
 
 Compiled ones play everywhere.
 """
@@ -21,7 +21,9 @@ from training import experts, exploit
 from training.options import PPOOptions, Setup
 from training.run.options import replaced
 
-PAGE = (Path(__file__).parents[1] / "docs" / "tutorials" / "policy.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "reference" / "policies.md").read_text(
+    encoding="utf-8"
+)
 ROWS = {
     row: plain == "yes"
     for row, plain in re.findall(r"^\| (.*) \| yes \| (yes|no) \|$", PAGE, re.MULTILINE)

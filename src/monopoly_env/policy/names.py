@@ -327,6 +327,6 @@ def compiled(policy: Policy) -> CompiledPolicy:
     if not isinstance(policy, CompiledPolicy):
         raise ConfigurationError(
             f"Policy {policy.name!r} is not compiled, so it can't play here."
-            " docs/tutorials/policy.md lists where it can."
+            " docs/reference/policies.md lists where it can."
         )
     return policy
