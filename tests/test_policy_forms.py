@@ -80,7 +80,7 @@ def test_a_policy_in_plain_python_plays_where_the_page_says(row: str) -> None:
     if ROWS[row]:
         place("plain")
     else:
-        with pytest.raises(me.ConfigurationError, match=r"'plain' is not compiled.*policy\.md"):
+        with pytest.raises(me.ConfigurationError, match=r"'plain' is not compiled.*policies\.md"):
             place("plain")
 
 
