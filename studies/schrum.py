@@ -127,12 +127,12 @@ def _cells() -> dict[str, dict[str, Any]]:
     one_change |= {"factor0": {"factor": 0.0}, "factor1": {"factor": 1.0}}
     # as many games as from all three
     one_change |= {f"seat{seat}": {"seat": seat, "matches": 30} for seat in (1, 2, 3)}
+    one_change["gomoku"] = {"experiment": "gomoku"}
     boards: dict[str, dict[str, Any]] = {
         "7-window": {"window": 9},
         "11": {"size": 11},
         "11-window": {"size": 11, "window": 9},
     }
-    one_change["gomoku"] = {"experiment": "gomoku"}
     short = {"experiment": "better", "generations": 100}
     cells |= {f"changes/{name}": short | changes for name, changes in one_change.items()}
     return cells | {f"boards/{name}": short | changes for name, changes in boards.items()}

@@ -52,8 +52,9 @@ def save(path: str | os.PathLike[str], replays: Sequence[Replay]) -> Path:
         >>> import agents
         >>> from monopoly_env import replays
         >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
-        >>> path = replays.save(Path(tempfile.mkdtemp()) / "games.replay", results.replays)
-        >>> replays.load(path) == results.replays
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = replays.save(Path(folder, "games.replay"), results.replays)
+        ...     replays.load(path) == results.replays
         True
 
     Args:
@@ -114,8 +115,7 @@ def to_dict(replay: Replay) -> dict[str, Any]:
     Examples:
         >>> import agents
         >>> from monopoly_env import replays
-        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
-        >>> (replay,) = results.replays
+        >>> (replay,) = agents.arena.play(["expert", "random"], games=1, record=1).replays
         >>> replays.from_dict(replays.to_dict(replay)) == replay
         True
 

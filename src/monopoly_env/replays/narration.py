@@ -28,8 +28,7 @@ def tell(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[
     Examples:
         >>> import agents
         >>> from monopoly_env import replays
-        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
-        >>> (replay,) = results.replays
+        >>> (replay,) = agents.arena.play(["expert", "random"], games=1, record=1).replays
         >>> game = replays.start(replay)
         >>> replays.tell(replay, game, 0, replay.names)
         ['expert gets Oriental Avenue and pays $100.']

@@ -19,8 +19,7 @@ def to_html(replay: Replay) -> str:
     Examples:
         >>> import agents
         >>> from monopoly_env import replays
-        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
-        >>> (replay,) = results.replays
+        >>> (replay,) = agents.arena.play(["expert", "random"], games=1, record=1).replays
         >>> replays.to_html(replay)[:15]
         '<!doctype html>'
 
@@ -45,7 +44,8 @@ def save_html(replay: Replay, path: str | os.PathLike[str]) -> Path:
         >>> from monopoly_env import replays
         >>> actions = me.legal_actions(me.new_game(2, seed=7))[:1].astype("uint8")
         >>> replay = replays.Replay(me.Rules(), 7, 2, ("Ann", "Bob"), actions)
-        >>> replays.save_html(replay, Path(tempfile.mkdtemp()) / "game.html").name
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     replays.save_html(replay, Path(folder, "game.html")).name
         'game.html'
 
     Raises:

@@ -171,8 +171,7 @@ def start(replay: Replay) -> Game:
     Examples:
         >>> import agents
         >>> from monopoly_env import replays
-        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
-        >>> (replay,) = results.replays
+        >>> (replay,) = agents.arena.play(["expert", "random"], games=1, record=1).replays
         >>> game = replays.start(replay)
         >>> int(game.turns)
         1
@@ -195,8 +194,7 @@ def games(replay: Replay) -> Iterator[Game]:
     Examples:
         >>> import agents
         >>> from monopoly_env import replays
-        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
-        >>> (replay,) = results.replays
+        >>> (replay,) = agents.arena.play(["expert", "random"], games=1, record=1).replays
         >>> len(list(replays.games(replay))) == len(replay.actions)
         True
 
@@ -213,11 +211,9 @@ def final(replay: Replay) -> Game:
     """The game after the last action; it is over unless the recording was cut short.
 
     Examples:
-        >>> import agents
+        >>> import agents, monopoly_env as me
         >>> from monopoly_env import replays
-        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
-        >>> (replay,) = results.replays
-        >>> import monopoly_env as me
+        >>> (replay,) = agents.arena.play(["expert", "random"], games=1, record=1).replays
         >>> me.is_over(replays.final(replay))
         True
 
@@ -242,9 +238,7 @@ def step(replay: Replay, game: Game, number: int) -> None:
     Examples:
         >>> import agents
         >>> from monopoly_env import replays
-        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
-        >>> (replay,) = results.replays
-
+        >>> (replay,) = agents.arena.play(["expert", "random"], games=1, record=1).replays
         >>> game = replays.start(replay)
         >>> replays.step(replay, game, 0)
         >>> int(game.cash[0])  # dollars, after a purchase for $100
@@ -305,9 +299,7 @@ def digest(game: Game) -> str:
     Examples:
         >>> import agents
         >>> from monopoly_env import replays
-        >>> results = agents.arena.play(["expert", "random"], games=1, seed=0, record=1)
-        >>> (replay,) = results.replays
-
+        >>> (replay,) = agents.arena.play(["expert", "random"], games=1, record=1).replays
         >>> replays.digest(replays.final(replay)) == replay.digest
         True
     """

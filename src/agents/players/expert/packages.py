@@ -243,9 +243,9 @@ def _against(
             if most < max(params[AT.margin], memory[SLOT.best]):
                 continue
             package = Package(
-                ask, give, fees, their_fees, gain, theirs,
+                ask, give, fees, their_fees, value, cost,
                 judged_taken + gives[k + JUDGED_GIVEN] + gives[m + JUDGED_GIVEN],
                 judged_lost + gives[k + JUDGED_TAKEN] + gives[m + JUDGED_TAKEN],
                 wanted, gives[k + PAID] + gives[m + PAID],
             )  # fmt: skip
-            trading.rate(game, two, package, value, cost, params, memory)
+            trading.rate(game, two, package, params, memory)

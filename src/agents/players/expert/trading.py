@@ -210,8 +210,8 @@ class Package(NamedTuple):
     give: int  # goods given
     fees: float  # fees for the mortgages on the goods asked for (dollars)
     their_fees: float  # the same for the goods given
-    gain: float  # the player's gain in strength
-    theirs: float  # the partner's gain
+    value: float  # see `rise`
+    cost: float
     judged: float  # the player's gain by the partner's model
     their_judged: float  # the partner's gain by its model
     wanted: float  # the partner's price for its lots by list prices (dollars)
@@ -281,15 +281,13 @@ def simple_limit(
 
 
 @kernel
-def rate(
-    game: Game, two: Sides, package: Package, value: float, cost: float, params: Row, memory: Row
-) -> None:
+def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> None:
     """Price a package and keep it in memory if its expected gain is the highest so far.
 
-    It is the player's turn, and the present strengths are in memory. `value` and `cost` are those
-    of `rise`.
+    It is the player's turn, and the present strengths are in memory.
     """
     seat, partner, ask, give = two.seat, two.partner, package.ask, package.give
+    value, cost = package.value, package.cost
     deal = Trade(seat, partner, ask, give)
     low, high = price_range(game, deal, package.fees, package.their_fees, params)
     high = min((value - params[AT.margin]) / cost, high)
@@ -382,9 +380,7 @@ def reply(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
     memory[SLOT.best] = 0.0
     theirs = believed(proposer, params, model, memory)
     two = sides(game, seat, proposer, total, params, theirs, memory)
-    package = _package(game, two, deal, turns, params, theirs, memory)
-    value, cost = rise(two, package.gain, package.theirs, memory)
-    rate(game, two, package, value, cost, params, memory)
+    rate(game, two, _package(game, two, deal, turns, params, theirs, memory), params, memory)
     dollars = memory[SLOT.best_cash]
     if memory[SLOT.best] <= 0:
         return A_REPLY
@@ -413,10 +409,11 @@ def _package(
         later = turns_left(game, model)
         judged = _after(game, deal, 0.0, later, model) - two.judged
         their_judged = _after(game, theirs_of, 0.0, later, model) - two.their_judged
+    value, cost = rise(two, gain, theirs, memory)
     fees, their_fees = mortgage.transfer_fees(game, get), mortgage.transfer_fees(game, give)
     wanted = list_value(game, two.partner, two.seat, get, params)[1]
     paid = list_value(game, two.seat, two.partner, give, params)[0]
     return Package(
-        deal.get, deal.give, float(fees), float(their_fees), gain, theirs, judged, their_judged,
+        deal.get, deal.give, float(fees), float(their_fees), value, cost, judged, their_judged,
         wanted, paid,
     )  # fmt: skip
