@@ -1,9 +1,10 @@
-"""Comparison of six fitness functions, four population sizes and four numbers of matches."""
+"""Comparison of seven fitness functions, four population sizes and four numbers of matches."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from typing import Final
 
 import numpy as np
@@ -24,6 +25,7 @@ FITNESSES: Final = (
     "num_monopolies",
     "net_worth_share",
     "tournament",
+    "net_worth",
 )
 POPULATIONS: Final = (32, 128, 512, 1024)
 MATCHES: Final = (7, 25, 50, 100)
@@ -57,10 +59,15 @@ Rates = dict[str, NDArray[np.float64]]  # by run: of each of PLAYERS
 
 
 def section(runs: Outcomes, page: Page) -> str:
-    """Wins of champion and mean genome, by fitness, by population, by matches, and the best."""
+    """Wins of champion and mean genome, by fitness, by population, by matches, and the best.
+
+    A fitness counts once all its runs are finished.
+    """
+    finished = [name for name in FITNESSES if _names(name) <= runs.keys()]
     measured = {
-        name.removeprefix("fitnesses/"): [run.strength(player) for player in PLAYERS]
-        for name, run in runs.items()
+        run.removeprefix("fitnesses/"): [runs[run].strength(player) for player in PLAYERS]
+        for name in finished
+        for run in sorted(_names(name))
     }
     rates: Rates = {name: np.array([rate for rate, _ in pairs]) for name, pairs in measured.items()}
     best = sorted(measured, key=lambda name: -rates[name].max())[:5]
@@ -73,7 +80,7 @@ def section(runs: Outcomes, page: Page) -> str:
             ),
             table(
                 ("fitness", *PLAYERS, *(f"{player}, less {BASE}" for player in PLAYERS)),
-                [_before_evolution(), *(_by_fitness(rates, name) for name in FITNESSES)],
+                [_before_evolution(), *(_by_fitness(rates, name) for name in finished)],
             ),
             table(
                 ("population", *PLAYERS),
@@ -95,6 +102,11 @@ def section(runs: Outcomes, page: Page) -> str:
             ),
         ]
     )
+
+
+def _names(fitness: str) -> set[str]:
+    """The names of the runs of a fitness."""
+    return {name for name in RUNS if name.startswith(f"fitnesses/{fitness}/")}
 
 
 def _before_evolution() -> tuple[str, ...]:
@@ -129,16 +141,22 @@ def _means(rates: Rates, part: str) -> list[str]:
 
 
 def _picture(rates: Rates) -> Figure:
-    figure = Figure(figsize=(11, 6), layout="constrained")
     grids = {
         name: np.array([[rates[f"{name}/{n}x{m}"][1] for m in MATCHES] for n in POPULATIONS])
         for name in FITNESSES
+        if f"{name}/{POPULATIONS[0]}x{MATCHES[0]}" in rates
     }
     low, high = (
         min(grid.min() for grid in grids.values()),
         max(grid.max() for grid in grids.values()),
     )
-    for axes, (name, grid) in zip(figure.subplots(2, 3).ravel(), grids.items(), strict=True):
+    columns = min(4, len(grids))
+    rows = math.ceil(len(grids) / columns)
+    figure = Figure(figsize=(3 * columns, 3 * rows), layout="constrained")
+    frames = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes in frames[len(grids) :]:
+        axes.set_axis_off()
+    for axes, (name, grid) in zip(frames, grids.items(), strict=False):
         shown = axes.imshow(grid, vmin=low, vmax=high, cmap="viridis")
         for (row, column), rate in np.ndenumerate(grid):
             axes.text(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from agents.players.genetic import kind_of, mukhar
 from monopoly_env.reference import table
 from studies.evolution.experiment import Experiment, Outcome, Outcomes, percent
 from studies.pages import Page
+from training.evolution.fitness import MEASURES
 from training.evolution.generations import MUKHAR2012, Generational
 
 RANDOM: Final = {
@@ -22,13 +24,28 @@ RANDOM: Final = {
 }
 KINDS: Final = {
     kind: dataclasses.replace(
-        MUKHAR2012, genome=kind, generations=300, keep_every=100, evaluate_every=25
+        MUKHAR2012, genome=kind, generations=generations, keep_every=100, evaluate_every=25
     )
-    for kind in ("rga", "tga", "sga")
+    for kind, generations in (("rga", 1000), ("tga", 1000), ("sga", 300))
 }
-# Its first 300 generations are those of `sga`; the others have converged.
-LONGER: Final = {"sga, longer": dataclasses.replace(KINDS["sga"], generations=1000, keep_every=500)}
+# Figure 4 for every fitness: 1,024 players, which a tournament halves to a winner, and a quarter of
+# the matches.
+FITNESSES: Final = {
+    f"measures/{fitness}": dataclasses.replace(
+        MUKHAR2012,
+        fitness=fitness,
+        population=1024,
+        matches=25,
+        generations=101,
+        keep_every=100,
+        evaluate_every=0,
+        against=(),
+    )
+    for fitness in MEASURES
+    if fitness != "num_monopolies_of_8"  # in raw points it is num_monopolies
+}
 
+_BINS: Final = 40
 _BIN: Final = 5  # points of a bar, an integer like the fitness
 
 
@@ -46,7 +63,7 @@ def by_chance(settings: Generational) -> tuple[float, float, float]:
 def section(runs: Outcomes, page: Page) -> str:
     """Distributions of fitness, and the strength of the results."""
     random = [run for name, run in runs.items() if name.startswith("random/")]
-    kinds = {name: run for name, run in runs.items() if name in KINDS | LONGER}
+    kinds = {name: run for name, run in runs.items() if name in KINDS}
     settings = next(iter(kinds.values())).settings
     assert isinstance(settings, Generational)
     rows = [
@@ -115,6 +132,11 @@ def section(runs: Outcomes, page: Page) -> str:
                 "fitness", _distributions(kinds), "Fitness in the first and the last generation"
             ),
             page.picture(
+                "measures",
+                _measures({name: runs[name] for name in FITNESSES if name in runs}),
+                "Fitness in generations 0 and 100, by what it counts, 25 matches each",
+            ),
+            page.picture(
                 "strength", _strengths(kinds), "Wins against the evaluation opponents by generation"
             ),
         ]
@@ -153,6 +175,24 @@ def _distributions(kinds: Outcomes) -> Figure:
     return figure
 
 
+def _measures(runs: Outcomes) -> Figure:
+    """The distributions of every fitness in its first and its last generation."""
+    columns = 4
+    figure = Figure(figsize=(12, 5), layout="constrained")
+    frames = figure.subplots(math.ceil(len(FITNESSES) / columns), columns).ravel()
+    for axes in frames[len(runs) :]:
+        axes.set_axis_off()
+    for axes, (name, run) in zip(frames, runs.items(), strict=False):
+        parts = {n: run.population(n)["fitness"] for n in run.saved}
+        bins = np.histogram_bin_edges(np.concatenate(list(parts.values())), _BINS)
+        for generation, fitness in parts.items():
+            label = f"generation {generation - 1}: {fitness.min():.4g} to {fitness.max():.4g}"
+            axes.hist(fitness, bins, histtype="step", label=label)
+        axes.set(title=name.removeprefix("measures/"), yticks=[])
+        axes.legend(fontsize="x-small", loc="upper left")
+    return figure
+
+
 def _strengths(kinds: Outcomes) -> Figure:
     figure = Figure(figsize=(8, 4), layout="constrained")
     axes = figure.subplots()
@@ -178,5 +218,5 @@ def _strengths(kinds: Outcomes) -> Figure:
 
 
 EXPERIMENT: Final = Experiment(
-    "Random populations, and three kinds of genomes", RANDOM | KINDS | LONGER, section
+    "Random populations, and three kinds of genomes", RANDOM | KINDS | FITNESSES, section
 )

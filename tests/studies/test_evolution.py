@@ -35,7 +35,7 @@ def test_every_run_has_settings_that_fit() -> None:
 def test_budgets_of_games_are_those_of_the_questions() -> None:
     assert len(populations.RANDOM) == 30
     assert {games_of(run.population, run) for run in populations.RANDOM.values()} == {25_000}
-    assert len(fitnesses.RUNS) == 6 * 4 * 4
+    assert len(fitnesses.RUNS) == 7 * 4 * 4
     for run in fitnesses.RUNS.values():
         games = games_of(run.population, run)
         assert abs(run.generations * games - fitnesses.GAMES) <= games / 2
