@@ -12,7 +12,7 @@ PIP   := $(BIN)/python -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test test-jit test-oldest search library compile bounds mutants test-clients bench lint format docs site check-page release clean
+.PHONY: help setup train test test-jit test-oldest search library compile bounds mutants coverage test-clients bench lint format docs site check-page release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,12 @@ bounds: $(READY)  ## play with checks of every index
 
 mutants: $(READY)  ## change the rulebook a little, 300 times, and count how often its tests notice
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m tests.mutants $(ARGS)
+
+coverage: $(READY)  ## count the branches of the rulebook that its tests reach, in plain Python; all but the longest tests
+	@$(BIN)/coverage erase
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -n $(JOBS) tests/monopoly_env/engine tests/monopoly_env/test_quirks.py -k "not every_winner_pays and not come_to_an_end and not one_building_at_a_time" $(ARGS)
+	@$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --fail-under 100
 
 $(GUEST)-%/.installed: pyproject.toml tests/clients/%.txt
 	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
@@ -112,5 +118,5 @@ release: $(READY)  ## build the wheels of all systems and the sdist in dist/, an
 	PYTHONPATH=. $(BIN)/python -m tests.check_release $(ARGS)
 
 clean:  ## remove .venv and what tools left behind
-	rm -rf $(VENV) $(VENV)-oldest $(GUEST)-* build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest $(GUEST)-* build dist site .hypothesis .coverage .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -426,12 +426,3 @@ def clear_buildings(game: Game, seat: int) -> None:
     for lot in range(NUM_STREETS):
         if game.level[lot] > 0 and has(game.lots[seat], lot):
             _set_level(game, lot, 0)
-
-
-@kernel
-def owns_all(game: Game, lots: int) -> bool:
-    """Whether one player owns all of these lots."""
-    for seat in range(game.num_players):
-        if int(game.lots[seat]) & lots == lots:
-            return True
-    return False

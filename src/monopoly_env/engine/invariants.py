@@ -23,7 +23,6 @@ from monopoly_env.engine.building import (
     highest_level,
     houses_at,
     lowest_level,
-    owns_all,
     steps_of,
 )
 from monopoly_env.engine.legal import WORDS, ask, count_legal
@@ -340,13 +339,21 @@ def _changing_hands(game: Game) -> int:
 
 
 @kernel
+def _one_owns(game: Game, lots: int) -> bool:
+    for seat in range(game.num_players):
+        if int(game.lots[seat]) & lots == lots:
+            return True
+    return False
+
+
+@kernel
 def _buildings(game: Game) -> int:
     houses, hotels = int(game.houses), int(game.hotels)
     for lot in range(NUM_STREETS):
         level = int(game.level[lot])
         if level == HOTEL - 1 and game.rules.hotel_after < level:
             return UNEVEN
-        if level > 0 and not owns_all(game, int(GROUP_LOTS[GROUP_OF[lot]])):
+        if level > 0 and not _one_owns(game, int(GROUP_LOTS[GROUP_OF[lot]])):
             return BUILT_UNOWNED
         houses += houses_at(game, level)
         hotels += 1 if level == HOTEL else 0

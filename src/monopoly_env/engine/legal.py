@@ -28,7 +28,7 @@ from monopoly_env.engine.debt import may_give_up
 from monopoly_env.engine.jail import may_pay_before_throw
 from monopoly_env.engine.liquidation import raisable, safe_sales
 from monopoly_env.engine.mortgage import liftable, mortgageable, pledges, principal
-from monopoly_env.engine.sets import size
+from monopoly_env.engine.sets import nth, size
 from monopoly_env.facts.board import PRICE
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
@@ -69,9 +69,7 @@ def nth_legal(game: Game, n: int) -> int:
         bits = int(game.legal[word])
         count = size(bits)
         if n < count:
-            for _ in range(n):
-                bits &= bits - 1
-            return word * 32 + size((bits & -bits) - 1)
+            return word * 32 + nth(bits, n)
         n -= count
     return -1
 

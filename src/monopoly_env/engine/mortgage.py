@@ -145,9 +145,8 @@ def ask_takeovers(game: Game, seat: int, lots: int) -> None:
 @kernel
 def first_in_board_order(game: Game, lots: int) -> int:
     """The lot in a set whose square comes first, or NOBODY for an empty set."""
-    if lots != 0:
-        for i in range(NUM_LOTS):
-            lot = int(BOARD_ORDER[game.rules.board, i])
-            if has(lots, lot):
-                return lot
+    for i in range(NUM_LOTS):
+        lot = int(BOARD_ORDER[game.rules.board, i])
+        if has(lots, lot):
+            return lot
     return NOBODY

@@ -15,12 +15,6 @@ _SCORE_SHORT = number("score", "short_game")
 
 
 @kernel
-def solvent(game: Game, seat: int) -> bool:
-    """Whether a seat is still in the game."""
-    return game.place[seat] == 0
-
-
-@kernel
 def solvent_seats(game: Game) -> int:
     """The seats still in the game, one bit each."""
     seats = 0
@@ -148,12 +142,6 @@ def _owned(game: Game) -> int:
     for seat in range(game.num_players):
         lots |= int(game.lots[seat])
     return lots
-
-
-@kernel
-def is_over(game: Game) -> bool:
-    """Whether the game has ended."""
-    return game.decision == agenda.OVER
 
 
 @kernel

@@ -21,6 +21,15 @@ def lowest(bits: int) -> int:
 
 
 @kernel
+def nth(bits: int, n: int) -> int:
+    """The n-th member, counted from 0 in rising order, of a set with more than n."""
+    rest = int(bits)
+    for _ in range(n):
+        rest &= rest - 1
+    return lowest(rest)
+
+
+@kernel
 def has(bits: int, member: int) -> bool:
     """Whether a member is in a set."""
     return (int(bits) >> member) & 1 == 1

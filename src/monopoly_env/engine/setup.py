@@ -5,10 +5,10 @@ from __future__ import annotations
 from monopoly_env.engine import agenda, decks
 from monopoly_env.engine.movement import POT_BONUS
 from monopoly_env.engine.randomness import START, below
-from monopoly_env.engine.sets import each, lowest, size
+from monopoly_env.engine.sets import each, lowest, nth, size
 from monopoly_env.engine.step import settle
 from monopoly_env.engine.trade import close_offer
-from monopoly_env.facts.board import NUM_LOTS, PRICE
+from monopoly_env.facts.board import ALL_LOTS, PRICE
 from monopoly_env.game import NOBODY, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
@@ -94,24 +94,11 @@ def throw_off(game: Game, contenders: int) -> int:
 @kernel
 def _deal(game: Game) -> None:
     """Deal title deeds one at a time from the first seat on, for short and timed games (62, 63)."""
-    left = NUM_LOTS
+    undealt = ALL_LOTS
     for i in range(int(game.rules.start_lots) * int(game.num_players)):
         seat = (int(game.first) + i) % int(game.num_players)
-        skip = _draw(game, left)
-        for lot in range(NUM_LOTS):
-            if not _is_dealt(game, lot):
-                if skip == 0:
-                    game.lots[seat] = int(game.lots[seat]) | 1 << lot
-                    if game.rules.start_lots_paid:
-                        game.cash[seat] -= int(PRICE[game.rules.board, lot])
-                    break
-                skip -= 1
-        left -= 1
-
-
-@kernel
-def _is_dealt(game: Game, lot: int) -> bool:
-    for seat in range(game.num_players):
-        if (int(game.lots[seat]) >> lot) & 1:
-            return True
-    return False
+        lot = nth(undealt, _draw(game, size(undealt)))
+        undealt &= ~(1 << lot)
+        game.lots[seat] = int(game.lots[seat]) | 1 << lot
+        if game.rules.start_lots_paid:
+            game.cash[seat] -= int(PRICE[game.rules.board, lot])

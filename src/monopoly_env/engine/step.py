@@ -186,7 +186,7 @@ def _manage(
     elif head == H_UNMORTGAGE:
         lot = action - A_UNMORTGAGE
         mortgage.lift(game, seat, lot, mortgage.lifting_cost(game, lot))
-    elif head == H_TRADE:
+    else:
         trade.open_offer(game, seat, seat_after(game, seat, action - A_TRADE + 1))
 
 

@@ -510,3 +510,15 @@ def test_s03_a_debt_of_an_auction_is_an_ordinary_debt() -> None:
 def test_rule_57_bankrupt_seats_are_skipped() -> None:
     game = table(4, bankrupt=(1, 2), positions={0: 10}, throws=[(4, 6)])
     assert end_turn(throw(game)).turn == 3
+
+
+def test_rule_58_the_bankrupt_are_not_paid() -> None:
+    game = land(7, num_players=4, chance=["chairman"], bankrupt=(1, 3))
+    assert cash(game) == [1450, 0, 1550, 0]
+
+
+@pytest.mark.parametrize("order", ["houses_then_mortgages", "mortgages_hotels_houses"])
+def test_rule_55_a26_too_little_in_any_order_is_bankruptcy(order: str) -> None:
+    game = land(4, num_players=3, cash={0: 50}, anchored=(), lots={0: ["Short Line"]},
+                rules=me.Rules(liquidation=order))  # fmt: skip
+    assert game.place[0] == 3

@@ -220,7 +220,9 @@ def test_rule_29_a13_first_come(option: str) -> None:
 )
 def test_rule_29_a13_floor(floor: str, opening: int, reply: int) -> None:
     # houses cost 50 and 100 dollars
-    game = contest(lots={0: BROWN, 1: ORANGE}, shortage_floor=floor)
+    game = table(4, lots={0: BROWN, 1: ORANGE}, bankrupt=(2,),
+                 rules=me.Rules(houses=1, shortage_floor=floor))  # fmt: skip
+    act(game, f"build {BROWN[0]}")
     assert game.auction_bid == opening
     # counted from just under the bidder's own floor, where that is above the standing bid
     act(game, "bid +1")

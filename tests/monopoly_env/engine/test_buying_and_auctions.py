@@ -243,6 +243,16 @@ def test_rule_16_s03_a_winner_short_of_cash_raises_it_without_the_lot_won() -> N
     assert game.cash[1] == 30
 
 
+def test_rule_16_s04_a_winner_who_gives_up_does_not_get_the_lot() -> None:
+    game = declined(lots={1: ["Short Line"]}, cash={1: 30}, anchored=(0, 2),
+                    rules=me.Rules(liquidation="one_request"))  # fmt: skip
+    act(game, "bid +100", "fold", "fold", "go on")
+    assert game.place[1] == 3
+    assert auction(game, {}) == [2, 0]  # for Short Line
+    assert owner(game, "Baltic Avenue") is None
+    assert not mortgaged(game, "Baltic Avenue")
+
+
 def test_rule_16_raisable_counts_buildings_and_unmortgaged_lots() -> None:
     game = declined(
         lots={1: ["Boardwalk", "Park Place", "Short Line"]},

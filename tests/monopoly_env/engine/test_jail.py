@@ -342,3 +342,10 @@ def test_rule_50_a23_reshuffled_at_each_draw() -> None:
     hospital = (-100, 17, 0)
     assert any(first == second == hospital for first, second in itertools.pairwise(effects))
     assert 5 <= effects.count(hospital) <= 40  # 20 are expected of 15 or 16 cards
+
+
+def test_rule_45_a14_without_a_window_before_the_throw_only_jail_is_asked_about() -> None:
+    game = table(jail={0: 1}, rules=me.Rules(build_window="after_settlement"))
+    assert asked(game) == ("jail", 0)
+    act(game, "pay the fine")
+    assert (int(game.jail[0]), cash(game)[0]) == (0, 1450)

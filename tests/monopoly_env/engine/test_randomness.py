@@ -11,7 +11,7 @@ import pytest
 import monopoly_env as me
 from monopoly_env import events
 from monopoly_env.engine.decks import shuffle_unseen
-from monopoly_env.engine.randomness import POLICIES
+from monopoly_env.engine.randomness import POLICIES, policy_draw
 from monopoly_env.facts.cards import DECK_SIZE
 from monopoly_env.kernels.philox import philox
 from monopoly_env.rules import Rules
@@ -172,3 +172,13 @@ def test_held_jail_cards_stay_out_of_a_shuffled_deck() -> None:
     shuffle_unseen(game, 0)
     assert game.deck_size[0] == DECK_SIZE - 1
     assert sorted(game.deck[0, : game.deck_size[0]].tolist()) == sorted(before)
+
+
+def test_draws_of_a_policy_are_below_their_bound_and_never_repeat_a_number() -> None:
+    game = me.new_game(2, seed=4)
+    drawn = [policy_draw(game, 1, 1 << 30) for _ in range(50)]
+    assert len(set(drawn)) == 50
+    assert min(drawn) >= 0
+    assert max(drawn) < 1 << 30
+    assert game.policy_draws[:2].tolist() == [0, 50]
+    assert {policy_draw(game, 0, 3) for _ in range(50)} == {0, 1, 2}

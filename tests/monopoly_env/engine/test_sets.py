@@ -15,7 +15,8 @@ SETS += np.random.default_rng(1).integers(0, (1 << 63) - 1, 10_000).tolist()
 @pytest.mark.parametrize("compiled", [True, False])
 def test_size_and_lowest_member_are_those_of_integers(compiled: bool) -> None:
     size, lowest = (
-        (sets.size, sets.lowest) if compiled else (sets.size.py_func, sets.lowest.py_func)
+        function if compiled else getattr(function, "py_func", function)
+        for function in (sets.size, sets.lowest)
     )
     assert [size(bits) for bits in SETS] == [bits.bit_count() for bits in SETS]
     some = [bits for bits in SETS if bits]
