@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 VENV   ?= .venv
-JOBS   ?= 2
+JOBS   ?= 3
 ARGS   ?=
 
 BIN   := $(VENV)/bin

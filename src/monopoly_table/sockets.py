@@ -24,7 +24,7 @@ from monopoly_env import core
 from monopoly_env.errors import MonopolyError
 from monopoly_env.game import Game
 from monopoly_env.policy.protocol import Policy
-from monopoly_table import analysis, games, messages, public
+from monopoly_table import analysis, games, messages, public, reports
 from monopoly_table.recordings import StoredGame
 from monopoly_table.safety import (
     IMPOSSIBLE,
@@ -329,7 +329,7 @@ def _report(
     games = np.concatenate([core.batch_of(game) for game in stored.frames()])
     chosen = stored.replay.actions.astype(np.int64)
     names = stored.names
-    for message in analysis.report(games[:-1], chosen, games[-1], names, playouts, policies):
+    for message in reports.report(games[:-1], chosen, games[-1], names, playouts, policies):
         for mistake in message.get("mistakes", ()):
             mistake["frame"] = stored.frame(mistake["version"])
         yield message

@@ -20,7 +20,7 @@ from monopoly_env.facts.editions import EDITION_NAMES
 from monopoly_env.offers import REFUSALS
 from monopoly_env.rules import CONTRADICTIONS, RULES_VERSION, Rules
 from monopoly_env.saves import table_hash
-from monopoly_table import analysis, public, server
+from monopoly_table import public, reports, server
 
 _PAGE: Final = Path(__file__).parent / "page"
 _LIBRARY: Final = "../../../monopoly_env/browser/"  # seen from the page's sources
@@ -51,8 +51,8 @@ def about() -> dict[str, Any]:
         "board": Rules().board,
         "jail": JAIL_SQUARE,
         "contradictions": CONTRADICTIONS,
-        "accuracy": analysis.ACCURACY,
-        "formula": analysis.FORMULA,
+        "accuracy": reports.ACCURACY,
+        "formula": reports.FORMULA,
         "shares": [one.name for one in dataclasses.fields(Rules) if isinstance(one.default, float)],
         "offer_refusals": list(REFUSALS.values()),
         "rules_version": RULES_VERSION,

@@ -13,7 +13,7 @@ from monopoly_env.actions import describe
 from monopoly_env.analyse import rollout
 from monopoly_env.policy.names import make
 from monopoly_env.positions import position
-from monopoly_table import analysis, public
+from monopoly_table import analysis, public, reports
 from tests.monopoly_env.endgames import LEADER_WINS, last_throw
 from tests.monopoly_table.clients import analysing, ann, begin
 from tests.monopoly_table.views import view_of
@@ -129,9 +129,9 @@ def test_a_position_stands_before_its_throw(client: TestClient) -> None:
 
 
 def test_accuracy_is_the_published_formula() -> None:
-    assert analysis.accuracy(0) == pytest.approx(100, abs=0.01)
-    assert analysis.accuracy(0.1) == pytest.approx(103.1668 * np.exp(-0.4354) - 3.1669, abs=0.01)
-    assert analysis.accuracy(1) == 0
+    assert reports.accuracy(0) == pytest.approx(100, abs=0.01)
+    assert reports.accuracy(0.1) == pytest.approx(103.1668 * np.exp(-0.4354) - 3.1669, abs=0.01)
+    assert reports.accuracy(1) == 0
 
 
 def test_positions_offers_and_refusals_over_the_socket(client: TestClient) -> None:
@@ -288,6 +288,6 @@ def test_a_report_is_there_soon_and_gets_better(client: TestClient) -> None:
 
 
 def test_versions_of_a_report_grow() -> None:
-    assert analysis.playouts_by_version(450, 60) == [4, 12, 36, 60]
-    assert analysis.playouts_by_version(20, 60) == [60]
-    assert analysis.playouts_by_version(5000, 4) == [4]
+    assert reports.playouts_by_version(450, 60) == [4, 12, 36, 60]
+    assert reports.playouts_by_version(20, 60) == [60]
+    assert reports.playouts_by_version(5000, 4) == [4]
