@@ -34,6 +34,7 @@ from studies.evolution import (
     pring,
     refusals,
     skew,
+    trading,
 )
 from studies.evolution.experiment import Experiment, Outcome, Outcomes, scaled
 from studies.pages import Page
@@ -47,6 +48,7 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
     "skew": skew.EXPERIMENT,
     "fitnesses": fitnesses.EXPERIMENT,
     "hypotheses": hypotheses.EXPERIMENT,
+    "trading": trading.EXPERIMENT,
     "pring": pring.EXPERIMENT,
     "absolute": absolute.EXPERIMENT,
     "refusals": refusals.EXPERIMENT,

@@ -28,14 +28,14 @@ KINDS: Final = {
     )
     for kind, generations in (("rga", 1000), ("tga", 1000), ("sga", 300))
 }
-# Figure 4 for every fitness: 1,024 players, which a tournament halves to a winner, and a quarter of
+# Figure 4 for every fitness: 1,024 players, which a tournament halves to a winner, and a tenth of
 # the matches.
 FITNESSES: Final = {
     f"measures/{fitness}": dataclasses.replace(
         MUKHAR2012,
         fitness=fitness,
         population=1024,
-        matches=25,
+        matches=10,
         generations=101,
         keep_every=100,
         evaluate_every=0,
@@ -134,7 +134,7 @@ def section(runs: Outcomes, page: Page) -> str:
             page.picture(
                 "measures",
                 _measures({name: runs[name] for name in FITNESSES if name in runs}),
-                "Fitness in generations 0 and 100, by what it counts, 25 matches each",
+                "Fitness in generations 0 and 100, by what it counts, 10 matches each",
             ),
             page.picture(
                 "strength", _strengths(kinds), "Wins against the evaluation opponents by generation"
