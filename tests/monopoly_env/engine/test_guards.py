@@ -74,10 +74,14 @@ def test_the_first_bidder_of_an_estate_may_have_left() -> None:
     assert int(game.auction_bidders) == 0b1011
 
 
-def test_the_richest_player_is_one_who_has_not_left() -> None:
-    game = table(3, bankrupt=[LEFT], cash={0: 400, 1: 700})
-    game.cash[LEFT] = 1000
-    assert turn._richest(game) == 700
+def test_s09_the_cash_of_a_player_who_has_left_wins_nothing() -> None:
+    game = table(3, bankrupt=[LEFT], rules=me.Rules(win_cash=2000))
+    game.cash[LEFT] = 3000
+    turn.end_turn(game, 0)
+    assert game.decision != agenda.OVER
+    game.cash[1] = 2000
+    turn.end_turn(game, 0)
+    assert game.decision == agenda.OVER
 
 
 def test_an_agenda_that_is_full_takes_no_task() -> None:
@@ -121,7 +125,7 @@ def test_a_refusal_beyond_the_table_is_forgotten() -> None:
     game = table()
     game.num_refused = MAX_REFUSED
     before = game.tobytes()
-    trade._remember_refusal(game)
+    trade.reply(game, 1, trade.REJECT)
     assert game.tobytes() == before
 
 
