@@ -18,7 +18,7 @@ from studies.evolution.hypotheses import LASTING, buy_genes, interval
 from studies.pages import Page
 from training.evolution.generations import MUKHAR2012
 
-GENERATIONS: Final = 76
+GENERATIONS: Final = 51
 RULES: Final = {"trading": "mukhar_trading", "no_trading": "mukhar"}
 RUNS: Final = {
     f"{name}/{seed}": dataclasses.replace(
