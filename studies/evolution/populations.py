@@ -9,7 +9,8 @@ from typing import Any, Final
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.stats import linregress, norm
+from scipy.stats import t as student
 
 from agents.players.genetic import kind_of, mukhar
 from monopoly_env.reference import table
@@ -45,7 +46,7 @@ FITNESSES: Final = {
     if fitness != "num_monopolies_of_8"  # in raw points it is num_monopolies
 }
 
-_BINS: Final = 40
+_BINS: Final = 25  # of a distribution, at most
 _BIN: Final = 5  # points of a bar, an integer like the fitness
 
 
@@ -90,7 +91,12 @@ def section(runs: Outcomes, page: Page) -> str:
                 (label, f"{fitness.mean():.2f}", f"{fitness.std():.1f}", *ends, *_genes(population))
             )
     strength = [
-        (name, *(percent(*run.strength(player)) for player in ("champion", "mean")), *_cost(run))
+        (
+            name,
+            *(percent(*run.strength(player)) for player in ("champion", "mean")),
+            _trend(run),
+            *_cost(run),
+        )
         for name, run in kinds.items()
     ]
     return "\n\n".join(
@@ -122,6 +128,7 @@ def section(runs: Outcomes, page: Page) -> str:
                     "genome",
                     "champion against the evaluation opponents",
                     "mean genome",
+                    "its gain in 1,000 generations",
                     "games of evolution",
                     "minutes",
                     "games/s",
@@ -184,29 +191,45 @@ def _measures(runs: Outcomes) -> Figure:
         axes.set_axis_off()
     for axes, (name, run) in zip(frames, runs.items(), strict=False):
         parts = {n: run.population(n)["fitness"] for n in run.saved}
-        bins = np.histogram_bin_edges(np.concatenate(list(parts.values())), _BINS)
+        values = np.unique(np.concatenate(list(parts.values())))
+        step = max((values[-1] - values[0]) / _BINS, np.diff(values).min())
+        bins = np.arange(values[0], values[-1] + 2 * step, step) - step / 2
         for generation, fitness in parts.items():
             label = f"generation {generation - 1}: {fitness.min():.4g} to {fitness.max():.4g}"
             axes.hist(fitness, bins, histtype="step", label=label)
         axes.set(title=name.removeprefix("measures/"), yticks=[])
+        axes.margins(y=0.4)  # room for the legend
         axes.legend(fontsize="x-small", loc="upper left")
     return figure
+
+
+def _curve(run: Outcome, player: str) -> dict[int, float]:
+    """By generation, the wins of a player against the evaluation opponents."""
+    rates: dict[int, list[float]] = {}
+    for row in run.results["measurements"]:
+        if row["player"] == player and not row["hall"]:
+            rates.setdefault(row["generation"], []).append(row["rate"])
+    return {generation: float(np.mean(own)) for generation, own in sorted(rates.items())}
+
+
+def _trend(run: Outcome) -> str:
+    """The slope of the mean genome's curve, a line by least squares, with its 95% interval."""
+    curve = _curve(run, "mean")
+    if len(curve) < 3:
+        return ""
+    line = linregress(np.array(list(curve)) / 1000, list(curve.values()))
+    return percent(line.slope, line.stderr * float(student.ppf(0.975, len(curve) - 2)))
 
 
 def _strengths(kinds: Outcomes) -> Figure:
     figure = Figure(figsize=(8, 4), layout="constrained")
     axes = figure.subplots()
     for number, (name, run) in enumerate(kinds.items()):
-        rows = [row for row in run.results["measurements"] if not row["hall"]]
         for player, style in (("champion", "-"), ("mean", "--")):
-            generations = sorted({row["generation"] for row in rows})
-            own = [
-                [row["rate"] for row in rows if row["generation"] == n and row["player"] == player]
-                for n in generations
-            ]
+            curve = _curve(run, player)
             axes.plot(
-                generations,
-                [np.mean(rates) for rates in own],
+                list(curve),
+                list(curve.values()),
                 style,
                 color=f"C{number}",
                 label=f"{name}, {player}",
