@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 VENV   ?= .venv
-JOBS   ?= 3
+JOBS   ?= 2
 ARGS   ?=
 
 BIN   := $(VENV)/bin
