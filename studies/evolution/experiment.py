@@ -183,3 +183,9 @@ def gain(row: Mapping[str, Any]) -> str:
 def percent(rate: float, half: float) -> str:
     """A rate with half the width of its interval."""
     return f"{rate:.1%} ± {100 * half:.1f}"
+
+
+def interval(values: NDArray[np.float64]) -> str:
+    """The mean of independent values, with half its 95% interval."""
+    mean, half = mean_of(values)
+    return f"{mean:.3f} ± {half:.3f}"

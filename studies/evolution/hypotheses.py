@@ -18,7 +18,7 @@ from monopoly_env.intervals import wilson
 from monopoly_env.policy.protocol import MEMORY, Decisions
 from monopoly_env.reference import table
 from studies.evolution import populations
-from studies.evolution.experiment import Experiment, Outcome, Outcomes, mean_of
+from studies.evolution.experiment import Experiment, Outcome, Outcomes, interval
 from studies.pages import Page
 
 TRIES: Final = 2000
@@ -105,12 +105,6 @@ def _by_situation(run: Outcome) -> list[str]:
     genes = buy_genes(run)
     genes = genes[:, ~np.isnan(genes).any(axis=0)]
     return [interval(row) for row in (*genes, genes[3] - genes[0])]
-
-
-def interval(values: NDArray[np.float64]) -> str:
-    """The mean of independent values, with half its 95% interval."""
-    mean, half = mean_of(values)
-    return f"{mean:.3f} ± {half:.3f}"
 
 
 def _obtaining(chance: float) -> tuple[str, ...]:

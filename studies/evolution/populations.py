@@ -47,7 +47,6 @@ FITNESSES: Final = {
 }
 
 _BINS: Final = 25  # of a distribution, at most
-_BIN: Final = 5  # points of a bar, an integer like the fitness
 
 
 def by_chance(settings: Generational) -> tuple[float, float, float]:
@@ -136,11 +135,13 @@ def section(runs: Outcomes, page: Page) -> str:
                 strength,
             ),
             page.picture(
-                "fitness", _distributions(kinds), "Fitness in the first and the last generation"
+                "fitness",
+                _distributions(kinds, len(kinds)),
+                "Fitness in the first and the last generation",
             ),
             page.picture(
                 "measures",
-                _measures({name: runs[name] for name in FITNESSES if name in runs}),
+                _distributions({name: runs[name] for name in FITNESSES if name in runs}, 4),
                 "Fitness in generations 0 and 100, by what it counts, 10 matches each",
             ),
             page.picture(
@@ -164,38 +165,20 @@ def _cost(run: Outcome) -> tuple[str, ...]:
     return f"{games:,}", f"{seconds / 60:.0f}", f"{games / seconds:,.0f}"
 
 
-def _distributions(kinds: Outcomes) -> Figure:
-    figure = Figure(figsize=(12, 3.2), layout="constrained")
-    for axes, (name, run) in zip(
-        figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0], kinds.items(), strict=True
-    ):
-        parts = {"first": run.population(1)["fitness"], "last": run.population()["fitness"]}
-        bins = np.arange(
-            min(part.min() for part in parts.values()),
-            max(part.max() for part in parts.values()) + _BIN,
-            _BIN,
-        )
-        for label, fitness in parts.items():
-            axes.hist(fitness, bins, histtype="step", label=f"{label} generation")
-        axes.set(title=name, xlabel="fitness")
-    axes.legend(fontsize="small")
-    return figure
-
-
-def _measures(runs: Outcomes) -> Figure:
-    """The distributions of every fitness in its first and its last generation."""
-    columns = 4
-    figure = Figure(figsize=(12, 5), layout="constrained")
-    frames = figure.subplots(math.ceil(len(FITNESSES) / columns), columns).ravel()
+def _distributions(runs: Outcomes, columns: int) -> Figure:
+    """The fitness in the first and the last generation of each run."""
+    rows = math.ceil(len(runs) / columns)
+    figure = Figure(figsize=(12, 2.6 * rows + 0.4), layout="constrained")
+    frames = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes in frames[len(runs) :]:
         axes.set_axis_off()
     for axes, (name, run) in zip(frames, runs.items(), strict=False):
-        parts = {n: run.population(n)["fitness"] for n in run.saved}
+        parts = {0: run.population(1)["fitness"], run.played - 1: run.population()["fitness"]}
         values = np.unique(np.concatenate(list(parts.values())))
         step = max((values[-1] - values[0]) / _BINS, np.diff(values).min())
         bins = np.arange(values[0], values[-1] + 2 * step, step) - step / 2
         for generation, fitness in parts.items():
-            label = f"generation {generation - 1}: {fitness.min():.4g} to {fitness.max():.4g}"
+            label = f"generation {generation}: {fitness.min():.4g} to {fitness.max():.4g}"
             axes.hist(fitness, bins, histtype="step", label=label)
         axes.set(title=name.removeprefix("measures/"), yticks=[])
         axes.margins(y=0.4)  # room for the legend

@@ -13,8 +13,8 @@ from scipy.stats import spearmanr
 
 from agents.players.genetic import mukhar
 from monopoly_env.reference import table
-from studies.evolution.experiment import Experiment, Outcomes
-from studies.evolution.hypotheses import LASTING, buy_genes, interval
+from studies.evolution.experiment import Experiment, Outcomes, interval
+from studies.evolution.hypotheses import LASTING, buy_genes
 from studies.pages import Page
 from training.evolution.generations import MUKHAR2012
 

@@ -261,7 +261,7 @@ def test_errors_of_arguments_are_those_of_the_library() -> None:
 
 @pytest.mark.parametrize("name", encoding.NAMES)
 def test_encodings_keep_their_contract(name: str) -> None:
-    check_encoding(name, decisions=250)  # in plain Python: seconds
+    check_encoding(name)
 
 
 def test_an_encoding_for_more_players_is_padded() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import monopoly_env as me
+from monopoly_env.engine.liquidation import liquidate
 from tests.play import (
     act,
     asked,
@@ -142,6 +143,18 @@ def test_rule_55_a26_railroads_go_in_the_order_of_mukhars_program(done: int) -> 
     )  # fmt: skip
     assert [mortgaged(game, name) for name in order] == [number <= done for number in range(4)]
     assert game.cash[0] == 50
+
+
+def test_rule_55_a26_mukhars_order_spares_groups() -> None:
+    """Single streets, a single utility, railroads, and last what shares its group."""
+    lots = ["Oriental Avenue", "Vermont Avenue", "Boardwalk", "Water Works", "Short Line"]
+    game = table(2, anchored=(), lots={0: lots}, cash={0: 0},
+                 rules=me.Rules(liquidation="mortgages_hotels_houses"))  # fmt: skip
+    order: list[str] = []
+    while len(order) < len(lots):
+        liquidate(game, 0, int(game.cash[0]) + 1)
+        order += [name for name in lots if mortgaged(game, name) and name not in order]
+    assert order == ["Boardwalk", "Water Works", "Short Line", "Oriental Avenue", "Vermont Avenue"]
 
 
 @pytest.mark.parametrize("utilities", [["Electric Company"], ["Electric Company", "Water Works"]])

@@ -152,11 +152,17 @@ def test_rule_28_a12_supply(
     assert legal(built(*steps, rules=me.Rules(**options)), "build") == build
 
 
-def contest(houses: int = 1, *, lots: dict[int, list[str]] | None = None, **options: Any) -> Any:
+def contest(
+    houses: int = 1,
+    *,
+    lots: dict[int, list[str]] | None = None,
+    bankrupt: tuple[int, ...] = (),
+    **options: Any,
+) -> Any:
     """Two players have a group, the bank has this many houses; seat 0 asks for one."""
-    game = table(lots=lots or {0: BROWN, 1: LIGHT_BLUE}, rules=me.Rules(houses=houses, **options))
-    street = (lots or {0: BROWN})[0][0]
-    return act(game, f"build {street}")
+    lots = lots or {0: BROWN, 1: LIGHT_BLUE}
+    game = table(lots=lots, bankrupt=bankrupt, rules=me.Rules(houses=houses, **options))
+    return act(game, f"build {lots[0][0]}")
 
 
 def test_rule_29_enough_for_all_is_sold_at_the_list_price() -> None:
@@ -220,9 +226,7 @@ def test_rule_29_a13_first_come(option: str) -> None:
 )
 def test_rule_29_a13_floor(floor: str, opening: int, reply: int) -> None:
     # houses cost 50 and 100 dollars
-    game = table(4, lots={0: BROWN, 1: ORANGE}, bankrupt=(2,),
-                 rules=me.Rules(houses=1, shortage_floor=floor))  # fmt: skip
-    act(game, f"build {BROWN[0]}")
+    game = contest(lots={0: BROWN, 1: ORANGE}, bankrupt=(2,), shortage_floor=floor)
     assert game.auction_bid == opening
     # counted from just under the bidder's own floor, where that is above the standing bid
     act(game, "bid +1")

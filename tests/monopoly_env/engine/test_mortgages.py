@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import monopoly_env as me
-from monopoly_env.engine import liquidation
 from monopoly_env.engine.liquidation import raisable
 from tests.play import (
     act,
@@ -293,15 +292,3 @@ def test_rule_39_a_full_price_lets_a_lot_be_mortgaged_again() -> None:
     game = table(lots={0: ["Park Place"]})
     act(game, "mortgage Park Place", "unmortgage Park Place", "mortgage Park Place")
     assert game.cash[0] == 1500 + 175 - 193 + 175
-
-
-def test_rule_55_a26_mukhars_order_spares_groups() -> None:
-    """Single streets, a single utility, railroads, and last what shares its group."""
-    lots = ["Oriental Avenue", "Vermont Avenue", "Boardwalk", "Water Works", "Short Line"]
-    game = table(2, anchored=(), lots={0: lots}, cash={0: 0},
-                 rules=me.Rules(liquidation="mortgages_hotels_houses"))  # fmt: skip
-    order: list[str] = []
-    while len(order) < len(lots):
-        liquidation.liquidate(game, 0, int(game.cash[0]) + 1)
-        order += [name for name in lots if mortgaged(game, name) and name not in order]
-    assert order == ["Boardwalk", "Water Works", "Short Line", "Oriental Avenue", "Vermont Avenue"]
