@@ -330,8 +330,9 @@ def elected(option: str, money: int = 70) -> Any:
 
 
 def test_rule_58_pay_each() -> None:
-    assert cash(elected("seat_order", 151))[1:] == [1, 1550, 1550]
-    assert cash(elected("seat_order", 151))[0] == 1550
+    game = elected("seat_order", 151)
+    assert cash(game) == [1550, 1, 1550, 1550]
+    assert game.place[1] == 0  # nothing is due to the payer itself
 
 
 def test_rule_58_in_turn_order_bankrupt_to_the_first_not_fully_paid() -> None:

@@ -126,6 +126,12 @@ def test_rule_27_the_four_houses_must_be_obtained(houses: int, build: set[str]) 
     assert legal(game, "build") == build
 
 
+def test_rule_27_hotel_direct_is_for_a_bank_without_houses() -> None:
+    game = built(4, 4, 3, rules=me.Rules(houses=12, hotel_direct=True))
+    act(game, f"build {ORANGE[2]}")
+    assert levels(game, *ORANGE) == [4, 4, 4]
+
+
 def test_rule_27_hotel_direct() -> None:
     game = built(4, 4, 3, rules=me.Rules(houses=11, hotel_direct=True))
     assert legal(game, "build") == names(2)
@@ -231,6 +237,10 @@ def test_rule_29_a13_floor(floor: str, opening: int, reply: int) -> None:
     # counted from just under the bidder's own floor, where that is above the standing bid
     act(game, "bid +1")
     assert game.auction_bid == reply
+
+
+def test_rule_29_the_next_seat_bids_first_for_a_piece() -> None:
+    assert asked(contest(lots={0: BROWN, 1: ORANGE, 2: LIGHT_BLUE})) == ("bid", 1)
 
 
 def test_rule_29_bids_for_pieces_are_limited_by_cash() -> None:
@@ -569,6 +579,16 @@ def test_rule_31_selling(ratio: float, refund: int) -> None:
     assert levels(game, *ORANGE) == [1, 0, 1]
     assert game.cash[0] == 1500 + refund
     assert game.houses == 30
+
+
+@pytest.mark.parametrize(("ratio", "build"), [(0.5, names(1)), (1.0, set())])
+def test_rule_31_what_was_sold_for_its_full_price_is_not_built_again(
+    ratio: float, build: set[str]
+) -> None:
+    """It could go on forever."""
+    game = built(1, 1, 1, rules=me.Rules(sell_ratio=ratio))
+    act(game, f"sell {ORANGE[1]}")
+    assert legal(game, "build") == build
 
 
 def test_rule_31_a_whole_group_may_go_at_once() -> None:

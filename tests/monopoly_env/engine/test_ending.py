@@ -105,6 +105,7 @@ BUILT = {
         ("short_game", MORTGAGED, {"cash": 1701}, 1),
         ("short_game", MORTGAGED, {"cash": 1699}, 0),
         ("tax_worth", MORTGAGED, {"cash": 1899}, 0),
+        ("tax_worth", MORTGAGED, {"cash": 1901}, 1),
         ("cash", OWNED, {"cash": 1501}, 1),
         ("short_game", BUILT, {"cash": 2549}, 0),
         ("short_game", BUILT, {"cash": 2551}, 1),

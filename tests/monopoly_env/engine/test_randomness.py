@@ -12,9 +12,10 @@ import monopoly_env as me
 from monopoly_env import events
 from monopoly_env.engine.decks import shuffle_unseen
 from monopoly_env.engine.randomness import POLICIES, policy_draw
-from monopoly_env.facts.cards import DECK_SIZE
+from monopoly_env.facts.cards import CHANCE_DECK, DECK_SIZE
 from monopoly_env.kernels.philox import philox
 from monopoly_env.rules import Rules
+from tests.play import land
 
 
 def choose(legal: Any, key: int, number: int) -> int:
@@ -182,3 +183,17 @@ def test_draws_of_a_policy_are_below_their_bound_and_never_repeat_a_number() -> 
     assert max(drawn) < 1 << 30
     assert game.policy_draws[:2].tolist() == [0, 50]
     assert {policy_draw(game, 0, 3) for _ in range(50)} == {0, 1, 2}
+
+
+def test_cards_to_come_are_shuffled_among_themselves() -> None:
+    game = land(7, chance=["chairman"])
+    drawn = int(game.deck_next[CHANCE_DECK])
+    orders = set()
+    for seed in range(40):
+        other = me.reseed(me.clone(game), seed, shuffle=True)
+        before, after = (each.deck[CHANCE_DECK].tolist() for each in (game, other))
+        assert after[:drawn] == before[:drawn]
+        assert sorted(after) == sorted(before)
+        orders.add(tuple(after))
+    assert drawn > 0
+    assert len(orders) == 40

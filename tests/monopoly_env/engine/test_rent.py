@@ -60,6 +60,13 @@ def test_rule_17_a06_group_with_a_mortgaged_lot(rules: Any, rent: int) -> None:
     assert paid(6, lots, mortgaged=[lots[2]], rules=rules) == rent
 
 
+@pytest.mark.parametrize("mortgage_counts", [True, False])
+def test_rule_17_a06_group_without_a_mortgage(mortgage_counts: bool) -> None:
+    lots = ["Oriental Avenue", "Vermont Avenue", "Connecticut Avenue"]
+    rules = me.Rules(double_rent_if_group_mortgaged=mortgage_counts)
+    assert paid(6, lots, rules=rules) == 12
+
+
 @pytest.mark.parametrize(("count", "rent"), [(1, 25), (2, 50), (3, 100), (4, 200)])
 def test_rule_18_railroads(count: int, rent: int) -> None:
     assert paid(5, RAILROADS[:count]) == rent

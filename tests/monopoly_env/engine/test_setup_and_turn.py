@@ -47,6 +47,12 @@ def test_rule_02_a01_who_starts(first_player: str, seats: set[int]) -> None:
         assert np.bincount(games["first"]).min() > 25
 
 
+def test_rule_02_a01_those_with_the_highest_throw_throw_again() -> None:
+    draws = me.new_games(range(200), 3, me.Rules(first_player="throw"))["start_draws"]
+    assert draws.min() == 6  # two dice each
+    assert 0.1 < (draws > 6).mean() < 0.4
+
+
 def test_rule_02_turns_go_clockwise() -> None:
     game = table(turn=1, positions={1: 10, 2: 10, 0: 10}, throws=[(4, 6)] * 3)
     turns = []
@@ -63,6 +69,20 @@ def test_rule_03_a_turn_is_a_throw_a_move_and_its_settlement() -> None:
     assert cash(game) == [1480, 1520, 1500]
     assert asked(game) == ("turn", 0)
     assert end_turn(game).turn == 1
+
+
+def test_rule_03_a_forced_throw_is_used_up() -> None:
+    game = throw(table(positions={0: 10}, throws=[(4, 6)]))
+    assert game.num_forced == 0
+    assert not game.forced_throws.any()
+
+
+def test_rule_03_without_a_window_before_the_throw_only_who_is_in_jail_is_asked() -> None:
+    rules = me.Rules(build_window="after_settlement")
+    assert asked(table(rules=rules, jail={0: 1}, positions={0: 10})) == ("jail", 0)
+    game = table(rules=rules, positions={0: 10}, throws=[(4, 6)])
+    assert game.throws[0] == 1
+    assert asked(game) == ("turn", 0)
 
 
 def test_rule_03_settling_comes_before_the_next_throw() -> None:
