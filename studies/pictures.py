@@ -272,29 +272,26 @@ def learned() -> Figure:
 
 
 def strangers() -> Figure:
-    """Difference from `expert/bargaining` against each stranger."""
+    """Difference from `expert/bargaining` against each stranger, at each size of table."""
     rows = read_rows(DATA / "learned_strangers.csv")
-    agents = dict.fromkeys(row["agent"] for row in rows)
-    more = {(row["agent"], row["stranger"]): row for row in rows}
-    least = next(iter(agents))
-    first = sorted((row for row in rows if row["agent"] == least), key=lambda row: row["more"])
-    numbers = [row["stranger"] for row in first]
-    figure, (axes,) = _figure(7, 0.2 * len(numbers) + 1)
-    none = (float("nan"),) * 3
-    shown = {
-        agent: [
-            tuple(more[agent, number][name] for name in ("more", "low", "high"))
-            if (agent, number) in more
-            else none
-            for number in numbers
-        ]
-        for agent in agents
-    }
-    # a mixture's second source makes some kinds of its decisions
-    dots(axes, [re.sub(r", for .* ", " + ", row["made_from"]) for row in first], shown)
-    _even(axes, 0)
-    axes.set(xlabel="difference in games won from expert/bargaining")
-    _above(axes, 2)
+    sizes = dict.fromkeys(row["players"] for row in rows)
+    figure, panels = _figure(7, 14, nrows=len(sizes), sharex=True)
+    for axes, players in zip(panels, sizes, strict=True):
+        found = [row for row in rows if row["players"] == players]
+        parts: dict[str, dict[Any, Row]] = {row["agent"]: {} for row in found}
+        for row in found:
+            parts[row["agent"]][row["stranger"]] = row
+        first = sorted(next(iter(parts.values())).values(), key=lambda row: row["more"])
+        numbers = [row["stranger"] for row in first]
+        shown = {
+            agent: _interval([part[number] for number in numbers], "more", "low", "high")
+            for agent, part in parts.items()
+        }
+        # a mixture's second source makes some kinds of its decisions
+        dots(axes, [re.sub(r", for .* ", " + ", row["made_from"]) for row in first], shown)
+        _even(axes, 0)
+        axes.set(xlabel=f"difference from expert/bargaining in games won, {players} players")
+        _above(axes, 2)
     return figure
 
 

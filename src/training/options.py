@@ -195,7 +195,7 @@ class LearnerOptions(RunOptions):
     hidden: tuple[int, ...] = (128, 64)
     """Units of the hidden layers of each network."""
     network_decisions: tuple[str, ...] = ()
-    """Decisions that the networks make, such as `buy bid`; `expert/bargaining` makes the others.
+    """Decisions that the networks make, such as `buy bid`; `expert/versatile` makes the others.
     By default all."""
     imitation: Imitation = Imitation()
     league: LeagueOptions = LeagueOptions()

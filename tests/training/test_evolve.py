@@ -170,7 +170,7 @@ def test_games_are_dealt_by_weight_in_all_orders_of_seats() -> None:
         split(FITNESSES["four"], 100)
     for settings in FITNESSES.values():
         assert sum(setting.weight for setting in settings) == pytest.approx(1)
-        assert split(settings, 240)
+        assert split(settings, 1920)
 
 
 def test_nobody_who_is_held_out_is_ever_met() -> None:

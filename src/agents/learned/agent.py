@@ -1,7 +1,7 @@
 """The learned agent: a compiled policy of networks, one for each kind of decision.
 
 The network of the decision scores the open choices; the agent plays the best, or draws one. The
-networks make all decisions, or some: then the base policy `expert/bargaining` makes the others.
+networks make all decisions, or some: then the base policy `expert/versatile` makes the others.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ DECIDES: Final = 2
 STARTS: Final = 3
 WEIGHTS: Final = STARTS + len(NAMES) + 1
 
+BASE: Final = "expert/versatile"
+_BASE_ROW: Final = bargainer.POLICIES[BASE]().params
 # Decisions that networks may make beside the base policy. It makes those of turns and offers, as it
 # remembers the answers; the networks then have no memory.
 SEPARABLE: Final = (
@@ -188,7 +190,7 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if game.num_players > params[PLAYERS]:
         return ILLEGAL
     if not is_own(game, params):
-        return int(bargainer.play(game, BARGAINER, memory))
+        return int(bargainer.play(game, _BASE_ROW, memory))
     if not is_asked(game):
         return compose(game, memory)
     menus = new_menus()
@@ -231,7 +233,7 @@ class LearnedAgent(NetworkPolicy):
         hidden: Units of the hidden layers of each network.
         temperature: 0: it plays the best choice; else it draws one by exp(score / temperature).
         training_temperature: The temperature during training, if known.
-        decisions: Decisions of the networks; empty: all. `expert/bargaining` makes the others.
+        decisions: Decisions of the networks; empty: all. `BASE` makes the others.
     """
 
     fewest_players = MIN_PLAYERS

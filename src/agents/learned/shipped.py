@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learned.agent import LearnedAgent
+from agents.learned.agent import BASE, LearnedAgent
 from monopoly_env.policy import files
 
 # The files hold int8 weights, to keep the wheel small: `python -m studies.learned --ship
@@ -39,7 +39,7 @@ def _factory(name: str, file: str, about: str, own: tuple[str, ...]) -> Callable
         agent.set_arrays(_wide(arrays))
         return agent
 
-    chosen = "choose every action" if not own else f"{' and '.join(own)} for `expert/bargaining`"
+    chosen = "choose every action" if not own else f"{' and '.join(own)} for `{BASE}`"
     make.__doc__ = (
         f"Networks that {chosen}, for {about}; `temperature` as in `LearnedAgent`, by default that"
         " of the file."

@@ -1,7 +1,8 @@
 """CMA-ES over the numbers of one player, judged by the games it wins against fixed opponents.
 
-All candidates of a generation play the same seeds in all seats. The mean of the distribution is
-compared with the best so far in fresh games, and kept only where it is surely better.
+All candidates of a generation play the same seeds in all seats. The mean of the distribution,
+averaged over the later half of all generations, is compared with the best so far in fresh games,
+and kept only where it is surely better.
 """
 
 from __future__ import annotations
@@ -43,10 +44,11 @@ class CmaesOptions(EvolutionOptions):
     """Evolve the numbers of a player by playing, and measure what came out.
 
     All candidates of a generation play the same seeds in all seats, the next generation has others.
-    What is kept is the mean of the distribution, not its luckiest sample, and only where fresh
-    games show it to be better than the best before. The folder of a run holds config.json, curves
-    (TensorBoard, and curves.csv), checkpoints, the best player (`agents.load` plays it) and its win
-    rates. A run that was stopped goes on with --resume and the same settings.
+    What is kept is the mean of the distribution, averaged over the later half of all generations,
+    not its luckiest sample, and only where fresh games show it to be better than the best before.
+    The folder of a run holds config.json, curves (TensorBoard, and curves.csv), checkpoints, the
+    best player (`agents.load` plays it) and its win rates. A run that was stopped goes on with
+    --resume and the same settings.
     """
 
     free: ClassVar[tuple[str, ...]] = (*EvolutionOptions.free, "final_games", "curve_games")
@@ -55,8 +57,9 @@ class CmaesOptions(EvolutionOptions):
     """Whose numbers evolve: expert, strategic, bargaining (`expert` with a model of partners, at
     tables of the fitness's size), or the genes of rga, tga or pring (agents.genetic)."""
     fitness: str = "four"
-    """Tables that are to be won: four, three and two (official rules, by seats), ocnaru (two, rules
-    of that thesis), mukhar, pring (four, rules of these papers)."""
+    """Tables that are to be won: four, three and two (official rules, by seats), strangers and
+    strangers/four (each of the 32 players strangers/train), ocnaru (two, rules of that thesis),
+    mukhar, pring (four, rules of these papers)."""
     start: str | None = None
     """Player of that genome to begin with: a name or a saved policy; by default the one of its name
     (bargaining: expert, to which a model of partners is added; rga, tga, pring: all genes a half).
@@ -145,6 +148,7 @@ class CMAES:
 
     Attributes:
         history: The (L,) fitness of all generations so far.
+        means: The (D,) mean after each.
     """
 
     def __init__(self, size: int, population: int, sigma: float, seed: int, diagonal: bool) -> None:
@@ -160,6 +164,7 @@ class CMAES:
         self._strategy = cma.CMAEvolutionStrategy(np.zeros(size), sigma, settings)
         self._asked: list[Vector] = []
         self.history: list[NDArray[np.float64]] = []
+        self.means: list[Vector] = []
 
     def ask(self) -> NDArray[np.float64]:
         """(L, D) the vectors of the next generation."""
@@ -170,6 +175,7 @@ class CMAES:
         """Learn the (L,) fitness of the vectors that were asked for; more is better."""
         self._strategy.tell(self._asked, (-fitness).tolist())
         self.history.append(fitness)
+        self.means.append(self.mean)
 
     def tell_again(self, history: NDArray[np.float64], mean: Vector) -> None:
         """Go through the (T, L) fitness of T generations again, to their (D,) mean.
@@ -191,6 +197,14 @@ class CMAES:
     def mean(self) -> Vector:
         """(D,) the mean of the distribution."""
         return np.array(self._strategy.result.xfavorite)
+
+    @property
+    def average(self) -> Vector:
+        """(D,) the mean, averaged over the later half of all generations.
+
+        Fitness is a share of few games, so the mean wanders around the optimum.
+        """
+        return np.asarray(np.mean(self.means[len(self.means) // 2 :], axis=0))
 
     @property
     def deviation(self) -> float:
@@ -294,8 +308,8 @@ class CmaesSearch(Search):
             self.policy(self.best).save(run.best)
 
     def compare(self) -> None:
-        """Compare the mean with the best so far, in fresh games; keep it if it is surely better."""
-        games, mean = self.options.measure_games, self.optimizer.mean
+        """Compare the average with the best so far in fresh games; keep it if surely better."""
+        games, mean = self.options.measure_games, self.optimizer.average
         pair = [self.policy(mean), self.policy(self.best)]
         new, best = self.play(pair, self.options.matchups, games, self.game_seed(_COMPARE))
         gain = new.difference(best)

@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agents import strangers
 from agents.arena.evaluation import Seating, Wins, against
 from agents.arena.games import GameBatch
 from agents.arena.runner import Progress, Runner
@@ -50,6 +51,8 @@ def duels(weights: dict[str, float], rules: str) -> tuple[Matchup, ...]:
     return tuple(Matchup((name,), rules, 200, weight) for name, weight in weights.items())
 
 
+_STRANGERS: Final = tuple(f"{strangers.TRAIN}/{number}" for number in range(strangers.LISTED))
+
 # What CMA-ES optimizes. `HELD_OUT` policies never sit here: they are what the result is measured
 # by.
 FITNESSES: Final[dict[str, tuple[Matchup, ...]]] = {
@@ -65,6 +68,10 @@ FITNESSES: Final[dict[str, tuple[Matchup, ...]]] = {
         Matchup(("gcp", "friedman"), "official", _SHORT, 0.3),
     ),
     "two": duels({"expert": 0.8, "algorithmic": 0.1, "gcp": 0.1}, "official"),
+    "strangers": duels(dict.fromkeys(_STRANGERS, 1 / len(_STRANGERS)), "official"),
+    "strangers/four": tuple(
+        Matchup((name,) * 3, "official", _SHORT, 1 / len(_STRANGERS)) for name in _STRANGERS
+    ),
     "ocnaru": duels(
         {
             "expert": 0.3,

@@ -13,7 +13,7 @@ import agents
 import monopoly_env as me
 from agents.learned import action_space, choice_env, compact, shipped
 from agents.learned.action_space import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE
-from agents.learned.agent import LearnedAgent
+from agents.learned.agent import BASE, LearnedAgent
 from agents.learned.answers import nothing
 from agents.learned.architectures import CHOICES, NAMES, NETWORKS, OUTPUT, STATE, architectures
 from agents.learned.menus import BEST_VALUED, NUM_PACKAGES, menus_of, new_menus, write_menus
@@ -393,7 +393,7 @@ def test_all_that_ship_take_less_than_eight_megabytes() -> None:
 
 def test_networks_may_make_some_decisions_beside_a_script(tmp_path: Path) -> None:
     """They play as the second part of a mixture, which has no memory, either."""
-    networks, script = agents.make("ppo/best/two"), agents.make("expert/bargaining")
+    networks, script = agents.make("ppo/best/two"), agents.make(BASE)
     own = networks.copy("own", decisions=("buy", "bid"))
     mixture = MixedPolicy(script, networks, ["buy", "bid"])
     own.save(tmp_path / "own.safetensors")

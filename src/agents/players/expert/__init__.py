@@ -3,7 +3,8 @@
 It compares gains in strength, its own and others', with the risk of the next turn. Strength is
 cash, lots, and the rents of groups over the turns left. Its numbers were fitted to 61,000 positions
 and tuned by games. `expert/bargaining` has evolved numbers and asks its partners for the price at
-which they just agree; `expert/bargaining/ocnaru` has numbers for two players by the rules `ocnaru`.
+which they just agree; `expert/versatile` has numbers that win against many kinds of players,
+`expert/bargaining/ocnaru` numbers for two players by the rules `ocnaru`.
 
 `odds` has tables of landings, `values` the worth of players, `money` the price of being short of
 cash, `building`, `trading` and `packages` choose houses and trades, `play` answers every decision,
@@ -27,6 +28,7 @@ judging by what the partner has accepted and refused so far.
 and one for larger ones, and has a model of its partners: it assumes that they judge as `expert`
 does, and asks for the price at which they just agree (`bargaining`). A partner that refuses such a
 price is of another kind and gets no more of them; nor does anybody where two players are left.
+`expert/versatile` is the same with numbers that evolved against generated players (`strangers`).
 `expert/bargaining/ocnaru` has numbers for tables of two by the rules `ocnaru`, and no model.
 `bargains=False` and `bargains=True` turn the model off and on; `agents.make("bargainer",
 tables=[{"keep": 100}])` makes one of other numbers. The numbers are in `bargaining.json`;
