@@ -12,7 +12,7 @@ PIP   := $(BIN)/python -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test test-jit test-oldest search library compile bounds mutants coverage test-clients bench lint format docs site check-page release clean
+.PHONY: help setup train test test-slow test-jit test-oldest search library compile bounds mutants coverage test-clients bench lint format docs site check-page release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,11 +37,14 @@ library: $(READY)
 train: library  ## train an agent for some minutes, with a table of its win rates at the end
 	$(BIN)/python -m training.dqn $(ARGS)
 
-test: library  ## run all tests
+test: library  ## run the tests, but for the slow ones
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
+test-slow: library  ## run the slow tests: notebooks, clusters, compilers, statistics
+	$(BIN)/python -m pytest -n $(JOBS) -m slow $(ARGS)
+
 test-jit: library  ## run all tests with Numba in place of the library, and compare the two
-	MONOPOLY_ENV_COMPILED=0 $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+	MONOPOLY_ENV_COMPILED=0 $(BIN)/python -m pytest -n $(JOBS) -m "slow or not slow" $(ARGS)
 
 search: library  ## look for faults for hours: state machines, random positions, and disks that fail, with many more examples
 	$(BIN)/python -m pytest --hypothesis-profile search -k machine $(ARGS)

@@ -20,6 +20,7 @@ def test_every_notebook_is_tested() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_notebook(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (SMALL | {"MONOPOLY_NOTEBOOK_FIGURES": str(tmp_path)}).items():

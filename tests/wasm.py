@@ -25,6 +25,7 @@ NEEDED: Final = [
         not importlib.util.find_spec("ziglang"),
         reason="NOT TESTED: the library for browsers needs ziglang",
     ),
+    pytest.mark.slow,  # the library is linked first
 ]
 
 

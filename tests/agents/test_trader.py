@@ -77,6 +77,7 @@ def best_by_hand(game: core.Game) -> tuple[float, tuple[int, int, int, int]]:
     return high, best
 
 
+@pytest.mark.slow
 def test_it_offers_what_raises_its_share_most_by_the_value() -> None:
     games = windows(30)
     policy, offered = agents.make("expert/value"), 0

@@ -46,6 +46,7 @@ def told(capsys: Capture) -> dict[str, Any]:
     return result
 
 
+@pytest.mark.slow
 def test_a_series(written: Path, tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
     monkeypatch.setattr(code, "OPPONENTS", ("random", "yasumura"))
     folder = tmp_path / "series"

@@ -195,6 +195,7 @@ def test_no_kind_has_more_than_its_share() -> None:
     assert max(Counter((puzzle.kind, puzzle.best.text) for puzzle in found).values()) == 1
 
 
+@pytest.mark.slow
 def test_a_first_look_is_at_more_than_one_question_of_a_kind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -74,6 +74,7 @@ def test_a_game_on_a_board_of_ones_own(tmp_path: Path) -> None:
         replays.load(tmp_path / "game.json")
 
 
+@pytest.mark.slow
 def test_the_tutorial(tmp_path: Path) -> None:
     page = Path(__file__).parents[2] / "docs" / "tutorials" / "rules.md"
     blocks = re.findall(r"```(python|sh)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)

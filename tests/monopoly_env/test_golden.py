@@ -37,6 +37,7 @@ def test_golden_game_replays_to_the_same_records(preset: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_golden_games_are_the_same_in_plain_python() -> None:
     """Promise 5: the same source, uncompiled, plays the same games."""
     words = "-W", "error::RuntimeWarning", "-c", REPLAY_ALL, *PRESETS

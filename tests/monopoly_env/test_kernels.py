@@ -75,6 +75,7 @@ def edit(path: Path, old: str, new: str) -> None:
 # --- edits
 
 
+@pytest.mark.slow
 def test_an_edit_in_another_file_is_seen_by_the_next_run(copy: Path) -> None:
     """Numba's own cache looks at the file of the kernel alone; rent.py is never touched here."""
     engine, data, cache = (
@@ -111,6 +112,7 @@ def test_code_that_checks_its_indices_is_kept_apart(tmp_path: Path) -> None:
     assert hashes[0] == [sources.source_hash("monopoly_env.core")] != hashes[1]
 
 
+@pytest.mark.slow
 def test_an_edit_is_seen_where_the_cache_folder_cannot_be_used(copy: Path) -> None:
     """Numba alone would fall back to folders of its own, which know nothing of other files."""
     occupied = copy.parent / "occupied"
@@ -124,6 +126,7 @@ def test_an_edit_is_seen_where_the_cache_folder_cannot_be_used(copy: Path) -> No
     assert run(MEASURE, copy, occupied)[:3] == ["2", "4", "200"]
 
 
+@pytest.mark.slow
 def test_another_numba_compiles_without_its_internals(copy: Path) -> None:
     """Plain `njit` computes the same, keeps its code, and sees edits in other files."""
     newer = f"import numba\nnumba.__version__ = '99.0.0'\n{MEASURE}"
@@ -171,6 +174,7 @@ assert hashes(entries) == before
 """  # noqa: E501
 
 
+@pytest.mark.slow
 def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> None:
     seen = {
         line.split(",")[0]: set(line.split(",")[1:])
@@ -258,6 +262,7 @@ def test_only_import_statements_are_parsed_and_none_is_missed() -> None:
         assert f"{module}.rent" in imported(sources._import_statements(source)), source
 
 
+@pytest.mark.slow
 def test_every_kernel_that_a_kernel_calls_counts(tmp_path: Path) -> None:
     found = run(FIND_UNKNOWN, SOURCES, tmp_path / "cache")
     assert "unknown:" not in found
@@ -516,6 +521,7 @@ print(sum(tell.linked().stats.cache_misses.values()))
 """
 
 
+@pytest.mark.slow
 def test_a_linked_kernel_may_print_and_raise_compiled_and_from_disk(tmp_path: Path) -> None:
     """Compiling is told, in one line; loading is not."""
     (tmp_path / "talkative.py").write_text(TALKATIVE)
@@ -601,6 +607,7 @@ def test_a_borrowed_array_is_the_same_numbers_without_an_owner_to_count() -> Non
     assert kernels.borrowed(array) is array  # without compilation
 
 
+@pytest.mark.slow
 def test_only_a_kernel_that_makes_arrays_or_returns_them_counts_references() -> None:
     import numpy as np
     from numba.core.runtime import _nrt_python, rtsys

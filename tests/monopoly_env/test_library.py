@@ -69,6 +69,7 @@ sys.modules |= dict.fromkeys(("torch", "fastapi", "uvicorn", "ray", "cma", "pand
 """
 
 
+@pytest.mark.slow
 def test_every_function_that_python_calls_states_its_types() -> None:
     names = python("-c", COLLECT, NUMBA_DISABLE_JIT="1").stdout.split()
     assert len(names) > 100
@@ -104,6 +105,7 @@ def build(folder: Path, seed: int) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_the_same_sources_give_the_same_bytes(file: Path, tmp_path: Path) -> None:
     data = file.read_bytes()
     assert build(tmp_path, seed=2).read_bytes() == data

@@ -64,6 +64,7 @@ def contents(root: ET.Element) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 def test_every_step_is_what_draw_draws() -> None:
     data, shown = data_of(page()), {}
     told = list(replays.narrated(recorded()))

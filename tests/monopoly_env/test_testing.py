@@ -259,6 +259,7 @@ def test_errors_of_arguments_are_those_of_the_library() -> None:
 # --- encodings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", encoding.NAMES)
 def test_encodings_keep_their_contract(name: str) -> None:
     check_encoding(name)

@@ -210,6 +210,7 @@ print(told.hexdigest())
 """  # noqa: E501
 
 
+@pytest.mark.slow
 def test_plain_python_plays_the_same_games(tmp_path: Path) -> None:
     digests = set()
     for plain in ("0", "1"):

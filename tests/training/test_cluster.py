@@ -35,6 +35,7 @@ from training.evolution.run import execute
 from training.evolve import main
 from training.run import checkpoints
 
+pytestmark = pytest.mark.slow
 KIND = genetic.kind_of("strategic")
 SMALL = Generational(
     genome="strategic",

@@ -433,6 +433,7 @@ def test_the_score_decides_games_that_go_on(options: Any) -> None:
 # --- runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "module", "killed_after"),
     [*((*row, (1, 2, 3, 4)) for row in ALGORITHMS), (*AHEAD, (2,))],

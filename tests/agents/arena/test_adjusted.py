@@ -157,6 +157,7 @@ def test_measuring_carries_out_the_same_throw() -> None:
     assert game.tobytes() == plain.tobytes()
 
 
+@pytest.mark.slow
 def test_what_a_throw_could_have_brought_does_not_depend_on_what_it_brought() -> None:
     """So its luck is zero in the mean exactly, for any value.
 

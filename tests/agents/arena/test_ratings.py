@@ -100,6 +100,7 @@ def test_draws_only_make_equals() -> None:
     assert strengths(drawn).points == pytest.approx([0, 0, 0], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_known_strengths_are_found_and_their_intervals_hold_them() -> None:
     logs = np.linspace(-1.5, 1.5, 8)
     inside = 0
@@ -111,6 +112,7 @@ def test_known_strengths_are_found_and_their_intervals_hold_them() -> None:
     assert 66 <= inside <= 80  # 76 of 80 expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("wins", "losses"), [(5, 15), (500, 500), (0, 3)])
 def test_a_duel_has_the_interval_of_jeffreys(wins: int, losses: int) -> None:
     fitted = strengths(duels(wins, losses), replicates=4000)
@@ -124,6 +126,7 @@ def test_a_duel_has_the_interval_of_jeffreys(wins: int, losses: int) -> None:
     assert fitted.points.sum() == pytest.approx(0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_games_of_one_seed_count_together() -> None:
     """Four games of one seed are worth as much as one, of four seeds four times as much."""
     games = duels(60, 40)

@@ -100,6 +100,7 @@ def write_all(game: Any, seat: int, table: Any, lots: Any, streets: Any, deeds: 
         write_street(game, seat, street, streets[street])
 
 
+@pytest.mark.slow
 def test_inputs_lie_between_0_and_1_and_fill_their_rows() -> None:
     generator, seen = np.random.default_rng(0), []
     for seed in range(4):

@@ -87,6 +87,7 @@ def test_its_answers_depend_neither_on_the_batch_nor_on_threads() -> None:
         )
 
 
+@pytest.mark.slow
 def test_it_takes_the_better_advice() -> None:
     """`random` with the advice of `algorithmic` wins more than `random`.
 

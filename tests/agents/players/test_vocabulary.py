@@ -45,6 +45,7 @@ def test_every_parameter_has_a_meaning_and_a_column(kind: Any) -> None:
         assert value == getattr(defaults, name), name
 
 
+@pytest.mark.slow
 def test_a_kernel_that_reads_a_row_by_name_is_compiled_once_and_kept() -> None:
     if PLAIN:
         pytest.skip("nothing is compiled")

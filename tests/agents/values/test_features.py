@@ -100,6 +100,7 @@ def test_what_is_open_is_seen() -> None:
     assert facts["1: bids: completes"] == 0
 
 
+@pytest.mark.slow
 def test_no_number_is_out_of_bounds_in_random_games() -> None:
     rng = np.random.default_rng(0)
     for seed, rules in enumerate(("official", "ocnaru", "pring", "classic") * 2):

@@ -58,6 +58,7 @@ def test_a_position_whose_odds_are_known(game: Any, policy: Any, exact: Fraction
     assert np.allclose(played.share.sum(), 1)
 
 
+@pytest.mark.slow
 def test_intervals_cover_as_often_as_they_say() -> None:
     """At 500 end-games, whose exact shares are known.
 
@@ -140,6 +141,7 @@ def test_each_playout_draws_one_policy_of_a_mixture() -> None:
     assert (as_other & ~as_one).any()
 
 
+@pytest.mark.slow
 def test_the_policies_of_a_mixture_are_drawn_by_their_weights() -> None:
     game = random_position(2, 30, 2)
     one, even = (

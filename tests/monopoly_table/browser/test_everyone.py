@@ -42,6 +42,7 @@ def serious(page: Any) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_axe_finds_nothing_serious(server: PageServer, page: Any) -> None:
     page.goto(server.link())
     page.locator("[data-more]").click()
@@ -234,6 +235,7 @@ def report_of(server: PageServer, game: str, number: int) -> dict[str, Any]:
     return told | {"type": "report", "id": number, "progress": 1, "done": True, "playouts": 60}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_no_texts_overlap_in_any_view(
     server: PageServer, browser: Any, page: Any, width: int, height: int

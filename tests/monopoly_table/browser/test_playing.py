@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.monopoly_table.browser.driver import (
     OVER,
     OWN,
@@ -316,6 +318,7 @@ Object.defineProperty(document, "hidden", { get: () => away });
 DICE, GOT, TURN = [196, 262, 220], [659, 880], [523, 659, 784]  # hertz
 
 
+@pytest.mark.slow
 def test_tones_and_notifications_wait_to_be_asked_for(server: PageServer, page: Any) -> None:
     page.add_init_script(WITNESS)
     page.goto(server.link(game=server.game(turn_limit=0)))

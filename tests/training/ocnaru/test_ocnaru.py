@@ -689,6 +689,7 @@ class KilledError(Exception):
     """Stands for SIGKILL."""
 
 
+@pytest.mark.slow
 def test_a_killed_run_ends_in_the_same_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -784,6 +785,7 @@ def test_trainer_learns_nothing_from_games_without_decisions() -> None:
 # --- the report
 
 
+@pytest.mark.slow
 def test_an_opponent_with_stale_values_buys_nothing_and_loses() -> None:
     results = arena.play([report.stale("strategic"), "strategic"], 100, RULES, 3)
     rows = {row["name"]: row for row in results.rows()}
