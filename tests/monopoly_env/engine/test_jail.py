@@ -349,3 +349,11 @@ def test_rule_45_a14_without_a_window_before_the_throw_only_jail_is_asked_about(
     assert asked(game) == ("jail", 0)
     act(game, "pay the fine")
     assert (int(game.jail[0]), cash(game)[0]) == (0, 1450)
+
+
+@pytest.mark.parametrize(("money", "pays"), [(49, False), (50, True)])
+def test_rule_45_a14_only_who_has_the_fine_may_pay_it(money: int, pays: bool) -> None:
+    rules = me.Rules(build_window="after_settlement")
+    game = table(jail={0: 1}, jail_cards={0: ("chance",)}, cash={0: money}, rules=rules)
+    assert asked(game) == ("jail", 0)
+    assert ("pay the fine" in texts(game)) == pays
