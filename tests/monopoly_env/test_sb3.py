@@ -248,6 +248,7 @@ def make_env(turn_limit: int = 20) -> gymnasium.Env[Any, Any]:
     )
 
 
+@pytest.mark.slow
 def test_maskable_ppo() -> None:
     """A few thousand steps: every action is legal, or the environment would raise.
 

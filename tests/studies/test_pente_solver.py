@@ -48,6 +48,7 @@ def late(seed: int, rules: pe.Rules, empty: int = FEW) -> Any:
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("captures", ["pairs", "none"])
 def test_late_positions_are_worth_what_minimax_says(captures: str) -> None:
     rules, values = pe.Rules(size=5, captures=captures), []

@@ -123,6 +123,7 @@ def test_an_action_is_the_best_once_all_others_are_clearly_behind(
         assert page.evaluate(CANDIDATES, [buy, rival, decline]) == tied
 
 
+@pytest.mark.slow
 def test_the_report_of_a_game_is_shown_whole(server: PageServer, browser: Any, page: Any) -> None:
     page.goto(server.link(game=played(server, browser, 1), frame=0))
     page.get_by_role("tab", name="Whole game").click()

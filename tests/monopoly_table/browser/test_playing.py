@@ -43,6 +43,7 @@ def position(*players: dict[str, Any], **other: Any) -> dict[str, Any]:
     } | other
 
 
+@pytest.mark.slow
 def test_a_whole_game_by_clicks_against_expert(server: PageServer, page: Any) -> None:
     page.goto(server.link())
     page.locator("#preset").select_option("short")
@@ -158,6 +159,7 @@ def test_building_on_the_board(server: PageServer, page: Any) -> None:
     expect(page.locator(".tools").get_by_role("button", name="Undo")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_guest_comes_by_a_copied_link_and_has_a_name(
     server: PageServer, browser: Any, page: Any
 ) -> None:

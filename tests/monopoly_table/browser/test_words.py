@@ -34,6 +34,7 @@ SECOND = re.compile(r"\bYou (?:\w+s|is|has|does)\b(?<!You pass)(?<!You toss)")
 THIRD = re.compile(r"\b[AB]nn? (?:throw|land|pay|get|buy|bid|draw|go|are|have) ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["official", "uk", "short"])
 def test_a_game_is_told_in_sentences(server: PageServer, page: Any, preset: str) -> None:
     policies = [{"kind": "policy", "policy": "expert", "name": name} for name in ("Ann", "B", "C")]

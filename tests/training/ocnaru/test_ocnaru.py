@@ -803,6 +803,7 @@ def test_an_opponent_with_stale_values_buys_nothing_and_loses() -> None:
         report.stale("ocnaru/random")
 
 
+@pytest.mark.slow
 def test_the_report_puts_published_figures_beside_measured_ones(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
