@@ -77,9 +77,8 @@ def test_rule_03_a_forced_throw_is_used_up() -> None:
     assert not game.forced_throws.any()
 
 
-def test_rule_03_without_a_window_before_the_throw_only_who_is_in_jail_is_asked() -> None:
+def test_rule_03_without_a_window_before_the_throw_who_is_not_in_jail_throws_at_once() -> None:
     rules = me.Rules(build_window="after_settlement")
-    assert asked(table(rules=rules, jail={0: 1}, positions={0: 10})) == ("jail", 0)
     game = table(rules=rules, positions={0: 10}, throws=[(4, 6)])
     assert game.throws[0] == 1
     assert asked(game) == ("turn", 0)
