@@ -38,13 +38,13 @@ train: library  ## train an agent for some minutes, with a table of its win rate
 	$(BIN)/python -m training.dqn $(ARGS)
 
 test: library  ## run the tests, but for the slow ones
-	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow" $(ARGS)
 
 test-slow: library  ## run the slow tests: notebooks, clusters, compilers, statistics
 	$(BIN)/python -m pytest -n $(JOBS) -m slow $(ARGS)
 
 test-jit: library  ## run all tests with Numba in place of the library, and compare the two
-	MONOPOLY_ENV_COMPILED=0 $(BIN)/python -m pytest -n $(JOBS) -m "slow or not slow" $(ARGS)
+	MONOPOLY_ENV_COMPILED=0 $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 search: library  ## look for faults for hours: state machines, random positions, and disks that fail, with many more examples
 	$(BIN)/python -m pytest --hypothesis-profile search -k machine $(ARGS)
