@@ -9,6 +9,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.programs import python
@@ -32,6 +33,12 @@ NEED_PRIVATE_NAMES = {
     "tests/monopoly_env/test_kernels.py",
     "tests/training/test_cluster.py",
 }
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """A module's code."""
+    return ast.parse(path.read_bytes())
 
 
 def private(name: str) -> bool:
@@ -62,7 +69,7 @@ def private_uses(tree: ast.Module) -> Iterator[str]:
 
 def test_private_names_stay_in_their_module() -> None:
     used = {
-        str(path.relative_to(ROOT)): list(private_uses(ast.parse(path.read_bytes())))
+        str(path.relative_to(ROOT)): list(private_uses(tree_of(path)))
         for path in (*SOURCES, *(ROOT / "tests").rglob("*.py"))
     }
     assert {path for path, names in used.items() if names} <= NEED_PRIVATE_NAMES
@@ -121,9 +128,7 @@ def reads(tree: ast.Module) -> Iterator[str]:
 def test_files_of_users_are_opened_in_one_place() -> None:
     source = ROOT / "src"
     names = {path.relative_to(source).as_posix() for path in SOURCES if path.is_relative_to(source)}
-    found = {
-        name: list(reads(ast.parse((source / name).read_bytes()))) for name in names - OWN_FILES
-    }
+    found = {name: list(reads(tree_of(source / name))) for name in names - OWN_FILES}
     opened = {name: calls for name, calls in found.items() if calls}
     assert opened == {"monopoly_env/files/__init__.py": ["open"]}
 
@@ -149,7 +154,7 @@ def test_no_module_names_a_package_above_it() -> None:
     for number, package in enumerate(PACKAGES[:-1]):
         above = re.compile(rf"({'|'.join(PACKAGES[number + 1 :])})(\.\w+)*(:\w+)?")
         for path in sorted((ROOT / "src" / package).rglob("*.py")):
-            named = filter(above.fullmatch, texts(ast.parse(path.read_bytes())))
+            named = filter(above.fullmatch, texts(tree_of(path)))
             found += [f"{path.relative_to(ROOT)}: {text}" for text in named]
     assert found == []
 
@@ -174,7 +179,7 @@ def test_nothing_below_training_imports_torch() -> None:
         for package in PACKAGES[: PACKAGES.index("training")]
         for path in sorted((ROOT / "src" / package).rglob("*.py"))
         if path.parent.name != "adapters"
-        for name in filter(HEAVY.match, imports(ast.parse(path.read_bytes())))
+        for name in filter(HEAVY.match, imports(tree_of(path)))
     ]
     assert found == []
 
@@ -198,7 +203,7 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 def test_functions_fit_a_screen_and_classes_a_page_and_a_class_has_a_name_of_its_own() -> None:
     long, large, classes = set(), set(), Counter[str]()
     for path in sorted((ROOT / "src").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_bytes())):
+        for node in ast.walk(tree_of(path)):
             if not isinstance(node, (ast.Module, ast.ClassDef)):
                 continue
             functions = [item for item in node.body if isinstance(item, FUNCTIONS)]

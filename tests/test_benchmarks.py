@@ -38,6 +38,7 @@ def test_first_games_run(program: str) -> None:
     run.run_program(run.FIRST_GAMES[program], str(cache_folder("monopoly_env.core").parent))
 
 
+@pytest.mark.slow
 def test_playouts_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert playouts.main(["--quick", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)

@@ -26,6 +26,7 @@ if os.environ.get("MONOPOLY_ENV_COMPILED") == "0":
         OTHERS["library"] = list(agents.names()), {"MONOPOLY_ENV_COMPILED": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", OTHERS)
 def test_games_and_numbers_do_not_depend_on_who_carries_out_the_rules(other: str) -> None:
     names, variables = OTHERS[other]

@@ -69,9 +69,14 @@ def program_of(command: str) -> list[str]:
     return words[:3] if len(words) > 2 and not words[2].startswith("-") else words[:2]
 
 
-@pytest.mark.parametrize("number", range(len(PYTHON)), ids=[heading for heading, _ in PYTHON])
-def test_examples_run(number: int, tmp_path: Path) -> None:
-    heading, code = PYTHON[number]
+@pytest.mark.parametrize(
+    ("heading", "code"),
+    [
+        pytest.param(heading, code, id=heading, marks=[pytest.mark.slow] * ("sb3_contrib" in code))
+        for heading, code in PYTHON
+    ],
+)
+def test_examples_run(heading: str, code: str, tmp_path: Path) -> None:
     assert sum(map(bool, code.splitlines())) <= 15, (
         f"{heading}: more than 15 lines that are not blank"
     )

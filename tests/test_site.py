@@ -29,12 +29,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_sitemap_lists_the_pages(built: Path) -> None:
     listed = re.findall(r"<loc>(.*?)</loc>", (built / "sitemap.xml").read_text("utf-8"))
     pages = {path.relative_to(built).as_posix() for path in built.rglob("*.html")} - {"404.html"}
     assert {f"{SITE}/{page}" for page in pages if not page.startswith("browser/")} == set(listed)
 
 
+@pytest.mark.slow
 def test_a_page_has_a_social_card_with_absolute_addresses(built: Path) -> None:
     text = (built / "results" / "agents.html").read_text("utf-8")
     assert f'<link rel="canonical" href="{SITE}/results/agents.html">' in text
@@ -44,6 +46,7 @@ def test_a_page_has_a_social_card_with_absolute_addresses(built: Path) -> None:
     assert (built / card["og:image"].removeprefix(f"{SITE}/")).is_file()
 
 
+@pytest.mark.slow
 def test_the_description_of_the_package_links_to_the_site(built: Path) -> None:
     absolute = runpy.run_path(str(ROOT / "hatch_build.py"))["absolute"]
     readme = (ROOT / "README.md").read_text("utf-8")

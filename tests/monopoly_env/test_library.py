@@ -131,6 +131,7 @@ def made(file: Path) -> dict[str, Any]:
     return {f.__name__: function(n, signature(f)) for n, f in enumerate(FUNCTIONS)}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("x86_64" not in library.system(), reason="one kind of processor")
 def test_the_code_of_each_kind_of_processor_gives_the_same_bits(file: Path) -> None:
     found = {}
@@ -143,11 +144,13 @@ def test_the_code_of_each_kind_of_processor_gives_the_same_bits(file: Path) -> N
     assert "v2" in found
 
 
+@pytest.mark.slow
 def test_a_kind_of_processor_that_is_not_in_the_library_is_refused(file: Path) -> None:
     told = python("-c", LOAD, file, folder=ROOT, MONOPOLY_ENV_COMPILED="v7").stdout
     assert "it has no code v7 that this processor runs" in told
 
 
+@pytest.mark.slow
 def test_arguments_and_results_of_all_kinds(made: dict[str, Any]) -> None:
     values, squares = np.arange(4.0), np.zeros((3, 2), np.int64)
     assert made["total"](Scaled(values, 0.5, True), 7) == 10.0
@@ -159,6 +162,7 @@ def test_arguments_and_results_of_all_kinds(made: dict[str, Any]) -> None:
     assert made["eighth"](41) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -180,6 +184,7 @@ def test_wrong_arguments_are_refused(
         made["total"](*arguments)
 
 
+@pytest.mark.slow
 def test_errors_of_compiled_code_reach_python(made: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="no negative numbers"):
         made["is_odd"](-1)

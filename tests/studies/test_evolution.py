@@ -75,6 +75,7 @@ def test_a_lot_is_obtained_by_two_draws_of_the_same_gene() -> None:
     assert SQUARE_LOT[0, 16] >= 0
 
 
+@pytest.mark.slow
 def test_an_experiment_goes_on_where_it_was_stopped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,7 +48,7 @@ _MOST_BYTES: Final = 1 << 25  # of a file
 _PRIOR: Final = 0.5
 # Smallest weight drawn: keeps the arithmetic away from zero without moving any percentile in use
 _LEAST: Final = 1e-9
-_TOLERANCE: Final = 1e-10  # of the gradient, per game
+_TOLERANCE: Final = 1e-10  # of the log strengths, relative
 _BATCH: Final = 16  # bootstrap replicates whose weights are drawn at once
 
 
@@ -217,10 +217,8 @@ def _most_likely(sets: Floats, weights: Floats, won: Floats, start: Floats) -> F
         strength = sets * np.exp(logs)
         return strength / strength.sum(axis=1, keepdims=True)
 
-    # The likelihood does not depend on the mean of the logs; its square makes the minimum unique.
-    def loss(logs: Floats) -> Any:
-        return weights @ np.log(sets @ np.exp(logs)) - won @ logs + logs.mean() ** 2 / 2
-
+    # The likelihood does not depend on the mean of the logs: minus half its square makes the
+    # maximum, the root of the gradient, unique.
     def gradient(logs: Floats) -> Floats:
         return weights @ chances(logs) - won + logs.mean() / len(logs)
 
@@ -228,9 +226,7 @@ def _most_likely(sets: Floats, weights: Floats, won: Floats, start: Floats) -> F
         chance = chances(logs)
         return np.diag(weights @ chance) - (chance.T * weights) @ chance + len(logs) ** -2.0
 
-    found = optimize.minimize(
-        loss, start, jac=gradient, hess=hessian, method="trust-exact", tol=_TOLERANCE
-    ).x
+    found = optimize.root(gradient, start, jac=hessian, tol=_TOLERANCE).x
     return np.asarray(found - found.mean())
 
 

@@ -58,6 +58,7 @@ def test_a_whole_game_by_clicks_against_expert(server: PageServer, page: Any) ->
     expect(page.locator(".log")).to_contain_text("The game is over")
 
 
+@pytest.mark.slow
 def test_a_whole_game_by_keyboard_alone(server: PageServer, page: Any) -> None:
     page.goto(server.link(game=server.game(turn_limit=3, seed=2)))
     page.wait_for_selector(f"{OWN}, {OVER}")
@@ -280,6 +281,7 @@ def test_a_lost_connection_is_told_until_it_is_back(server: PageServer, page: An
     moved(page, lambda: page.keyboard.press("1"))
 
 
+@pytest.mark.slow
 def test_two_tabs_that_answer_at_once_are_told_and_lose_nothing(
     server: PageServer, page: Any
 ) -> None:
