@@ -320,7 +320,7 @@ def sell(game: Game, seat: int, lot: int) -> None:
     elif game.level[lot] < HOTEL or _can_break_down(game):
         _lower(game, seat, lot, steps_of(game, int(game.level[lot])) - 1)
     else:
-        _lower(game, seat, lot, min(int(game.houses), int(game.rules.hotel_after) - 1))
+        _lower(game, seat, lot, int(game.houses))  # fewer than a hotel takes
 
 
 @kernel
