@@ -1,7 +1,7 @@
 """The library, Numba and plain Python play the same games and compute the same numbers.
 
-`make test` compares a few games with plain Python. `make test-jit` compares 20 of each preset with
-plain Python and the library, and those of all agents with the library.
+`make test-slow` compares a few games with plain Python. `make test-jit` compares 20 of each preset
+with plain Python and the library, and those of all agents with the library.
 """
 
 from __future__ import annotations
